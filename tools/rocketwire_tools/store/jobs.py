@@ -210,6 +210,33 @@ def may_fork() -> bool:
     return names <= _FORKING_THREADS
 
 
+class Beside:
+    """A function that a forked process runs, beside those that read the log.
+
+    Args:
+        function: without arguments; its result is sent, what else it changes stays in its process.
+    """
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        context = multiprocessing.get_context("fork")
+        self._pipe, theirs = context.Pipe(duplex=False)
+        self._process = context.Process(
+            target=_send_result, args=(theirs, function, self._pipe), daemon=True
+        )
+        _start(self._process)
+        theirs.close()
+
+    def result(self) -> Any:
+        """What the function returns; None if it fails: then this process can do it and say why."""
+        try:
+            return self._pipe.recv()
+        except EOFError:
+            return None
+        finally:
+            self._pipe.close()
+            self._process.join(_GRACE)
+
+
 class _Processes:
     """Processes that read parts in turn, and write them if there is a file and they are forked."""
 
@@ -245,9 +272,7 @@ class _Processes:
                 ),
                 daemon=True,
             )
-            with warnings.catch_warnings():  # Python does not know which threads outlive a fork
-                warnings.simplefilter("ignore", DeprecationWarning)
-                process.start()
+            _start(process)
             theirs.close()
             self._pipes.append(ours)
             self._processes.append(process)
@@ -282,6 +307,12 @@ class _Processes:
             process.join(_GRACE)
 
 
+def _start(process: BaseProcess) -> None:
+    with warnings.catch_warnings():  # Python does not know which threads outlive a fork
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+
+
 def _descriptor(file: IO[bytes]) -> int | None:
     """The descriptor of a file without bytes that are to be written; None without one."""
     try:
@@ -301,6 +332,20 @@ def _received(pipe: Pipe) -> Any:
     return piece
 
 
+def _restore_signals() -> None:
+    """Undo what a fork has copied: handlers of signals are those of the first process."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _send_result(pipe: Pipe, function: Callable[[], Any], inherited: Pipe) -> None:
+    """The main function of a process of ``Beside``."""
+    _restore_signals()
+    inherited.close()
+    with suppress(Exception):  # without a result the first process does it again
+        pipe.send(function())
+
+
 def _read_parts(
     pipe: Pipe,
     arguments: argparse.Namespace,
@@ -317,9 +362,8 @@ def _read_parts(
         inherited: ends of pipes that a fork has copied; open here, they would hide that the first
             process has ended.
     """
-    if inherited:  # a fork has copied handlers of signals too
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if inherited:
+        _restore_signals()
     for other in inherited:
         other.close()
     try:

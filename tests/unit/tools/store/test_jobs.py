@@ -245,3 +245,19 @@ def test_an_error_in_a_process_ends_the_command(
     answer = run("stat", "--jobs", "2", "--sql", "a ? b", root, status=2)
 
     assert answer.err.startswith(b"rocketwire-store: ")
+
+
+def fail() -> None:
+    raise OSError("the disk is broken")
+
+
+@pytest.mark.process
+def test_a_process_beside_sends_its_result() -> None:
+    numbers = [1, 2]
+
+    assert jobs.Beside(numbers.copy).result() == [1, 2]
+
+
+@pytest.mark.process
+def test_a_process_beside_that_fails_has_no_result() -> None:
+    assert jobs.Beside(fail).result() is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import index_file, layouts
-from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.checks.findings import Finding, FindingKind, Findings
 from rocketwire_tools.store.checks.unread import Unread, add_unread
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.index_file import Geometry, IndexHeader
-    from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
 
@@ -88,6 +88,7 @@ class _IndexFile:
         self.next = 1
         self.end = max(1, min(header.entry_count, geometry.entries))
         self.highest = -1
+        self.has_whole_slots = False
         self._entries = _Entries.of(0, np.zeros(0, ENTRY))
 
     def take(self, end: int | None) -> Iterator[_Entries]:
@@ -409,6 +410,25 @@ class IndexCheck:
         self.missing_keys += part.missing_keys
         return True
 
+    def whole_slots(self) -> list[int]:
+        """Numbers of the files of whose slots nothing is to be said.
+
+        For a process of its own: the findings of this check are lost.
+        """
+        numbers: list[int] = []
+        for number, file in enumerate(self._files):
+            self.findings = Findings()
+            with suppress(OSError):  # the first process will say so
+                self._check_slots(file)
+                if not self.findings.counts:
+                    numbers.append(number)
+        return numbers
+
+    def note_whole_slots(self, numbers: Sequence[int]) -> None:
+        """Leave out the slots of some files, which another process has checked."""
+        for number in numbers:
+            self._files[number].has_whole_slots = True
+
     # -------------------------------------------------------------- the end
 
     def finish(self, *, log_end: int | None = None) -> None:
@@ -437,7 +457,7 @@ class IndexCheck:
     def _finish_file(self, file: _IndexFile, *, has_slots: bool) -> None:
         for entries in file.take(None):
             self._add_strays(file, entries)
-        if has_slots:
+        if has_slots and not file.has_whole_slots:
             self._check_slots(file)
 
     def _give_up(self, file: StoreFile, error: OSError) -> None:

@@ -26,7 +26,7 @@ from rocketwire_tools.store.checks.side_files import (
     check_timers,
 )
 from rocketwire_tools.store.checks.unread import add_unread, leave_out_unreadable
-from rocketwire_tools.store.jobs import is_read, may_fork, whole_parts
+from rocketwire_tools.store.jobs import Beside, is_read, may_fork, whole_parts
 from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import ProgressLine, json_line, with_progress, write_table
@@ -183,11 +183,14 @@ class StoreCheck:
         except OSError:
             return  # this process will say so
         self.log.begin(scan)
+        slots = None if self.is_in_use else Beside(self.index.whole_slots)
         arguments = argparse.Namespace(jobs=jobs, log=self.log)
         with closing(whole_parts(arguments, [scan], _checked_parts)) as parts:
             for pieces in parts:
                 if not all(part is not None and add_part(self.log, part) for part in pieces):
-                    return
+                    break
+        if slots is not None:
+            self.index.note_whole_slots(slots.result() or ())
 
     def _check_side_files(self, end: int) -> None:
         store, findings = self.store, self.findings

@@ -140,6 +140,17 @@ def test_processes_find_the_damage_that_one_finds(
     assert_equal_output(copy.root, run, monkeypatch)
 
 
+@pytest.mark.slow
+@pytest.mark.process
+def test_processes_find_the_slots_that_one_finds(
+    copy: BrokerStore, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = sorted((copy.root / "index").iterdir())[0]
+    damage.put(file, 40 + 4 * 100 + 20 * 90 + 16, b"\0\0\0\x59")
+
+    assert_equal_output(copy.root, run, monkeypatch)
+
+
 def assert_equal_output(root: Path, run: Callable[..., Any], patch: pytest.MonkeyPatch) -> None:
     patch.setattr(jobs, "PART_SIZE", PART_SIZE)
     for module in (jobs, verb):
