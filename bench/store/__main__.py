@@ -199,6 +199,13 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
+        "--log-size",
+        type=int,
+        default=2,
+        metavar="GIB",
+        help="of each store: the more, the less the start of commands counts (default: %(default)s)",
+    )
+    parser.add_argument(
         "--folder",
         type=Path,
         default=ROOT / ".cache" / "bench-store",
@@ -209,7 +216,7 @@ def main() -> int:
     for package in _PACKAGES:
         compileall.compile_dir(ROOT / package, quiet=2)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as scratch:
-        java = Java(arguments.folder, Path(scratch), _say)
+        java = Java(arguments.folder, Path(scratch), _say, log_size=arguments.log_size)
         stores = [java.store(name) for name in BODIES]
         bench = Bench(java, stores, Path(scratch))
         for number in range(arguments.rounds):

@@ -20,8 +20,8 @@ SOURCE: Final = Path(__file__).parents[1] / "java" / "StoreBench.java"
 QUIET: Final = java_cache.INTEROP / "conf" / "quiet-5x.xml"
 BODIES: Final = {"A": 1000, "B": 130}
 """Name of a store → bytes of a body; its messages have some 200 more."""
-LOG_SIZES: Final = {"A": 1 << 30, "B": 1 << 30}
-"""Name of a store → bytes of its log: with fewer, the start of a command is most of its time."""
+LOG_SIZE: Final = 1
+"""GiB of a log: with less, the start of a command is most of its time."""
 INDEX_ENTRIES: Final = 20_000_000
 KEY: Final = "order-7"
 """A key of the second topic, of which the full index knows the place."""
@@ -49,13 +49,22 @@ class Java:
         folder: keeps the stores.
         scratch: an empty folder.
         say: shows progress.
+        log_size: GiB of each store's log.
 
     Raises:
         JavaUnavailableError: Java or Maven is missing.
     """
 
-    def __init__(self, folder: Path, scratch: Path, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        scratch: Path,
+        say: Callable[[str], None],
+        *,
+        log_size: int = LOG_SIZE,
+    ) -> None:
         self._folder = folder
+        self._log_size = log_size
         self._say = say
         library = java_cache.jars(RELEASE)
         classes = scratch / "classes"
@@ -70,12 +79,12 @@ class Java:
 
     def store(self, name: str) -> Store:
         """The store of a name; written if the folder has none."""
-        root = self._folder / name
-        size = root.with_name(f"{name}.size")
+        root = self._folder / (name if self._log_size == LOG_SIZE else f"{name}-{self._log_size}")
+        size = root.with_name(f"{root.name}.size")
         if not size.exists():
             self._say(f"Java writes store {name}")
             shutil.rmtree(root, ignore_errors=True)
-            words = [str(root), str(BODIES[name]), str(LOG_SIZES[name])]
+            words = [str(root), str(BODIES[name]), str(self._log_size << 30)]
             size.write_text(self._run("write", *words).split()[0])
         return Store(name, root, int(size.read_text()))
 
