@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import compileall
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,7 @@ VERBS: Final[dict[str, tuple[str, ...]]] = {
     "key": ("messages", "--json", "--key", "no-such-key"),
     "parquet": ("export", "-o", "OUT.parquet"),
     "uncompressed": ("export", "--compression", "none", "-o", "OUT.parquet"),
+    "folder": ("export", "-o", "OUT/"),
     "jsonl": ("export", "-o", "OUT.jsonl"),
     "messages": ("messages", "--json"),
     "topic": ("stat", "--topic", "bench-topic-2", "--by", "queue", "--queues"),
@@ -71,7 +73,13 @@ SPEEDS: Final = {
 """MB/s of one core."""
 JSON_LINES: Final = 120.0
 """Thousands of messages a second."""
-IN_TWO: Final = ("stat", "check", "jsonl", "messages")
+IN_TWO: Final = {
+    "stat": "stat",
+    "check": "check",
+    "messages": "messages",
+    "jsonl": "export to a file of JSON lines",
+    "folder": "export to a folder of Parquet",
+}
 
 
 class Bench:
@@ -95,6 +103,8 @@ class Bench:
         """Everything once."""
         for store in self._stores:
             self._note("java", store, self._java.recovery(store))
+            files = sorted(map(str, (store.root / "commitlog").iterdir()))
+            self._note("cat", store, run(["cat", *files], Path(os.devnull)))
             for name in VERBS:
                 self._note(name, store, self._run(name, store))
                 if name in IN_TWO:
@@ -143,6 +153,9 @@ class Bench:
                 speed = size / self._least(name, store, _cpu)
                 bound = SPEEDS.get((name, store.name))
                 figures.append(Figure(f"{store.name}: {text}", speed, "MB/s", bound))
+            read = self._least("cat", store, _cpu)
+            text = f"{store.name}: cat of the log, which does nothing but read"
+            figures.append(Figure(text, size / read, "MB/s"))
             java = self._least("java", store, _cpu)
             figures.append(Figure(f"{store.name}: Java's recovery", size / java, "MB/s"))
             ratio = java / self._least("check", store, _cpu)
@@ -151,14 +164,14 @@ class Bench:
             rate = count / self._least("jsonl", store, _cpu)
             text = f"{store.name}: export to JSON lines with bodies"
             figures.append(Figure(text, rate, "k/s", JSON_LINES))
-            for name in IN_TWO:
+            for name, text in IN_TWO.items():
                 wall = self._least(name, store, _wall) / self._least(f"{name} 2", store, _wall)
-                text = f"{store.name}: {' '.join(VERBS[name][:1])}, wall of one process / of two"
-                figures.append(Figure(text, wall, "x", TWO_PROCESSES))
+                label = f"{store.name}: {text}, wall of one process / of two"
+                figures.append(Figure(label, wall, "x", TWO_PROCESSES))
                 twice = self._least(f"{name} twice", store, _wall)
                 wall = 2 * self._least(name, store, _wall) / twice
-                text = f"{store.name}: the same work in two commands at once, to compare"
-                figures.append(Figure(text, wall, "x"))
+                label = f"{store.name}: the same work in two commands at once, to compare"
+                figures.append(Figure(label, wall, "x"))
             peak = max(self._least(name, store, _peak) for name in VERBS)
             text = f"{store.name}: most memory of a command"
             figures.append(Figure(text, peak, "MB", MOST_MEMORY, higher=False))

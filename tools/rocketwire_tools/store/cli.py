@@ -470,12 +470,13 @@ def _add_export(verbs: _Verbs) -> None:
         "--output",
         default="-",
         metavar="FILE",
-        help="the new file, whose suffix names the format; - is standard output (default: -)",
+        help="the new file, whose suffix names the format; a name that ends in / is a new folder of"
+        " files of about 1 GiB, for large stores; - is standard output (default: -)",
     )
     parser.add_argument(
         "--format",
         choices=("jsonl", "parquet", "arrow"),
-        help="format of the file (default: by its suffix; jsonl on standard output)",
+        help="format (default: by the suffix; jsonl on standard output, parquet in a folder)",
     )
     _jobs(parser)
     _queues(parser)

@@ -5,7 +5,8 @@ damage and its last message ends where the next part begins: then one process re
 From the first part on of which that is not true, this process reads the rest itself.
 
 Processes are forked, so that they import nothing, unless threads run.  What they write goes from
-them to the file, each part in its turn; only processes that were not forked send it to this one.
+them to the file, each part in its turn, or to a file of each process; only processes that were not
+forked send it to this one.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import signal
 import warnings
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from io import UnsupportedOperation
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
 from rocketwire.store import commit_log
 from rocketwire.store.folder import files_between
@@ -40,8 +42,11 @@ if TYPE_CHECKING:
     Work = Callable[[argparse.Namespace, LogScan], Iterator[Any]]
     """Yields what a verb makes of a log, piece by piece; a function of a module."""
 
-    Writing = Callable[[argparse.Namespace, LogScan], Iterator[tuple[bytes, Any]]]
-    """The same, and before each piece the bytes to write."""
+    Writing = Callable[[argparse.Namespace, LogScan], Iterator[tuple[Any, Any]]]
+    """The same, and before each piece the rows to write; None for none."""
+
+    Sinks = Callable[[int], "Sink"]
+    """Makes the sink of a process by its number."""
 
 PART_SIZE: Final = BLOCK_SIZE - (256 << 10)
 """Bytes of the log that a process reads before it reports.
@@ -58,6 +63,18 @@ _GRACE: Final = 5.0
 
 _FORKING_THREADS: Final = frozenset({"jemalloc_bg_thd"})
 """Threads of pyarrow's that outlive a fork: jemalloc starts its own again."""
+
+
+class _Turn(Enum):
+    """What a process that writes is told.
+
+    Attributes:
+        WRITE: all before the part that it has read last is read, and so it can write that.
+        CLOSE: nothing follows; it says the same when it has ended what it wrote.
+    """
+
+    WRITE = auto()
+    CLOSE = auto()
 
 
 class Part(NamedTuple):
@@ -87,6 +104,22 @@ class PartEnd:
     trail: LogTrail
 
 
+class Sink(Protocol):
+    """Gets the rows of one process.
+
+    Attributes:
+        is_shared: whether all processes write to one file, and so one after the other.
+    """
+
+    is_shared: ClassVar[bool]
+
+    def write(self, rows: Any, /) -> None:
+        """Write rows."""
+
+    def close(self) -> None:
+        """End what was written."""
+
+
 def results(arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work) -> Iterator[Any]:
     """What ``work`` yields of some logs, read by ``arguments.jobs`` processes.
 
@@ -105,9 +138,35 @@ def written(
         ChildProcessError: a process has ended by itself.
         OSError: the file cannot be written.
     """
-    for text, piece in _results(arguments, scans, work, file):
-        file.write(text)
+    output = _descriptor(file)
+    sinks = None if output is None else lambda _: _Descriptor(output)
+    for lines, piece in _results(arguments, scans, work, sinks):
+        if lines is not None:
+            file.write(lines)
         yield piece
+
+
+def written_apart(
+    arguments: argparse.Namespace,
+    scans: Sequence[LogScan],
+    work: Writing,
+    sinks: Sinks,
+) -> Iterator[Any]:
+    """The same of work whose rows go to a sink of each process.
+
+    Args:
+        sinks: makes the sink of a process by its number; this process has 0, the others follow.
+
+    Raises:
+        ChildProcessError: a process has ended by itself.
+        OSError: rows cannot be written.
+    """
+    sink = sinks(0)
+    for rows, piece in _results(arguments, scans, work, sinks):
+        if rows is not None:
+            sink.write(rows)
+        yield piece
+    sink.close()
 
 
 def whole_parts(
@@ -130,9 +189,9 @@ def is_read(scan: LogScan) -> bool:
 
 
 def _results(
-    arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work, file: IO[bytes] | None
+    arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work, sinks: Sinks | None
 ) -> Iterator[Any]:
-    for pieces in _whole_parts(arguments, scans, work, file):
+    for pieces in _whole_parts(arguments, scans, work, sinks):
         yield from pieces
     for scan in scans:
         if not is_read(scan):
@@ -140,22 +199,23 @@ def _results(
 
 
 def _whole_parts(
-    arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work, file: IO[bytes] | None
+    arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work, sinks: Sinks | None
 ) -> Generator[list[Any]]:
     jobs: int = arguments.jobs
     parts = cut(scans, PART_SIZE) if jobs > 1 else []
     if len(parts) <= 1:
         return
-    with closing(_Processes(arguments, scans, work, parts, jobs, file)) as processes:
+    with closing(_Processes(arguments, scans, work, parts, jobs, sinks)) as processes:
         for part in parts:
             pieces, end = processes.next_part()
             scan = scans[part.log]
             if not end.is_whole:
                 scan.start = part.start
-                return
+                break
             yield pieces
             processes.write_part()
             scan.start, scan.trail = part.stop, end.trail
+        processes.close_sinks()
 
 
 def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
@@ -238,7 +298,7 @@ class Beside:
 
 
 class _Processes:
-    """Processes that read parts in turn, and write them if there is a file and they are forked."""
+    """Processes that read parts in turn, and write them if there are sinks and they are forked."""
 
     def __init__(
         self,
@@ -247,7 +307,7 @@ class _Processes:
         work: Work,
         parts: Sequence[Part],
         count: int,
-        file: IO[bytes] | None,
+        sinks: Sinks | None,
     ) -> None:
         is_forked = may_fork()
         context: Any = multiprocessing.get_context("fork" if is_forked else "spawn")
@@ -255,8 +315,7 @@ class _Processes:
         self._pipes: list[Pipe] = []
         self._processes: list[BaseProcess] = []
         self._next = 0
-        output = _descriptor(file) if is_forked and file is not None else None
-        self._is_written_there = output is not None
+        self._sinks = [sinks(number + 1) for number in range(count)] if is_forked and sinks else []
         for number in range(count):
             ours, theirs = context.Pipe()
             process = context.Process(
@@ -267,7 +326,7 @@ class _Processes:
                     scans,
                     work,
                     parts[number::count],
-                    output,
+                    self._sinks[number] if self._sinks else None,
                     [*self._pipes, ours] if is_forked else [],
                 ),
                 daemon=True,
@@ -293,10 +352,21 @@ class _Processes:
 
     def write_part(self) -> None:
         """Have the part that was read last written, if its process does that."""
-        if self._is_written_there:
-            pipe = self._pipes[(self._next - 1) % len(self._pipes)]
-            pipe.send(None)
-            _received(pipe)
+        if self._sinks:
+            number = (self._next - 1) % len(self._pipes)
+            self._pipes[number].send(_Turn.WRITE)
+            if self._sinks[number].is_shared:
+                _received(self._pipes[number])
+
+    def close_sinks(self) -> None:
+        """Have each process end what it has written, and forget what it reads now."""
+        if self._sinks:
+            for pipe in self._pipes:
+                with suppress(BrokenPipeError):  # its error stands in the pipe
+                    pipe.send(_Turn.CLOSE)
+            for pipe in self._pipes:
+                while _received(pipe) is not _Turn.CLOSE:
+                    pass
 
     def close(self) -> None:
         """End the processes."""
@@ -311,6 +381,24 @@ def _start(process: BaseProcess) -> None:
     with warnings.catch_warnings():  # Python does not know which threads outlive a fork
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
+
+
+class _Descriptor:
+    """A file that all processes write, by its descriptor."""
+
+    is_shared: ClassVar[bool] = True
+
+    def __init__(self, output: int) -> None:
+        self._output = output
+
+    def write(self, lines: bytes) -> None:
+        """Write lines behind those of all processes."""
+        rest = memoryview(lines)
+        while rest:
+            rest = rest[os.write(self._output, rest) :]
+
+    def close(self) -> None:
+        """The file stays open."""
 
 
 def _descriptor(file: IO[bytes]) -> int | None:
@@ -352,13 +440,13 @@ def _read_parts(
     scans: Sequence[LogScan],
     work: Work,
     parts: Sequence[Part],
-    output: int | None,
+    sink: Sink | None,
     inherited: Sequence[Pipe],
 ) -> None:
     """The main function of a process.
 
     Args:
-        output: descriptor of a file to which the bytes of pieces go; None to send them.
+        sink: gets the rows; None to send them.
         inherited: ends of pipes that a fork has copied; open here, they would hide that the first
             process has ended.
     """
@@ -378,24 +466,18 @@ def _read_parts(
                 regions=[],
                 trail=LogTrail(),
             )
-            texts: list[bytes] = []
-            for piece in work(arguments, scan):
-                if output is None:
-                    pipe.send(piece)
-                else:
-                    text, rest = piece
-                    texts.append(text)
-                    pipe.send((b"", rest))
+            rows = _read(pipe, arguments, scan, work, are_rows_sent=sink is None)
             is_file_end = any(file.end == part.stop for file in scan.files)
             is_whole = not scan.is_damaged and (is_file_end or scan.end == part.stop)
             is_last = part.stop >= scans[part.log].files[-1].end
             if scan.has_expired_files or (scan.has_ended and not is_last):
                 is_whole = False  # what follows shows whether it is the end
             pipe.send(PartEnd(is_whole, scan.trail))
-            if output is not None:
-                pipe.recv()  # its turn
-                _write(output, texts)
-                pipe.send(None)
+            if sink is not None and not _write_in_turn(pipe, sink, rows):
+                break
+        if sink is not None:
+            sink.close()
+            pipe.send(_Turn.CLOSE)
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         return
     except Exception as error:  # noqa: BLE001 - the process that waits raises it
@@ -403,8 +485,27 @@ def _read_parts(
             pipe.send(error)
 
 
-def _write(output: int, texts: Sequence[bytes]) -> None:
-    for text in texts:
-        rest = memoryview(text)
-        while rest:
-            rest = rest[os.write(output, rest) :]
+def _read(
+    pipe: Pipe, arguments: argparse.Namespace, scan: LogScan, work: Work, *, are_rows_sent: bool
+) -> list[Any]:
+    """Send what ``work`` yields; returns the rows if they are not sent."""
+    rows: list[Any] = []
+    for piece in work(arguments, scan):
+        if are_rows_sent:
+            pipe.send(piece)
+        else:
+            rows.append(piece[0])
+            pipe.send((None, piece[1]))
+    return rows
+
+
+def _write_in_turn(pipe: Pipe, sink: Sink, rows: Sequence[Any]) -> bool:
+    """Wait for the turn of a part, and write its rows; False if the part is not to be written."""
+    if pipe.recv() is _Turn.CLOSE:
+        return False
+    for each in rows:
+        if each is not None:
+            sink.write(each)
+    if sink.is_shared:
+        pipe.send(None)
+    return True

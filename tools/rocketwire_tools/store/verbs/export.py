@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
+from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
+from rocketwire_tools.store.formats.folder_files import FolderFiles, LinesFile
 from rocketwire_tools.store.formats.json_rows import JsonRows
-from rocketwire_tools.store.jobs import results, written
+from rocketwire_tools.store.jobs import results, written, written_apart
 from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import json_line
 from rocketwire_tools.store.queued.scans import scans_of_topics
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.engine.scan import LogScan
+    from rocketwire_tools.store.formats.folder_files import RowsFile
 
 DEFAULT_COLUMNS: Final = tuple(name for name in COLUMNS if name != "crc_ok")
 FORMATS: Final = {
@@ -38,12 +43,10 @@ FORMATS: Final = {
 """Suffix of a file → format."""
 
 _STANDARD_OUTPUT: Final = "-"
+_FOLDER: Final = "/"
+"""The end of a folder's name."""
 _BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that are read at once: columns of small messages take several times as much."""
-_WITHOUT_ORDER: Final = frozenset({"body", "properties", "keys", "offset_msg_id"})
-"""Columns of which no reader asks for the least and the largest value."""
-_GROUP_SIZE: Final = 16 << 20
-"""Bytes of the rows that become one row group of Parquet."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     _columns(arguments)  # an error in them creates no file
     kind = _format(arguments)
     count = broken = 0
-    with _opened(arguments.output) as file:
-        for messages, broken_messages in _written(kind, arguments, scans, file):
+    with closing(_written(kind, arguments, scans)) as counts:
+        for messages, broken_messages in counts:
             count += messages
             broken += broken_messages
     damaged = [region for scan in scans for region in scan.regions if region.is_damage]
@@ -73,20 +76,67 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _written(
-    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], file: IO[bytes]
-) -> Iterator[tuple[int, int]]:
+    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan]
+) -> Generator[tuple[int, int]]:
     """Write the messages of logs; yield for some each their number, and that of broken ones."""
     if kind == "jsonl":
         importlib.import_module("rocketwire_tools.store.formats.json_columns")  # before a fork
-        yield from written(arguments, scans, encode, file)
-        file.flush()
+    if arguments.output.endswith(_FOLDER):
+        with _new_folder(arguments.output) as folder:
+            yield from _written_to_folder(kind, arguments, scans, folder)
         return
-    compression = arguments.compression if kind == "parquet" else None
-    with _ArrowOutput(file, _columns(arguments), compression) as output:
+    with _opened(arguments.output) as file:
+        if kind == "jsonl":
+            yield from written(arguments, scans, encode, file)
+            file.flush()
+        else:
+            yield from _written_to_file(kind, arguments, scans, file)
+
+
+def _written_to_file(
+    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], file: IO[bytes]
+) -> Iterator[tuple[int, int]]:
+    output = _rows_file(kind, arguments, file)
+    try:
         for batch, counts in results(arguments, scans, encode):
-            if counts[0]:
+            if batch is not None:
                 output.write(batch)
             yield counts
+        output.close()
+    except BaseException:
+        output.give_up()
+        raise
+
+
+def _written_to_folder(
+    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], folder: Path
+) -> Iterator[tuple[int, int]]:
+    _rows_file(kind, arguments, BytesIO()).give_up()  # imports everything before a fork
+    outputs: list[FolderFiles] = []
+
+    def files_of(process: int) -> FolderFiles:
+        outputs.append(FolderFiles(folder, kind, process, partial(_rows_file, kind, arguments)))
+        return outputs[-1]
+
+    try:
+        yield from written_apart(arguments, scans, encode, files_of)
+        if not any(folder.iterdir()):
+            outputs[0].open()
+            outputs[0].close()
+    except BaseException:
+        for output in outputs:
+            output.give_up()
+        raise
+
+
+def _rows_file(kind: str, arguments: argparse.Namespace, file: IO[bytes]) -> RowsFile:
+    if kind == "jsonl":
+        return LinesFile(file)
+    from rocketwire_tools.store.formats.arrow_files import ArrowFile
+
+    return ArrowFile(
+        file, _columns(arguments), arguments.compression if kind == "parquet" else None
+    )
 
 
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, tuple[int, int]]]:
@@ -107,8 +157,7 @@ def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, 
             if not holds.all():
                 broken = int((~holds).sum())
                 rows = rows.picked(np.flatnonzero(holds))
-        nothing = b"" if kind == "jsonl" else None
-        yield encoded(rows) if len(rows) else nothing, (len(rows), broken)
+        yield encoded(rows) if len(rows) else None, (len(rows), broken)
 
 
 def _encoder(kind: str, arguments: argparse.Namespace) -> Callable[[Rows], Any]:
@@ -161,6 +210,8 @@ def _format(arguments: argparse.Namespace) -> str:
         return str(arguments.format)
     if arguments.output == _STANDARD_OUTPUT:
         return "jsonl"
+    if arguments.output.endswith(_FOLDER):
+        return "parquet"
     suffix = Path(arguments.output).suffix.lower()
     if suffix not in FORMATS:
         raise ValueError(
@@ -194,51 +245,21 @@ def _opened(name: str) -> Generator[IO[bytes], None, None]:
     partial.rename(path)
 
 
-class _ArrowOutput:
-    """A file of Parquet, or of Arrow if no compression is given."""
+@contextmanager
+def _new_folder(name: str) -> Generator[Path]:
+    """The folder to write; it appears under its name when it is complete.
 
-    def __init__(self, file: IO[bytes], names: Sequence[str], compression: str | None) -> None:
-        from rocketwire_tools.store.formats import arrow_rows
-        from rocketwire_tools.store.formats.arrow_rows import pa
-
-        self._table = pa.Table
-        self._batches: list[Any] = []
-        self._size = 0
-        schema = arrow_rows.schema_of(names, has_dictionaries=compression is not None)
-        self._schema = schema
-        self._writer: Any
-        if compression:
-            parquet: Any = importlib.import_module("pyarrow.parquet")
-            self._writer = parquet.ParquetWriter(
-                file,
-                schema,
-                compression=compression,
-                store_schema=False,  # or Arrow's readers would get dictionaries and not texts
-                use_dictionary=list(arrow_rows.FEW_VALUES),
-                write_statistics=[name for name in names if name not in _WITHOUT_ORDER],
-            )
-        else:
-            self._writer = pa.ipc.new_file(file, schema)
-
-    def write(self, encoded: Any) -> None:
-        self._batches.append(encoded)
-        self._size += encoded.nbytes
-        if self._size >= _GROUP_SIZE:
-            self._write_batches()
-
-    def _write_batches(self) -> None:
-        table = self._table.from_batches(self._batches, self._schema)
-        self._writer.write_table(table.unify_dictionaries())
-        self._batches, self._size = [], 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, error: object, *_: object) -> None:
-        try:
-            if error is None:
-                self._write_batches()
-                self._writer.close()
-        finally:
-            if hasattr(self._writer, "is_open"):  # Parquet's would write when it is collected
-                self._writer.is_open = False
+    Raises:
+        FileExistsError: something of that name is there.
+    """
+    path = Path(name)
+    if path.exists():
+        raise FileExistsError(f"{name} exists; export overwrites nothing")
+    partial_folder = path.with_name(f"{path.name}.partial")
+    partial_folder.mkdir()
+    try:
+        yield partial_folder
+    except BaseException:
+        shutil.rmtree(partial_folder)
+        raise
+    partial_folder.rename(path)

@@ -1,0 +1,177 @@
+"""Exported files of a folder hold what one file holds."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.store import jobs
+from rocketwire_tools.store.__main__ import main
+from rocketwire_tools.store.formats import folder_files
+from tests.support.java.peers import CURRENT
+from tests.support.stores import damage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+PART_SIZE = 10_000
+COLUMNS = ("--columns", "physical_offset,topic,tags,keys,born_host,store_timestamp")
+ds: Any = importlib.import_module("pyarrow.dataset")
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    """The rows of all files, by their offset in the log."""
+    kind = next(folder.iterdir()).suffix[1:]
+    if kind == "jsonl":
+        lines = [line for file in folder.iterdir() for line in file.read_text().splitlines()]
+        rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    else:
+        rows = ds.dataset(folder, format=kind).to_table().to_pylist()
+    return sorted(rows, key=lambda row: row["physical_offset"])
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "jsonl"])
+def test_a_folder_holds_what_a_file_holds(
+    kind: str, plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    for name in ("file/", "folder/"):
+        (tmp_path / name).mkdir()
+    one = tmp_path / "file" / f"one.{kind}"
+    folder = f"{tmp_path}/folder/out/"
+
+    run("export", *COLUMNS, "-o", one, plain.root)
+    run("export", *COLUMNS, "-o", folder, "--format", kind, plain.root)
+
+    assert names_in(tmp_path / "folder" / "out") == [f"part-0-00000.{kind}"]
+    assert rows_of(tmp_path / "folder" / "out") == rows_of(tmp_path / "file")
+
+
+def test_a_folder_has_parquet_if_nothing_else_is_asked_for(
+    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    run("export", "-o", f"{tmp_path}/out/", plain.root)
+
+    assert names_in(tmp_path) == ["out"]
+    assert len(rows_of(tmp_path / "out")) == len(plain.truth.pulled)
+
+
+def test_a_file_of_a_folder_ends_when_it_is_large(
+    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_files, "FILE_SIZE", 20_000)
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export._BLOCK_SIZE", 30_000)
+
+    run("export", "-o", f"{tmp_path}/out/", plain.root)
+
+    assert len(names_in(tmp_path / "out")) > 2
+    assert len(rows_of(tmp_path / "out")) == len(plain.truth.pulled)
+
+
+def test_a_folder_without_messages_has_a_file_with_the_columns(
+    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    run("export", *COLUMNS, "-o", f"{tmp_path}/out/", "--topic", "no-such-topic", plain.root)
+
+    table = ds.dataset(tmp_path / "out", format="parquet").to_table()
+    assert table.schema.names == COLUMNS[1].split(",")
+    assert table.num_rows == 0
+
+
+def test_a_folder_that_exists_is_not_written_to(
+    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    assert b"overwrites nothing" in run("export", "-o", f"{tmp_path}/", plain.root, status=2).err
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "jsonl"])
+def test_a_run_that_fails_leaves_no_folder(
+    kind: str,
+    plain: BrokerStore,
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("rocketwire_tools.store.formats.folder_files.os.fsync", fail)
+
+    answer = run("export", "-o", f"{tmp_path}/out/", "--format", kind, plain.root, status=2)
+
+    assert answer.err == b"rocketwire-store: the disk is full\n"
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("may_fork", [True, False])
+def test_processes_write_files_of_their_own(
+    may_fork: bool,
+    packed_store: Callable[[str, str], BrokerStore],
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+    monkeypatch.setattr(jobs, "may_fork", lambda: may_fork)
+    root = packed_store(CURRENT, "plain").root
+
+    run("export", *COLUMNS, "-o", f"{tmp_path}/one/", root)
+    run("export", *COLUMNS, "-o", f"{tmp_path}/two/", "--jobs", "2", root)
+
+    names = ["part-1-00000.parquet", "part-2-00000.parquet"]
+    assert names_in(tmp_path / "two") == (names if may_fork else ["part-0-00000.parquet"])
+    assert rows_of(tmp_path / "two") == rows_of(tmp_path / "one")
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.parametrize("name", sorted(damage.DAMAGE)[1::4])
+def test_processes_write_what_one_writes_of_a_damaged_store(
+    name: str,
+    copy: BrokerStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    damage.DAMAGE[name](copy.root)
+    if not (copy.root / "commitlog").is_dir():
+        pytest.skip("there is no log")
+    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+    monkeypatch.setattr(jobs, "may_fork", lambda: True)
+
+    for folder, options in ((tmp_path / "one", ()), (tmp_path / "two", ("--jobs", "3"))):
+        words = ("export", *COLUMNS, "-o", f"{folder}/", *options, copy.root)
+        assert main([str(word) for word in words]) in (0, 1)
+
+    assert rows_of(tmp_path / "two") == rows_of(tmp_path / "one")
+
+
+@pytest.mark.process
+def test_an_error_in_a_process_that_writes_ends_the_command(
+    packed_store: Callable[[str, str], BrokerStore],
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
+    monkeypatch.setattr(jobs, "may_fork", lambda: True)
+    monkeypatch.setattr(folder_files.FolderFiles, "write", fail)
+    root = packed_store(CURRENT, "plain").root
+
+    answer = run("export", "-o", f"{tmp_path}/out/", "--jobs", "2", root, status=2)
+
+    assert answer.err == b"rocketwire-store: the disk is full\n"
+    assert names_in(tmp_path) == []
