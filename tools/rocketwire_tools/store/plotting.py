@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
 import importlib
 import importlib.util
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
 SUFFIXES: Final = (".png", ".svg")
@@ -32,13 +34,13 @@ def require(path: Path) -> None:
         raise ValueError("--plot needs matplotlib: pip install rocketwire[plot]")
 
 
-def draw(path: Path, by: str, sizes: Mapping[str, int]) -> None:
+def draw(path: Path, by: str, sizes: Iterable[tuple[str, int]]) -> None:
     """Draw the bytes of groups.
 
     Args:
         path: of the picture.
         by: what the groups are.
-        sizes: name of a group → its bytes.
+        sizes: name and bytes of each group; the largest first.
     """
     module: Any = importlib.import_module("matplotlib.figure")
     bars = bars_of(by, sizes)
@@ -60,23 +62,23 @@ def draw(path: Path, by: str, sizes: Mapping[str, int]) -> None:
     figure.savefig(path)
 
 
-def bars_of(by: str, sizes: Mapping[str, int]) -> list[tuple[str, int]]:
+def bars_of(by: str, sizes: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     """Names and bytes of the bars, in their order.
 
     Args:
         by: what the groups are.
-        sizes: name of a group → its bytes.
+        sizes: name and bytes of each group; the largest first.
     """
     if by == "size":
-        return sorted(sizes.items(), key=lambda item: int(item[0]))[:_MOST_ORDERED]
+        return sorted(sizes, key=lambda item: int(item[0]))[:_MOST_ORDERED]
     if by == "hour":
-        return sorted(sizes.items())[-_MOST_ORDERED:]
-    ordered = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
-    bars = [(_short(name), size) for name, size in ordered[:_MOST]]
-    rest = ordered[_MOST:]
-    if rest:
-        bars.append((f"{len(rest)} others", sum(size for _, size in rest)))
-    return bars
+        return sorted(heapq.nlargest(_MOST_ORDERED, sizes))
+    rest = iter(sizes)
+    bars = [(_short(name), size) for name, size in islice(rest, _MOST)]
+    count = others = 0
+    for _, size in rest:
+        count, others = count + 1, others + size
+    return [*bars, (f"{count} others", others)] if count else bars
 
 
 def _short(name: str) -> str:

@@ -1,15 +1,12 @@
 """What the log of a store shows of work that its broker had begun: delays, transactions, pops.
 
-A broker can have millions of them, so that they lie in a temporary file that has no name; SQLite
-keeps its beginning in memory.  ``TMPDIR`` or ``SQLITE_TMPDIR`` says on which disk.
+A broker can have millions of them, so that they lie in a temporary file.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import defaultdict
-from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
@@ -21,14 +18,12 @@ from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC, TIMER_TOPIC
 from rocketwire.store import pops
 from rocketwire_tools.numbers import number_in
+from rocketwire_tools.store.sources.temporary import temporary_database, temporary_room
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rocketwire_tools.store.engine.rows import Rows
-
-_CACHE: Final = 6 << 10
-"""KiB of a temporary file that stay in memory, and KiB that are sorted there at once."""
 
 _LINES_AT_ONCE: Final = 1_000
 _MAX_LONG: Final = (1 << 63) - 1
@@ -95,7 +90,7 @@ class UnfinishedWork:
     def __init__(self) -> None:
         self.max_offsets: dict[tuple[str, int], int] = defaultdict(int)
         self.is_damaged = False
-        self._database = _temporary_database(_TABLES)
+        self._database = temporary_database(_TABLES)
         self._added: dict[str, list[tuple[Any, ...]]] = {name: [] for name in _INSERTS}
         self._check_points = 0
 
@@ -153,14 +148,14 @@ class UnfinishedWork:
             self._added["acks"].extend((digest, each) for each in acks.offsets)
 
     def _write(self) -> None:
-        with _room():
+        with temporary_room():
             for name, rows in self._added.items():
                 if rows:
                     self._database.executemany(_INSERTS[name], rows)
                     rows.clear()
 
     def _select(self, statement: str) -> Iterator[tuple[Any, ...]]:
-        with _room():
+        with temporary_room():
             yield from self._database.execute(statement)
 
     # -------------------------------------------------------------- what is not done
@@ -240,7 +235,7 @@ class KeptLines:
     """
 
     def __init__(self, lines: Iterable[dict[str, Any]] = ()) -> None:
-        self._database = _temporary_database(
+        self._database = temporary_database(
             "CREATE TABLE lines (time INTEGER, number INTEGER, line BLOB)"
         )
         self._added: list[tuple[int, int, bytes]] = []
@@ -257,7 +252,7 @@ class KeptLines:
             self._write()
 
     def _write(self) -> None:
-        with _room():
+        with temporary_room():
             self._database.executemany("INSERT INTO lines VALUES (?, ?, ?)", self._added)
         self._added.clear()
 
@@ -267,24 +262,6 @@ class KeptLines:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         self._write()
         statement = "SELECT line FROM lines ORDER BY time, number, rowid"
-        with _room():
+        with temporary_room():
             for (text,) in self._database.execute(statement):
                 yield _unpacked(text)
-
-
-def _temporary_database(tables: str) -> sqlite3.Connection:
-    """A database in a temporary file, which goes with the connection."""
-    with _room():
-        database = sqlite3.connect("", isolation_level=None)
-        database.executescript(
-            f"PRAGMA journal_mode=OFF; PRAGMA cache_size=-{_CACHE}; BEGIN; {tables}"
-        )
-    return database
-
-
-@contextmanager
-def _room() -> Generator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise OSError(f"the report needs room for temporary files: {error}") from error

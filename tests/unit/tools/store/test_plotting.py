@@ -11,7 +11,7 @@ from rocketwire_tools.store import plotting
 
 
 def test_the_largest_groups_are_bars_and_the_others_one_bar() -> None:
-    sizes = {f"topic-{number:02d}": 100 - number for number in range(33)}
+    sizes = [(f"topic-{number:02d}", 100 - number) for number in range(33)]
 
     bars = plotting.bars_of("topic", sizes)
 
@@ -21,12 +21,12 @@ def test_the_largest_groups_are_bars_and_the_others_one_bar() -> None:
 
 
 def test_sizes_and_hours_keep_their_order() -> None:
-    assert plotting.bars_of("size", {"16": 1, "2": 5}) == [("2", 5), ("16", 1)]
-    assert plotting.bars_of("hour", {"b": 1, "a": 0}) == [("a", 0), ("b", 1)]
+    assert plotting.bars_of("size", [("16", 1), ("2", 5)]) == [("2", 5), ("16", 1)]
+    assert plotting.bars_of("hour", [("b", 1), ("a", 0)]) == [("a", 0), ("b", 1)]
 
 
 def test_a_long_name_is_cut_and_a_dollar_is_no_formula() -> None:
-    ((name, _), (other, _)) = plotting.bars_of("topic", {"x" * 60: 2, "$a$": 1})
+    ((name, _), (other, _)) = plotting.bars_of("topic", [("x" * 60, 2), ("$a$", 1)])
 
     assert (len(name), other) == (40, r"\$a\$")
 
@@ -42,8 +42,8 @@ def test_a_picture_is_drawn(by: str, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"picture{suffix}"
 
     plotting.require(path)
-    plotting.draw(path, by, {"1": 10, "2": 20})
-    plotting.draw(path, by, {})
+    plotting.draw(path, by, [("1", 20), ("2", 10)])
+    plotting.draw(path, by, [])
 
     assert path.stat().st_size > 500
 
@@ -54,3 +54,11 @@ def test_a_picture_that_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(importlib.util, "find_spec", no_module)
     with pytest.raises(ValueError, match="needs matplotlib"):
         plotting.require(Path("picture.png"))
+
+
+def test_only_the_last_hours_are_drawn() -> None:
+    hours = [(f"{number:05d}", 1) for number in range(1_500)]
+
+    bars = plotting.bars_of("hour", reversed(hours))
+
+    assert bars == hours[500:]

@@ -20,69 +20,20 @@ from rocketwire_tools.store.output import flat, json_line, time_text, write_tabl
 from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.reasons import Reason, write_reasons
 from rocketwire_tools.store.selecting import selected_rows, selection_of
+from rocketwire_tools.store.totals import Totals, add_rows
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.engine.columns import Int64s
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.opened import OpenedStore
-
-MAX_GROUPS: Final = 1_000_000
-"""Groups that are counted; a store with more ends the command."""
+    from rocketwire_tools.store.totals import Group
 
 _HOUR: Final = 3_600_000
-
-
-class Totals:
-    """Counts of groups.
-
-    Attributes:
-        groups: group → messages, bytes, first and last store timestamp.
-    """
-
-    def __init__(self) -> None:
-        self.groups: dict[Any, list[int]] = {}
-
-    def add(self, numbers: Int64s, names: Callable[[int], Any], rows: Rows) -> None:
-        """Count rows.
-
-        Args:
-            numbers: the group of each row, as a number.
-            names: the group of a number.
-            rows: to count.
-        """
-        sizes, times = rows.column("size"), rows.column("store_timestamp")
-        distinct, places = np.unique(numbers, return_inverse=True)
-        counts = np.bincount(places)
-        bytes_ = np.bincount(places, sizes).astype(np.int64)
-        first = np.full(len(distinct), np.iinfo(np.int64).max)
-        last = np.zeros(len(distinct), np.int64)
-        np.minimum.at(first, places, times)
-        np.maximum.at(last, places, times)
-        for row, number in enumerate(distinct.tolist()):
-            group = self.groups.setdefault(names(number), [0, 0, int(first[row]), 0])
-            group[0] += int(counts[row])
-            group[1] += int(bytes_[row])
-            group[2] = min(group[2], int(first[row]))
-            group[3] = max(group[3], int(last[row]))
-        self._check_size()
-
-    def merge(self, groups: dict[Any, list[int]]) -> None:
-        """Add the counts of other totals."""
-        for name, (messages, size, first, last) in groups.items():
-            group = self.groups.setdefault(name, [0, 0, first, 0])
-            group[0] += messages
-            group[1] += size
-            group[2] = min(group[2], first)
-            group[3] = max(group[3], last)
-        self._check_size()
-
-    def _check_size(self) -> None:
-        if len(self.groups) > MAX_GROUPS:
-            raise OverflowError(f"more than {MAX_GROUPS} groups; choose topics or another --by")
+_GROUPS_AT_ONCE: Final = 10_000
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -108,8 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.why:
         write_reasons(_reasons(arguments, scans), is_json=arguments.json)
     if arguments.plot is not None:
-        groups = {" ".join(map(str, group)): counts[1] for group, counts in totals.groups.items()}
-        plotting.draw(arguments.plot, arguments.by, groups)
+        groups = totals.ordered(by_name=False)
+        sizes = ((" ".join(map(str, group.name)), group.size) for group in groups)
+        plotting.draw(arguments.plot, arguments.by, sizes)
     if is_damaged:
         print(f"{damage} bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
     return 0 if are_whole(stores) and not is_damaged else 1
@@ -229,14 +181,20 @@ def _write_deletion(deletion: Deletion, *, is_json: bool) -> None:
         print()
 
 
-def count(arguments: argparse.Namespace, scan: LogScan) -> Iterator[dict[Any, list[int]]]:
-    """The groups of a log."""
+def count(
+    arguments: argparse.Namespace, scan: LogScan
+) -> Iterator[dict[tuple[Any, ...], list[int]]]:
+    """The groups of a log, in pieces: one group can be in several of them."""
     is_folded = arguments.by not in ("tag", "group", "size")
-    selection, topics, totals = selection_of(arguments), TopicNames(), Totals()
+    selection, topics = selection_of(arguments), TopicNames()
+    groups: dict[tuple[Any, ...], list[int]] = {}
     for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
         numbers, names = _groups(arguments.by, rows)
-        totals.add(numbers, names, rows)
-    yield totals.groups
+        add_rows(groups, numbers, names, rows)
+        if len(groups) > _GROUPS_AT_ONCE:
+            yield groups
+            groups = {}
+    yield groups
 
 
 def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
@@ -285,25 +243,35 @@ _HEADERS: Final = {
 
 def _write(arguments: argparse.Namespace, totals: Totals) -> None:
     names = _HEADERS.get(arguments.by, (arguments.by,))
-    groups = sorted(totals.groups.items(), key=lambda item: (-item[1][1], str(item[0])))
-    if arguments.by in ("hour", "size"):
-        groups.sort(key=lambda item: item[0])
-    for_json = arguments.json
-    if for_json:
-        for group, (messages, size, first, last) in groups:
-            line = dict(zip(names, group, strict=True)) | {
-                "messages": messages,
-                "bytes": size,
-                "first_stored": first,
-                "last_stored": last,
+    groups = totals.ordered(by_name=arguments.by in ("hour", "size"))
+    if arguments.json:
+        for group in groups:
+            line = dict(zip(names, group.name, strict=True)) | {
+                "messages": group.messages,
+                "bytes": group.size,
+                "first_stored": group.first,
+                "last_stored": group.last,
             }
             sys.stdout.buffer.write(json_line(line))
         return
-    rows = [
-        (*group, f"{messages:,}", f"{size:,}", time_text(first), time_text(last))
-        for group, (messages, size, first, last) in groups
-    ]
-    messages = sum(group[0] for group in totals.groups.values())
-    size = sum(group[1] for group in totals.groups.values())
-    rows.append(("total", *[None] * (len(names) - 1), f"{messages:,}", f"{size:,}", None, None))
-    write_table((*names, "messages", "bytes", "first stored", "last stored"), rows)
+    write_table(
+        (*names, "messages", "bytes", "first stored", "last stored"), _Table(groups, len(names))
+    )
+
+
+class _Table:
+    """The rows of a table of groups, and their sum."""
+
+    def __init__(self, groups: Iterable[Group], parts_of_name: int) -> None:
+        self._groups = groups
+        self._parts_of_name = parts_of_name
+
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
+        messages = size = 0
+        for group in self._groups:
+            messages += group.messages
+            size += group.size
+            times = time_text(group.first), time_text(group.last)
+            yield (*group.name, f"{group.messages:,}", f"{group.size:,}", *times)
+        empty = [None] * (self._parts_of_name - 1)
+        yield ("total", *empty, f"{messages:,}", f"{size:,}", None, None)

@@ -1,0 +1,62 @@
+"""Files of Parquet and Arrow."""
+
+from __future__ import annotations
+
+import importlib
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from rocketwire_tools.store.formats import arrow_files
+from rocketwire_tools.store.formats.arrow_files import ArrowFile
+from rocketwire_tools.store.formats.arrow_rows import pa, schema_of
+
+NAMES = ["physical_offset", "topic"]
+pq: Any = importlib.import_module("pyarrow.parquet")
+
+
+def batch(first: int, *, is_parquet: bool) -> Any:
+    schema = schema_of(NAMES, has_dictionaries=is_parquet)
+    texts = pa.array([f"topic-{first}", "topic"])
+    columns = [pa.array([first, first + 1]), texts.dictionary_encode() if is_parquet else texts]
+    return pa.record_batch(columns, schema=schema)
+
+
+@pytest.mark.parametrize("compression", ["snappy", None])
+def test_a_file_has_all_batches(compression: str | None) -> None:
+    output = BytesIO()
+    file = ArrowFile(output, NAMES, compression)
+
+    for first in (0, 2, 4):
+        file.write(batch(first, is_parquet=compression is not None))
+    file.close()
+
+    read = pq.read_table if compression else lambda data: pa.ipc.open_file(data).read_all()
+    rows = read(BytesIO(output.getvalue())).to_pylist()
+    assert [row["physical_offset"] for row in rows] == list(range(6))
+    assert [row["topic"] for row in rows[::2]] == ["topic-0", "topic-2", "topic-4"]
+
+
+def test_a_row_group_has_as_many_rows_as_its_size_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow_files, "_GROUP_SIZE", 50)
+    output = BytesIO()
+    file = ArrowFile(output, NAMES, "snappy")
+
+    for first in (0, 2, 4):
+        file.write(batch(first, is_parquet=True))
+    file.close()
+
+    assert pq.ParquetFile(BytesIO(output.getvalue())).num_row_groups > 1
+
+
+@pytest.mark.parametrize("compression", ["snappy", None])
+def test_a_file_that_is_given_up_does_not_get_the_rows_that_wait(compression: str | None) -> None:
+    output = BytesIO()
+    file = ArrowFile(output, NAMES, compression)
+    file.write(batch(0, is_parquet=compression is not None))
+
+    file.give_up()
+    del file
+
+    assert b"topic-0" not in output.getvalue()

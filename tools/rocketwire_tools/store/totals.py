@@ -1,0 +1,151 @@
+"""Messages and bytes by group.
+
+A store can have millions of groups, such as tags: then they lie in a temporary file.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rocketwire_tools.store.sources.temporary import temporary_database, temporary_room
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable, Iterator
+
+    from rocketwire_tools.store.engine.columns import Int64s
+    from rocketwire_tools.store.engine.rows import Rows
+
+GroupName: TypeAlias = tuple[Any, ...]
+Counts: TypeAlias = list[int]
+"""Messages, bytes, first and last store timestamp."""
+
+MOST_IN_MEMORY: Final = 50_000
+"""Groups; some 20 MB."""
+
+_TABLE: Final = """
+CREATE TABLE groups (
+    name TEXT PRIMARY KEY, messages INTEGER, bytes INTEGER, first INTEGER, last INTEGER
+) WITHOUT ROWID
+"""
+
+_MERGE: Final = """
+INSERT INTO groups VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET
+    messages = messages + excluded.messages, bytes = bytes + excluded.bytes,
+    first = min(first, excluded.first), last = max(last, excluded.last)
+"""
+
+_ALL: Final = "SELECT name, messages, bytes, first, last FROM groups"
+
+
+class Group(NamedTuple):
+    """The counts of a group.
+
+    Attributes:
+        name: its parts, such as topic and queue.
+        messages: of the group.
+        size: bytes of the messages.
+        first: smallest store timestamp.
+        last: largest store timestamp.
+    """
+
+    name: GroupName
+    messages: int
+    size: int
+    first: int
+    last: int
+
+
+def add_rows(
+    groups: dict[GroupName, Counts], numbers: Int64s, names: Callable[[int], GroupName], rows: Rows
+) -> None:
+    """Count rows.
+
+    Args:
+        groups: get the counts.
+        numbers: the group of each row, as a number.
+        names: the group of a number.
+        rows: to count.
+    """
+    sizes, times = rows.column("size"), rows.column("store_timestamp")
+    distinct, places = np.unique(numbers, return_inverse=True)
+    counts = np.bincount(places)
+    bytes_ = np.bincount(places, sizes).astype(np.int64)
+    first = np.full(len(distinct), np.iinfo(np.int64).max)
+    last = np.zeros(len(distinct), np.int64)
+    np.minimum.at(first, places, times)
+    np.maximum.at(last, places, times)
+    columns = (distinct.tolist(), counts.tolist(), bytes_.tolist(), first.tolist(), last.tolist())
+    for number, *added in zip(*columns, strict=True):
+        _merge(groups, names(number), added)
+
+
+def _merge(groups: dict[GroupName, Counts], name: GroupName, added: Counts) -> None:
+    group = groups.get(name)
+    if group is None:
+        groups[name] = added
+        return
+    group[0] += added[0]
+    group[1] += added[1]
+    group[2] = min(group[2], added[2])
+    group[3] = max(group[3], added[3])
+
+
+class Totals:
+    """Counts of groups."""
+
+    def __init__(self) -> None:
+        self._groups: dict[GroupName, Counts] = {}
+        self._database: sqlite3.Connection | None = None
+
+    def merge(self, groups: dict[GroupName, Counts]) -> None:
+        """Add counts.
+
+        Raises:
+            OSError: the disk of temporary files is full.
+        """
+        for name, counts in groups.items():
+            _merge(self._groups, name, counts)
+        if len(self._groups) > MOST_IN_MEMORY:
+            self._write()
+
+    def _write(self) -> sqlite3.Connection:
+        if self._database is None:
+            self._database = temporary_database(_TABLE)
+        lines = ((json.dumps(name), *counts) for name, counts in self._groups.items())
+        with temporary_room():
+            self._database.executemany(_MERGE, lines)
+        self._groups.clear()
+        return self._database
+
+    def ordered(self, *, by_name: bool) -> Iterable[Group]:
+        """The groups, which can be read several times.
+
+        Args:
+            by_name: by their names; otherwise by their bytes, the largest first.
+
+        Raises:
+            OSError: the disk of temporary files is full.
+        """
+        if self._database is not None:
+            return _StoredGroups(self._write(), by_name=by_name)
+        groups = [Group(name, *counts) for name, counts in self._groups.items()]
+        if by_name:
+            return sorted(groups)
+        return sorted(groups, key=lambda group: (-group.size, json.dumps(group.name)))
+
+
+class _StoredGroups:
+    """The groups of a temporary file, in an order."""
+
+    def __init__(self, database: sqlite3.Connection, *, by_name: bool) -> None:
+        self._database = database
+        self._query = f"{_ALL} ORDER BY {'name' if by_name else 'bytes DESC, name'}"
+
+    def __iter__(self) -> Iterator[Group]:
+        with temporary_room():
+            for name, *counts in self._database.execute(self._query):
+                yield Group(tuple(json.loads(name)), *counts)
