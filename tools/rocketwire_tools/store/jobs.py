@@ -503,9 +503,13 @@ def _write_in_turn(pipe: Pipe, sink: Sink, rows: Sequence[Any]) -> bool:
     """Wait for the turn of a part, and write its rows; False if the part is not to be written."""
     if pipe.recv() is _Turn.CLOSE:
         return False
-    for each in rows:
-        if each is not None:
-            sink.write(each)
+    try:
+        for each in rows:
+            if each is not None:
+                sink.write(each)
+    except BrokenPipeError as error:  # of the output: nobody reads on
+        pipe.send(error)
+        return False
     if sink.is_shared:
         pipe.send(None)
     return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -202,6 +204,31 @@ def test_a_full_disk_ends_the_command(
     answer = run("export", "--jobs", "2", packed_store(CURRENT, "plain").root, status=2)
 
     assert answer.err == b"rocketwire-store: the disk is full\n"
+
+
+@pytest.mark.process
+def test_a_reader_that_has_read_enough_ends_the_command_in_silence(
+    packed_store: Callable[[str, str], BrokerStore],
+) -> None:
+    lines = (
+        "import sys",
+        "from rocketwire_tools.store import __main__, jobs",
+        f"jobs.PART_SIZE = {PART_SIZE}",
+        "sys.exit(__main__.main())",
+    )
+    root = packed_store(CURRENT, "plain").root
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    process = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines), "messages", "--json", "--jobs", "2", root],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+
+    assert (process.returncode, process.stderr) == (0, b"")
 
 
 class ErrorAsItEnds(OSError):
