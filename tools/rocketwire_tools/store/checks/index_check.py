@@ -44,7 +44,7 @@ _CHUNK_SLOTS: Final = 1 << 18
 _CHUNK_ENTRIES: Final = 1 << 16
 
 _MOST_ENTRIES: Final = 1 << 18
-"""Entries that are compared with a block at once; its messages have fewer keys."""
+"""Entries that are compared with a block at once; its messages mostly have fewer keys."""
 
 
 class _Entries(NamedTuple):
@@ -154,17 +154,29 @@ class _BlockKeys:
 
     Attributes:
         rows: the messages.
-        is_compared: whether entries were compared.
     """
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        self.is_compared = False
+        self._next = 0
 
     @cached_property
     def hashes(self) -> tuple[Int64s, Int64s, Bools]:
         """The row of each key, its hash, and whether it is a tag."""
         return key_hashes(self.rows)
+
+    @cached_property
+    def _offsets(self) -> Int64s:
+        """Offset in the log of the message of each key."""
+        return self.rows.messages.positions[self.hashes[0]] + self.rows.block.base
+
+    @cached_property
+    def _orders(self) -> list[Int64s | None]:
+        """Which keys may have entries, one after the other: all, or those that are no tags.
+
+        Some releases index no tags.
+        """
+        return [None, np.flatnonzero(~self.hashes[2])]
 
     @cached_property
     def _keys(self) -> Int64s:
@@ -173,7 +185,29 @@ class _BlockKeys:
 
     @cached_property
     def _has_entry(self) -> Bools:
-        return np.zeros(len(self._keys), np.bool_)
+        return np.zeros(len(self.hashes[0]), np.bool_)
+
+    def note_next(self, entries: _Entries) -> bool:
+        """Note entries if they are those of the next keys in their order; False if not."""
+        if not fast_paths.are_on():
+            return False
+        places = slice(self._next, self._next + len(entries.numbers))
+        orders = [order for order in self._orders if self._are_keys(entries, order, places)]
+        if not orders:
+            return False
+        for order in orders:
+            self._has_entry[places if order is None else order[places]] = True
+        self._orders, self._next = orders, places.stop
+        return True
+
+    def _are_keys(self, entries: _Entries, order: Int64s | None, places: slice) -> bool:
+        keys = places if order is None else order[places]
+        offsets = self._offsets[keys]
+        return (
+            len(offsets) == len(entries.numbers)
+            and bool((offsets == entries.offsets).all())
+            and bool((self.hashes[1][keys] == entries.stored["key_hash"]).all())
+        )
 
     def note(self, rows: Int64s, hashes: Int64s, is_message: Bools) -> Bools:
         """Note entries.
@@ -186,7 +220,6 @@ class _BlockKeys:
         Returns:
             Whether the message of each entry has its key.
         """
-        self.is_compared = True
         stored = np.where(is_message, rows, -1) << 32 | (hashes & 0xFFFFFFFF)
         np.logical_or(self._has_entry, np.isin(self._keys, stored), out=self._has_entry)
         return np.isin(stored, self._keys)
@@ -297,8 +330,6 @@ class IndexCheck:
                         waiting.clear()
             except OSError as error:
                 self._give_up(file.file, error)
-        if not block.is_compared and self._are_equal(block, [entries for _, entries in waiting]):
-            return
         self._compare(block, waiting)
         covered = any(file.header.begin_physical_offset <= start for file in self._files)
         covered &= any(file.header.end_physical_offset >= end - 1 for file in self._files)
@@ -314,6 +345,12 @@ class IndexCheck:
 
     def _compare(self, block: _BlockKeys, entries_here: list[tuple[_IndexFile, _Entries]]) -> None:
         """Compare entries that point into a block with its messages."""
+        if not entries_here:
+            return
+        entries = _Entries.joined([entries for _, entries in entries_here])
+        if block.note_next(entries):
+            self.entries += len(entries.numbers)
+            return
         positions = block.rows.messages.positions
         for file, entries in entries_here:
             offsets = entries.offsets - block.rows.block.base
@@ -337,24 +374,6 @@ class IndexCheck:
         self.findings.count(FindingKind.INDEX, len(places[room:]))
         kept: list[int] = places[:room].tolist()
         return kept
-
-    def _are_equal(self, block: _BlockKeys, parts: list[_Entries]) -> bool:
-        """Whether the entries of a block are those of its messages, in their order."""
-        if not parts or not fast_paths.are_on():
-            return False
-        text_rows, hashes, is_tag = block.hashes
-        offsets = block.rows.messages.positions[text_rows] + block.rows.block.base
-        _, stored, stored_offsets = _Entries.joined(parts)
-        if len(stored) == len(hashes) - int(is_tag.sum()):  # a release that indexes no tags
-            offsets, hashes = offsets[~is_tag], hashes[~is_tag]
-        are_equal = (
-            len(stored) == len(hashes)
-            and bool((stored_offsets == offsets).all())
-            and bool((stored["key_hash"] == hashes).all())
-        )
-        if are_equal:
-            self.entries += len(stored)
-        return are_equal
 
     # -------------------------------------------------------------- parts of the log
 
