@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.policy.java_strings import string_hash, to_int32
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire_tools.store.engine.columns import records, size_classes
 
@@ -49,8 +48,14 @@ def powers_of(factor: int, count: int) -> Uint32s:
 
 def string_hashes(texts: Sequence[str]) -> Int64s:
     """``String.hashCode`` of each text: int32 over UTF-16 code units."""
+    numbers: Int64s = _hashes_and_lengths(texts)[0].view(np.int32).astype(np.int64)
+    return numbers
+
+
+def _hashes_and_lengths(texts: Sequence[str]) -> tuple[Uint32s, Int64s]:
+    """The hash code of each text, and how many UTF-16 code units it has."""
     if not texts:
-        return np.empty(0, np.int64)
+        return np.empty(0, np.uint32), np.empty(0, np.int64)
     joined = "".join(texts)
     if joined.isascii():
         units = np.frombuffer(joined.encode(), np.uint8)
@@ -65,9 +70,7 @@ def string_hashes(texts: Sequence[str]) -> Int64s:
     exponents = np.repeat(ends, lengths) - np.arange(len(units)) - 1
     sums = np.zeros(len(units) + 1, np.uint32)
     np.cumsum(units.astype(np.uint32) * powers[exponents], dtype=np.uint32, out=sums[1:])
-    hashes = sums[ends] - sums[ends - lengths]
-    numbers: Int64s = hashes.view(np.int32).astype(np.int64)
-    return numbers
+    return sums[ends] - sums[ends - lengths], lengths
 
 
 def index_hashes(texts: Sequence[str]) -> Int64s:
@@ -97,16 +100,17 @@ def part_hashes(data: Bytes, starts: Int64s, sizes: Int64s, begins: Int64s | Non
         whole: Any = slice(None) if len(rows) == len(starts) else rows
         place, size = starts[whole], sizes[whole]
         sums[whole], is_wide[whole] = _class_hashes(data, place, size, longest)
-    before = np.zeros(0, np.uint32)
+    units = sizes
+    wide = np.flatnonzero(is_wide)
+    if len(wide):
+        ends = starts + sizes
+        places = zip(starts[wide].tolist(), ends[wide].tolist(), strict=True)
+        texts = [decode_utf8(data[start:end].tobytes()) for start, end in places]
+        units = sizes.copy()
+        sums[wide], units[wide] = _hashes_and_lengths(texts)
     if begins is not None:
-        before = begins.astype(np.uint32)
-        sums += before * powers_of(_FACTOR, int(sizes.max(initial=0)) + 1)[sizes]
+        sums += begins.astype(np.uint32) * powers_of(_FACTOR, int(units.max(initial=0)) + 1)[units]
     hashes: Int64s = sums.view(np.int32).astype(np.int64)
-    for part in np.flatnonzero(is_wide).tolist():
-        text = decode_utf8(data[starts[part] : starts[part] + sizes[part]].tobytes())
-        units = len(text.encode("utf-16-le", "surrogatepass")) >> 1
-        begin = int(before[part]) * pow(_FACTOR, units, 1 << 32) if len(before) else 0
-        hashes[part] = to_int32(begin + string_hash(text))
     return hashes
 
 
