@@ -254,7 +254,7 @@ def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
     if by == "queue":
         queues = rows.column("queue_id")
         numbers = rows.topic_numbers << 32 | queues & 0xFFFFFFFF
-        return numbers, lambda number: (topics.names[number >> 32], number & 0xFFFFFFFF)
+        return numbers, lambda number: (topics.names[number >> 32], _queue_id(number))
     if by == "size":
         sizes = rows.body_lengths
         classes = np.where(sizes > 0, np.frexp(np.maximum(sizes, 1) - 0.5)[1], -1)
@@ -268,6 +268,11 @@ def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
         return numbers, lambda number: (names[number],)
     numbers = rows.topic_numbers << 32 | numbers
     return numbers, lambda number: (topics.names[number >> 32], names[number & 0xFFFFFFFF])
+
+
+def _queue_id(number: int) -> int:
+    """The lowest 32 bits as a number of Java's type int; damaged ones are negative."""
+    return ((number & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
 
 
 def _size_class(number: int) -> int:
@@ -287,7 +292,8 @@ def _write(arguments: argparse.Namespace, totals: Totals) -> None:
     names = _HEADERS.get(arguments.by, (arguments.by,))
     groups = sorted(totals.groups.items(), key=lambda item: (-item[1][1], str(item[0])))
     if arguments.by in ("hour", "size"):
-        groups.sort(key=lambda item: item[0])
+        # the hours that no clock shows come last
+        groups.sort(key=lambda item: (item[0] == (None,), item[0]))
     for_json = arguments.json
     if for_json:
         for group, (messages, size, first, last) in groups:
