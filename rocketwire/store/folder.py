@@ -1,7 +1,8 @@
 """Which file of a store is what.
 
 The layout of the folders is Java's (``StorePathConfigHelper``).  Nothing follows a symbolic link
-inside a store, so that no path leads out of it; links are listed as ignored.
+inside a store, so that no path leads out of it; links are listed as ignored, and so are folders
+that stand where a broker has a file.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ _TOP_FOLDERS: Final = frozenset(
     {"commitlog", "consumequeue", "config", "compaction", "compactionLog"}
 )
 """Folders without one of which nothing is a store; beside those of DLedger's members."""
+
+_TOP_FILES: Final = frozenset({"checkpoint", "abort", "lock", "timerwheel"})
+"""Files at the root that each broker opens."""
 
 _OFFSET: Final = attrgetter("offset")
 _BETWEEN_REPORTS: Final = 1000
@@ -114,7 +118,7 @@ class StoreFolder:
         plain: name at the root (``checkpoint``, ``abort``, ``lock``, ...) → file.
         rocksdb: name of a folder that holds a RocksDB, below the root → its files.
         unknown: names of files that belong to nothing.
-        ignored: names of symbolic links and special files.
+        ignored: names of symbolic links, of special files, and of folders in the place of a file.
         empty: names of folders without anything in them.
         unreadable: name of each folder or file whose entry cannot be read → what the system says.
     """
@@ -189,6 +193,18 @@ def file_at(files: Sequence[StoreFile], offset: int) -> StoreFile | None:
 def is_queue_id(name: str) -> bool:
     """Whether the name of a folder is that of a queue: a number of Java's type int."""
     return name.isascii() and name.isdecimal() and int(name[:20]) < 1 << 31
+
+
+def is_file_place(name: str) -> bool:
+    """Whether a broker has a file, and never a folder, at a name below the root of a store."""
+    folder, _, base = name.rpartition("/")
+    if folder == "config":
+        return base.removesuffix(".bak").endswith(".json")
+    if folder == "index":
+        return base.isdecimal()
+    if offset_of_name(base) is None:
+        return name in _TOP_FILES
+    return _place(StoreFolder(roots=()), name) is not None
 
 
 def read_folder(
@@ -311,7 +327,7 @@ def _sort_entry(
     if entry.is_symlink():
         ignored.append(name)
     elif entry.is_dir(follow_symlinks=False):
-        folders.append(name)
+        (ignored if is_file_place(name) else folders).append(name)
     elif entry.is_file(follow_symlinks=False):
         plain.append(entry)
     else:

@@ -64,6 +64,7 @@ _CHECKPOINT_WORDS: Final = 48
 _TRANSACTION: Final = 0xC
 _QUEUED_TRANSACTIONS: Final = (0, 8)
 _ROCKS_FOLDER: Final = "consumequeue"
+_TIMERS: Final = ("timerlog/", "timerwheel")
 _SYSTEM_PREFIX: Final = "rmq_sys_"
 
 
@@ -118,6 +119,8 @@ class StoreImage:
         checkpoint: the file; empty without one.
         has_abort: whether the last broker did not end in order.
         index_ends: name of an index file → its end timestamp.
+        unopened: name of a file that brokers open and cannot use → what is wrong with it.  Those
+            of timers do not matter to 4.9.4.
         dispatches_lmq: settings ``enableLmq`` and ``enableMultiDispatch``.
         builds_queues: whether to predict what is put into queues; without it only the cut counts.
         cache: content of files of queues; predictions for one store that does not change share it.
@@ -144,6 +147,7 @@ class StoreImage:
     checkpoint: bytes = b""
     has_abort: bool = False
     index_ends: Mapping[str, int] = field(default_factory=dict[str, int])
+    unopened: Mapping[str, str] = field(default_factory=dict[str, str])
     dispatches_lmq: bool = False
     builds_queues: bool = True
     cache: dict[object, int] = field(default_factory=dict[object, int])
@@ -389,6 +393,9 @@ class _Start:
         sizes = (self.image.queue_file_size, self.image.batch_queue_file_size)
         if max(sizes) > MAX_QUEUE_FILE:
             raise _TooManyUnitsError
+        for name, reason in self.image.unopened.items():
+            if not name.startswith(_TIMERS) or self.release is not Release.V4_9_4:
+                raise RefusedError(f"{name} {reason}")
         self._load_log()
         self._load_queues()
         self._load_index()

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from tests.support.java.peers import JavaNameServer
     from tests.support.stores import BrokerStore
 
-REFUSES_5 = frozenset({"add_strange_file", "shorten_last_file", "shorten_queue_file"})
+REFUSES_5 = frozenset(
+    {"add_strange_file", "folder_for_index_file", "shorten_last_file", "shorten_queue_file"}
+)
 """Damage with which 5.x does not start; the prediction has to say so too."""
 
 REFUSES: dict[str, frozenset[str]] = {
@@ -30,6 +32,8 @@ REFUSES: dict[str, frozenset[str]] = {
             "add_empty_last_file",
             "add_folder",
             "add_strange_file",
+            "folder_for_first_file",
+            "folder_for_index_file",
             "shorten_last_file",
             "shorten_queue_file",
         }

@@ -178,6 +178,20 @@ def add_folder(root: Path) -> None:
     (root / "commitlog" / "backup").mkdir()
 
 
+def folder_for_first_file(root: Path) -> None:
+    """A folder has the name of the log's first file."""
+    first = log_files(root)[0]
+    first.unlink()
+    first.mkdir()
+
+
+def folder_for_index_file(root: Path) -> None:
+    """A folder has the name of an index file."""
+    index = next((root / "index").iterdir())
+    index.unlink()
+    index.mkdir()
+
+
 def remove_log(root: Path) -> None:
     """All files of the log are gone."""
     for file in (root / "commitlog").iterdir():
@@ -358,6 +372,8 @@ DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
         zero_middle_file,
         zero_tail_of_middle_file,
         kill_and_zero_middle_file,
+        folder_for_first_file,
+        folder_for_index_file,
     )
 }
 """All kinds of damage by name."""

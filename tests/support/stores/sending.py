@@ -196,7 +196,7 @@ class Sender:
                 queue_offset=answer.header.queue_offset,
                 offset_msg_id=answer.header.msg_id,
                 unique_key=texts.get("UNIQ_KEY", ""),
-                keys=tuple(texts.get("KEYS", "").split()),
+                keys=tuple(filter(None, texts.get("KEYS", "").split(" "))),  # as Java does
                 tags=texts.get("TAGS"),
                 flag=flag,
                 properties=application,

@@ -161,6 +161,26 @@ def test_a_link_never_leads_out_of_a_store(tmp_path: Path) -> None:
     assert folder.roots == (tmp_path / "store",)
 
 
+def test_a_folder_in_the_place_of_a_file_is_ignored_with_what_it_holds(tmp_path: Path) -> None:
+    places = [
+        f"commitlog/{FIRST}",
+        "config/consumerOffset.json.bak",
+        "config/topics.json",
+        f"consumequeue/orders/0/{FIRST}",
+        "index/20260101000000000",
+        "lock",
+    ]
+    folders = ["abort/old", "commitlog/backup", "config/topics", "index/old", FIRST + "1"]
+    create(tmp_path, *(f"{name}/{FIRST}" for name in places), *(f"{name}/x" for name in folders))
+
+    folder = read_folder([tmp_path])
+
+    assert folder.ignored == ["abort", *places]
+    assert folder.unknown == [f"{FIRST}1/x", "commitlog/backup/x", "index/old/x"]
+    assert list(folder.config) == ["topics/x"]
+    assert (folder.commit_log, folder.queues, folder.index, folder.plain) == ([], {}, [], {})
+
+
 def test_a_missing_path_and_too_many_files_are_refused(tmp_path: Path) -> None:
     create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}")
 

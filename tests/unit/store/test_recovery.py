@@ -895,6 +895,15 @@ def test_index_files_behind_the_checkpoint_are_deleted_after_a_kill(store: Store
 
 
 @pytest.mark.parametrize("release", list(Release))
+def test_a_file_that_brokers_cannot_open_refuses_the_start(release: Release, store: Store) -> None:
+    lock = store.predict(release, unopened={"lock": "is a folder"})
+    wheel = store.predict(release, unopened={"timerwheel": "is a folder"})
+
+    assert lock.refusal == "lock is a folder"
+    assert wheel.refusal == ("" if release is OLD else "timerwheel is a folder")
+
+
+@pytest.mark.parametrize("release", list(Release))
 @pytest.mark.parametrize(("length", "cut"), [(50, 1200), (100, 1300), (150, 1300)])
 def test_a_file_that_becomes_shorter_meanwhile_ends_there(
     length: int, cut: int, release: Release, store: Store

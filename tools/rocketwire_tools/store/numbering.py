@@ -27,6 +27,8 @@ class NumberingReport:
         missing_offsets: queue offsets of lost messages; their units point to the next message.
         misplaced_messages: with a queue offset that cannot be; they follow the one before.
         unqueued_messages: with the queue offset of another message; no unit points to them.
+        replaced_offsets: queue offsets of which a later run of messages took the place; no unit
+            points to the earlier ones.
         restarted_queues: that began again at 0; only the later messages count.
     """
 
@@ -35,6 +37,7 @@ class NumberingReport:
     missing_offsets: int = 0
     misplaced_messages: int = 0
     unqueued_messages: int = 0
+    replaced_offsets: int = 0
     restarted_queues: int = 0
 
 
@@ -148,6 +151,8 @@ class NumberedQueue:
             report.unqueued_messages += 1
             self._following = -1
             return
+        elif number < writer.end:
+            report.replaced_offsets += min(writer.end - number, len(data) // UNIT_SIZE)
         elif number > writer.end:
             missing = number - writer.end
             most = report.bytes_filled // commit_log.SMALLEST_MESSAGE

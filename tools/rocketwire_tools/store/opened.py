@@ -20,6 +20,7 @@ from rocketwire.store.folder import (
     StoreFolder,
     add_files,
     file_at,
+    is_file_place,
     read_folder,
     sort_files,
 )
@@ -42,7 +43,7 @@ _PROCESS_ID: Final = 64
 """Bytes that are read of ``abort``."""
 
 _MAX_NAMED: Final = 20
-"""Folders without permission that are named; a store has thousands of queues."""
+"""Files and folders that are named; a store has thousands of queues."""
 
 _ALWAYS_THERE: Final = "rocksdbstore"
 """A RocksDB that brokers of 5.5 create, and few of them use."""
@@ -92,11 +93,11 @@ def scans_of(stores: Iterable[OpenedStore], *, is_compacted: bool) -> list[LogSc
 
 
 def _report_unread(unread: Mapping[str, str]) -> None:
-    """Name what cannot be read; of many folders only the first."""
+    """Name what is not read; of many only the first."""
     for name, reason in itertools.islice(unread.items(), _MAX_NAMED):
         print_error(f"{name} is not read: {reason}")
     if len(unread) > _MAX_NAMED:
-        print_error(f"{len(unread) - _MAX_NAMED} more folders are not read")
+        print_error(f"{len(unread) - _MAX_NAMED} more files and folders are not read")
 
 
 def without_tails(files: Sequence[StoreFile]) -> list[StoreFile]:
@@ -139,13 +140,16 @@ class OpenedStore:
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self.folder = self._read(list(paths))
-        self.unread = dict(self.folder.unreadable)
-        _report_unread(self.unread)
+        _report_unread(self.folder.unreadable)
         self._unopened: dict[str, str] = {}
         self._databases: dict[str, Database | None] = {}
         if self.folder.is_empty and not self.folder.queues and not self.folder.config:
             names = ", ".join(str(root) for root in self.folder.roots)
             raise NoStoreError(f"{names}: no commit log, queue or configuration of a broker")
+        misplaced = filter(is_file_place, self.folder.ignored)
+        unread = dict.fromkeys(misplaced, "it is no plain file")
+        _report_unread(unread)
+        self.unread = self.folder.unreadable | unread
 
     def _read(self, paths: list[Path]) -> StoreFolder:
         """The files of folders, files and archives of one store.

@@ -100,9 +100,10 @@ class RebuildReport(NumberingReport):
 
     @property
     def has_damage(self) -> bool:
-        """Whether messages are lost."""
+        """Whether messages are lost, or not where their producers were told."""
         strange = self.missing_offsets + self.misplaced_messages + self.unqueued_messages
-        return bool(self.fillers or strange or self.misnamed_files or self.has_torn_end)
+        is_numbered = not (strange or self.replaced_offsets)
+        return bool(self.fillers or self.misnamed_files or self.has_torn_end) or not is_numbered
 
 
 class LogCopy:

@@ -125,7 +125,8 @@ class Totals:
         """The groups, which can be read several times.
 
         Args:
-            by_name: by their names; otherwise by their bytes, the largest first.
+            by_name: by their names, one without a name last; otherwise by their bytes, the largest
+                first.
 
         Raises:
             OSError: the disk of temporary files is full.
@@ -134,7 +135,7 @@ class Totals:
             return _StoredGroups(self._write(), by_name=by_name)
         groups = [Group(name, *counts) for name, counts in self._groups.items()]
         if by_name:
-            return sorted(groups)
+            return sorted(groups, key=lambda group: (group.name == (None,), group.name))
         return sorted(groups, key=lambda group: (-group.size, json.dumps(group.name)))
 
 

@@ -9,6 +9,7 @@ import pytest
 from rocketwire.store.consume_queue import QueueUnit, decode_units, encode_unit
 from rocketwire.store.writer import DiskFiles, QueueWriter
 from rocketwire_tools.store.numbering import NumberedQueue, NumberingReport
+from rocketwire_tools.store.rebuilding import RebuildReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,6 @@ def queue_of(
         ([0, 1, 3, 4], [100, 101, 102, 102, 103]),
         ([0, 1, 3, 5, 6], [100, 101, 102, 102, 103, 103, 104]),
         ([3, 5, 6], [100, 100, 100, 100, 101, 101, 102]),
-        ([0, 1, 2, 1, 2], [100, 103, 104]),
         ([0, 1, 2, 0, 1], [103, 104]),
     ],
 )
@@ -59,6 +59,22 @@ def test_offsets_with_which_others_agree_are_taken(
 
     assert queue_of(tmp_path, numbers, report) == places
     assert (report.misplaced_messages, report.unqueued_messages) == (0, 0)
+    assert report.replaced_offsets == 0
+
+
+@pytest.mark.parametrize(
+    ("numbers", "places"),
+    [([0, 1, 2, 1, 2], [100, 103, 104]), ([0, 1, 2, 3, 1, 2], [100, 104, 105, 103])],
+)
+def test_a_later_run_of_messages_takes_the_offsets_of_earlier_ones(
+    numbers: list[int], places: list[int], tmp_path: Path
+) -> None:
+    """Java cut the queue at a damaged unit, and numbered the next messages from there on."""
+    report = RebuildReport(messages=100)
+
+    assert queue_of(tmp_path, numbers, report) == places
+    assert report.replaced_offsets == 2
+    assert report.has_damage
 
 
 @pytest.mark.parametrize(

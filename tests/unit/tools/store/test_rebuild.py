@@ -18,6 +18,7 @@ from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.store.engine.blocks import FileBlocks
 from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
+from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,7 +195,7 @@ def test_a_configuration_file_that_cannot_be_read_is_taken_from_its_copy(
     (config / "subscriptionGroup.json.bak").write_bytes(b"")
     out = tmp_path / "out"
 
-    report = json.loads(run("rebuild", "--json", out, store.root).out)
+    report = json.loads(run("rebuild", "--json", out, store.root, status=1).out)
 
     assert (out / "config" / "consumerOffset.json").read_bytes() == backup
     assert report["config_unreadable"] == ["config/subscriptionGroup.json"]
@@ -331,6 +332,58 @@ def test_a_cut_file_gets_its_size_again(
         },
     )
     assert (out / "commitlog" / path.name).stat().st_size == FILE_SIZE
+
+
+@pytest.mark.slow
+def test_timers_whose_files_have_another_size_get_the_right_one(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    root = unpack(CURRENT, "timers", tmp_path / "source").root
+    whole = files(root, "timerlog")
+    wheel = (root / "timerwheel").read_bytes()
+    names = [root / name for name in whole]
+    os.truncate(names[0], names[0].stat().st_size - 100)
+    os.truncate(names[-1], names[-1].stat().st_size + 100)
+    os.truncate(root / "timerwheel", len(wheel) - 1)
+    out = tmp_path / "out"
+
+    report = json.loads(run("rebuild", "--json", out, root, status=1).out)
+
+    sizes = {name: len(data) for name, data in files(out, "timerlog").items()}
+    assert sizes == {name: len(data) for name, data in whole.items()}
+    assert (out / "timerwheel").stat().st_size == len(wheel)
+    assert report["timers_damaged"] >= 3
+
+
+@pytest.mark.slow
+def test_a_damaged_timer_log_is_copied_and_counted(run: Callable[..., Any], tmp_path: Path) -> None:
+    root = unpack(CURRENT, "timers", tmp_path / "source").root
+    assert json.loads(run("rebuild", "--json", tmp_path / "1", root).out)["timers_damaged"] == 0
+    damage.put(root / next(iter(files(root, "timerlog"))), 52, b"\1")
+
+    report = json.loads(run("rebuild", "--json", tmp_path / "2", root, status=1).out)
+
+    assert files(tmp_path / "2", "timerlog") == files(root, "timerlog")
+    assert report["timers_copied"] is True
+    assert report["timers_damaged"] > 0
+
+
+def test_damaged_epochs_are_taken_from_their_copy_or_left_out(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    whole = b"1\n0\n1-0\n"
+    (store.root / "epochFileCheckpoint").write_bytes(b"7\n0\n1-0\n")
+    (store.root / "brokerIdentity").write_bytes(b"\xff")
+    (store.root / "epochFileCheckpoint.bak").write_bytes(whole)
+
+    first = json.loads(run("rebuild", "--json", tmp_path / "1", store.root, status=1).out)
+    (store.root / "epochFileCheckpoint.bak").unlink()
+    second = json.loads(run("rebuild", "--json", tmp_path / "2", store.root, status=1).out)
+
+    assert (tmp_path / "1" / "epochFileCheckpoint").read_bytes() == whole
+    assert first["config_unreadable"] == ["brokerIdentity"]
+    assert second["config_unreadable"] == ["epochFileCheckpoint", "brokerIdentity"]
+    assert not (tmp_path / "2" / "epochFileCheckpoint").exists()
 
 
 # ---------------------------------------------------------------------------- where to

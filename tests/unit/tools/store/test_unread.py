@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import tarfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,9 @@ def test_a_folder_that_is_denied_is_one_finding(
 
 
 @pytest.mark.parametrize("number", [0, 2, -1])
-def test_a_log_file_that_is_a_link_or_a_pipe_is_damage(number: int, store: BrokerStore) -> None:
+def test_a_log_file_that_is_a_link_a_pipe_or_a_folder_is_damage(
+    number: int, store: BrokerStore
+) -> None:
     path = log_files(store.root)[number]
     outside = path.rename(store.root.with_name("outside"))
     findings: list[dict[str, int]] = []
@@ -106,8 +109,56 @@ def test_a_log_file_that_is_a_link_or_a_pipe_is_damage(number: int, store: Broke
         place()
         findings.append(damage_of(checked(store.root)))
         path.unlink()
+    path.mkdir()
+    findings.append(damage_of(checked(store.root)))
 
-    assert [finding["file"] for finding in findings] == [1, 1]
+    assert [finding["file"] for finding in findings] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        ("consumequeue/orders/0/00000000000000000000", ""),
+        ("timerlog/00000000000000000000", ""),
+        ("config/topics.json", ""),
+        ("index/20261124131245714", "index/20261124131245714 is a folder"),
+        ("checkpoint", "checkpoint is a folder"),
+        ("lock", "lock is a folder"),
+        ("abort", "abort is a folder"),
+        ("timerwheel", "timerwheel is a folder"),
+    ],
+)
+def test_a_folder_in_the_place_of_another_file_is_damage(
+    name: str, refusal: str, store: BrokerStore, run: Callable[..., Any]
+) -> None:
+    (store.root / name).unlink(missing_ok=True)
+    (store.root / name).mkdir(parents=True)
+
+    check = checked(store.root)
+    output = run("stat", store.root, status=1)
+
+    assert damage_of(check)["file"] == 1
+    assert check.findings.kept[0].file == name
+    refusals = {str(start.recovery.release): start.recovery.refusal for start in check.starts}
+    assert (refusals["5.5.0"], refusals["5.3.3"]) == (refusal, refusal)
+    assert output.err.decode().splitlines() == 2 * [f"{name} is not read: it is no plain file"]
+
+
+def test_a_folder_or_a_link_in_the_place_of_a_file_of_a_tar_is_damage(
+    store: BrokerStore, tmp_path: Path
+) -> None:
+    first = log_files(store.root)[0]
+    outside = first.rename(store.root.with_name("outside"))
+    places: tuple[Callable[[], None], ...] = (first.mkdir, partial(first.symlink_to, outside))
+    damage: list[dict[str, int]] = []
+    for number, place in enumerate(places):
+        place()
+        with tarfile.open(tmp_path / f"{number}.tar", "w") as archive:
+            archive.add(store.root, "backup/store")
+        damage.append(damage_of(checked(tmp_path / f"{number}.tar")))
+        first.rename(tmp_path / f"moved-{number}")
+
+    assert [each["file"] for each in damage] == [1, 1]
 
 
 def test_a_log_on_two_disks_of_which_one_is_denied_has_no_other_findings(
@@ -142,7 +193,7 @@ def test_of_many_folders_that_are_denied_the_first_are_named(
     error = run("info", copy.root, status=1).err.decode()
 
     assert error.count("is not read: Permission denied") == 20
-    assert "10 more folders are not read" in error
+    assert "10 more files and folders are not read" in error
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "lock", "abort", "brokerIdentity"])

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     Batches = Iterator[Any]
     Offset = dict[str, dict[str, Any]]
+    Cuts = dict[str, tuple[int, list[Any]]]
 
 NAME: Final = "rocketmq-store"
 
@@ -101,6 +102,7 @@ class StoreStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.fields = fields
         self.settings = settings
         self.until: dict[str, int] | None = None
+        self.cuts: Cuts = {}
 
     def initialOffset(self) -> Offset:
         """Return the offset before all messages."""
@@ -122,14 +124,15 @@ class StoreStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         from rocketwire_tools.spark.stores.streaming import latest
 
         max_bytes = limit.max_bytes if isinstance(limit, ReadMaxBytes) else 0
-        return latest(self.settings, start, max_bytes, self.until)
+        return latest(self.settings, start, max_bytes, self.until, self.cuts)
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         """Return the parts of the logs between two offsets."""
         from rocketwire_tools.spark.sizing import tasks
         from rocketwire_tools.spark.stores.streaming import parts_between
 
-        parts = parts_between(self.settings, start, end)
+        cuts, self.cuts = self.cuts, {}  # Spark sends this reader to the workers
+        parts = parts_between(self.settings, start, end, cuts)
         return [InputPartition(group) for group in tasks(parts)]
 
     def read(self, partition: InputPartition) -> Batches:

@@ -26,7 +26,7 @@ from rocketwire_tools.spark.stores.planning import (
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.lookup import at_physical_offset, queue_unit
-from rocketwire_tools.store.queued.parts import scan_of
+from rocketwire_tools.store.queued.parts import between, scan_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 Offset: TypeAlias = dict[str, dict[str, Any]]
 """Log → ``offset``, ``state`` and ``newest``, as of ``LogPart``."""
+Cuts: TypeAlias = dict[str, tuple[int, list["LogPart"]]]
+"""Log → the offset up to which ``latest`` has read it, and parts that begin where it may be cut."""
 
 _BETWEEN_LOOKS: Final = 0.1
 """Seconds; a broker writes a message at once."""
@@ -52,7 +54,11 @@ def ends(settings: Settings) -> dict[str, int]:
 
 
 def latest(
-    settings: Settings, start: Offset, max_bytes: int, until: dict[str, int] | None = None
+    settings: Settings,
+    start: Offset,
+    max_bytes: int,
+    until: dict[str, int] | None = None,
+    cuts: Cuts | None = None,
 ) -> Offset:
     """Return how far the logs can be read.
 
@@ -61,6 +67,7 @@ def latest(
         start: from where they are read.
         max_bytes: of all logs together, about; 0 for no limit.
         until: offsets after which nothing is read; None for no limit.
+        cuts: gets the cuts, so that ``parts_between`` need not read the logs again.
 
     Raises:
         DamageError: files were deleted that the stream had to read, and ``mode`` is ``FAILFAST``;
@@ -72,12 +79,24 @@ def latest(
         rest = _rest(log, start.get(name), settings)
         if until is not None:
             rest = replace(rest, stop=min(rest.stop, until.get(name, rest.start)))
-        places[name] = _reached(store, rest, -(-max_bytes // len(logs)))
+        places[name], starts = _reached(
+            store, rest, -(-max_bytes // len(logs)), _size_of_parts(rest, settings)
+        )
+        if cuts is not None:
+            cuts[name] = places[name]["offset"], starts
     return places
 
 
-def parts_between(settings: Settings, start: Offset, end: Offset) -> list[LogPart]:
+def parts_between(
+    settings: Settings, start: Offset, end: Offset, cuts: Cuts | None = None
+) -> list[LogPart]:
     """Return the parts of a micro-batch.
+
+    Args:
+        settings: options.
+        start: where the micro-batch begins in the logs.
+        end: where it ends.
+        cuts: from ``latest``, which are taken for logs with the same start and end.
 
     Raises:
         DamageError: as of ``latest``.
@@ -90,14 +109,21 @@ def parts_between(settings: Settings, start: Offset, end: Offset) -> list[LogPar
             continue
         rest = _rest(logs[name], start.get(name), settings)
         rest = replace(rest, stop=place["offset"])
-        files = [str(file.path) for file in rest.files]
-        size = part_size(files, settings.split_size, smallest=SMALLEST_PART, largest=LARGEST_PART)
-        if rest.stop - rest.start > size:
+        known_end, starts = (cuts or {}).get(name, (-1, []))
+        size = _size_of_parts(rest, settings)
+        if known_end == rest.stop and starts[0].start == rest.start:
+            planned += between([part for part in starts if part.start < rest.stop], rest.stop)
+        elif rest.stop - rest.start > size:
             planned += survey(rest, size).parts
         elif rest.start < rest.stop:
             files_of_rest = tuple(files_between(rest.files, rest.start, rest.stop))
             planned.append(replace(rest, files=files_of_rest))
     return planned
+
+
+def _size_of_parts(rest: LogPart, settings: Settings) -> int:
+    files = [str(file.path) for file in rest.files]
+    return part_size(files, settings.split_size, smallest=SMALLEST_PART, largest=LARGEST_PART)
 
 
 def _logs(settings: Settings) -> Iterator[tuple[str, OpenedStore, LogPart]]:
@@ -132,12 +158,20 @@ def _rest(log: LogPart, place: dict[str, Any] | None, settings: Settings) -> Log
     )
 
 
-def _reached(store: OpenedStore, rest: LogPart, max_bytes: int) -> dict[str, Any]:
-    """The place after the last whole message, or after the first ones with ``max_bytes``."""
+def _reached(
+    store: OpenedStore, rest: LogPart, max_bytes: int, size: int
+) -> tuple[dict[str, Any], list[LogPart]]:
+    """The place after the last whole message, or after the first ones with ``max_bytes``.
+
+    With it come parts of about ``size`` bytes, as ``survey`` cuts them.
+    """
+    starts = [rest]
     last, end, state, newest = None, rest.start, rest.state, rest.newest
-    block_size = min(BLOCK_SIZE, max(_SMALLEST_BLOCK, max_bytes)) if max_bytes else BLOCK_SIZE
+    block_size = min(BLOCK_SIZE, size, max(_SMALLEST_BLOCK, max_bytes or BLOCK_SIZE))
     scan = scan_of(rest, block_size=block_size)
     for block in scan:
+        if block.base - starts[-1].start >= size:
+            starts.append(replace(rest, start=block.base, state=block.state, newest=newest))
         if block.state is State.GHOST:
             continue
         newest = scan.trail.newest
@@ -148,7 +182,7 @@ def _reached(store: OpenedStore, rest: LogPart, max_bytes: int) -> dict[str, Any
             break
     if last is not None and not _is_whole(store, last):
         end = last - (dledger.HEAD_SIZE if rest.is_dledger else 0)
-    return {"offset": end, "state": str(state), "newest": newest}
+    return {"offset": end, "state": str(state), "newest": newest}, starts
 
 
 def _is_whole(store: OpenedStore, offset: int) -> bool:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from rocketwire.errors import DecodeError
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
-from rocketwire.store.folder import is_queue_id
+from rocketwire.store.folder import is_file_place, is_queue_id, offset_of_name
 from rocketwire.store.index_file import HEADER_SIZE, decode_index_header
 from rocketwire.store.recovery import FolderEntry, StoreImage
+from rocketwire.store.timers import SLOT_SIZE, SLOTS
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks, read_bytes
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire.store.built_queues import QueueReader, Topic
-    from rocketwire.store.folder import StoreFile
+    from rocketwire.store.folder import StoreFile, StoreFolder
     from rocketwire.store.java_records import Release
     from rocketwire_tools.store.opened import OpenedStore
 
@@ -72,6 +75,7 @@ def image_of(
         checkpoint=_checkpoint(store),
         has_abort=store.abort is not None,
         index_ends=_index_ends(folder.index),
+        unopened=_unopened(folder),
         dispatches_lmq=any(topic.startswith(LMQ_PREFIX) for topic, _ in folder.queues),
         checked=checked,
         builds_queues=builds_queues,
@@ -233,6 +237,35 @@ def _index_ends(files: Sequence[StoreFile]) -> dict[str, int]:
         head = _read(file, 0, HEADER_SIZE).ljust(HEADER_SIZE, b"\0")
         ends[file.base_name] = decode_index_header(head).end_timestamp
     return ends
+
+
+def _unopened(folder: StoreFolder) -> dict[str, str]:
+    """Files that a broker opens and cannot use; folders in its log and its queues it skips."""
+    folders = (
+        name
+        for name in filter(is_file_place, folder.ignored)
+        if name.rpartition("/")[0] in ("", "index") and offset_of_name(name) is None
+    )
+    reasons = {
+        name: "is a folder"
+        for name in folders
+        if any((root / name).is_dir() for root in folder.roots)
+    }
+    for file, size in timers_of_other_size(folder):
+        if file.size:  # Java deletes an empty one if it is the last
+            reasons[file.name] = f"has {file.size} bytes instead of {size}"
+    return reasons
+
+
+def timers_of_other_size(folder: StoreFolder) -> list[tuple[StoreFile, int]]:
+    """Files of timer log and wheel that have another size than they should, and that size."""
+    log = folder.timer_log
+    counts = Counter(after.offset - file.offset for file, after in pairwise(log))
+    counts.update(file.size for file in log if file.size)
+    usual = max(counts, key=lambda size: (counts[size], size), default=0)
+    sizes = [(file, usual) for file in folder.timer_log]
+    sizes += [(file, SLOTS * SLOT_SIZE) for file in folder.timer_wheels]
+    return [(file, size) for file, size in sizes if file.size != size]
 
 
 def configured_topics(store: OpenedStore) -> dict[str, Any]:

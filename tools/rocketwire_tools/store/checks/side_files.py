@@ -10,7 +10,7 @@ from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
 from rocketwire.store.folder import file_at, offset_of_name
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.images import log_entries, usual_size
+from rocketwire_tools.store.checks.images import log_entries, timers_of_other_size, usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 
 if TYPE_CHECKING:
@@ -148,6 +148,9 @@ def check_timers(store: OpenedStore, findings: Findings, log_start: int) -> None
     files = store.folder.timer_log
     if not files:
         return
+    for file, size in timers_of_other_size(store.folder):
+        text = f"{file.size} bytes instead of {size}"
+        findings.add(Finding(kind=FindingKind.TIMER, text=text, file=file.name))
     for file in files:
         _check_timer_file(store, findings, file, log_start)
     record_at = _record_reader(files)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rocketwire.store.folder import is_queue_id, offset_of_name
+from rocketwire.store.folder import is_file_place, is_queue_id
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.engine.blocks import read_bytes
 
@@ -27,7 +27,6 @@ LOG_END: Final = 1 << 63
 """Offset behind every log: that of a folder whose files nobody can list."""
 
 _ABORT: Final = "abort"
-_LOG_FOLDER: Final = "commitlog"
 _QUEUE_FOLDERS: Final = ("consumequeue", "batchconsumequeue", "consumequeue_ext")
 
 
@@ -89,9 +88,8 @@ def leave_out_unreadable(folder: StoreFolder, findings: Findings) -> Unread:
         findings.add(Finding(kind=FindingKind.FILE, text=text, file=name))
         _note_folder(unread, name)
     for name in folder.ignored:
-        below, _, base = name.rpartition("/")
-        if below == _LOG_FOLDER and offset_of_name(base) is not None:
-            text = "it is a link, a pipe or a device, which is never read"
+        if is_file_place(name):
+            text = "it is a folder, a link, a pipe or a device, which is never read"
             findings.add(Finding(kind=FindingKind.FILE, text=text, file=name))
     for files in (folder.commit_log, folder.dledger):
         unread.log += [(file.offset, file.end) for file in _removed(files, findings)]

@@ -12,12 +12,12 @@ import shutil
 import tarfile
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from rocketwire.store.folder import MAX_FILES, StoreFile, offset_of_name
+from rocketwire.store.folder import MAX_FILES, StoreFile, is_file_place, offset_of_name
 from rocketwire_tools.store.sources.databases import private_folder
 from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 MAX_UNPACKED: Final = 256 << 30
@@ -92,7 +92,10 @@ def read_archive(
             f"{path}: unpacked {members.unpacked:,} bytes into {members.folder}, for as long as"
             " this command runs"
         )
-    return _below_root(path, files), members.ignored
+    prefix = _prefix(path, {file.name for file in files})
+    ignored = [name.removeprefix(prefix) for name in members.ignored if name.startswith(prefix)]
+    folders = (name.removeprefix(prefix) for name in members.folders if name.startswith(prefix))
+    return _below(prefix, files), [*ignored, *filter(is_file_place, folders)]
 
 
 def _compression(head: bytes) -> str | None:
@@ -146,6 +149,7 @@ class _Members:
     Attributes:
         folder: private, for what is unpacked.
         unpacked: bytes.
+        folders: names of folders.
         ignored: names of other members.
     """
 
@@ -158,6 +162,7 @@ class _Members:
         self._numbers = itertools.count()
         self.folder: Path | None = None
         self.unpacked = 0
+        self.folders: list[str] = []
         self.ignored: list[str] = []
 
     def read(self, stream: Any) -> Iterator[StoreFile]:
@@ -169,6 +174,7 @@ class _Members:
                     raise ArchiveError(f"more than {MAX_FILES} members")
                 name = _clean(member.name)
                 if member.isdir():
+                    self.folders.append(name)
                     continue
                 if not member.isreg():
                     self.ignored.append(name)
@@ -257,18 +263,22 @@ def _file(path: Path, name: str, member: tarfile.TarInfo, start: int, size: int)
     )
 
 
-def _below_root(path: Path, files: Sequence[StoreFile]) -> list[StoreFile]:
-    """The files with names below the root of the store.
+def _prefix(path: Path, names: Iterable[str]) -> str:
+    """What the names of files of the store begin with.
 
     Raises:
-        ArchiveError: there are several roots.
+        ArchiveError: there are several stores.
     """
-    named = {file.name: file for file in files}  # of a name that stands twice the last one counts
-    roots = sorted(_roots(named))
+    roots = sorted(_roots(names))
     if len(roots) > 1:
-        names = ", ".join(root or "." for root in roots[:5])
-        raise ArchiveError(f"{path} holds several stores: {names}; unpack it, and give one")
-    prefix = f"{roots[0]}/" if roots and roots[0] else ""
+        several = ", ".join(root or "." for root in roots[:5])
+        raise ArchiveError(f"{path} holds several stores: {several}; unpack it, and give one")
+    return f"{roots[0]}/" if roots and roots[0] else ""
+
+
+def _below(prefix: str, files: Iterable[StoreFile]) -> list[StoreFile]:
+    """The files of the store; of a name that stands twice the last one counts."""
+    named = {file.name: file for file in files}
     return [
         file.below(name.removeprefix(prefix))
         for name, file in named.items()

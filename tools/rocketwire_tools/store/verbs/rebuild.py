@@ -16,6 +16,7 @@ from rocketwire.store import index_file
 from rocketwire.store.checkpoint import Checkpoint, encode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE
 from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
+from rocketwire.store.epochs import decode_epochs, decode_identity
 from rocketwire.store.writer import (
     BATCH_QUEUE_FILE_SIZE,
     FILLER_TOPIC,
@@ -27,8 +28,10 @@ from rocketwire.store.writer import (
     topic_table,
     write_file,
 )
-from rocketwire_tools.store.checks.images import usual_size
+from rocketwire_tools.store.checks.findings import Findings
+from rocketwire_tools.store.checks.images import timers_of_other_size, usual_size
 from rocketwire_tools.store.checks.log_check import has_torn_end
+from rocketwire_tools.store.checks.side_files import check_timers
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.lookup import index_geometry
 from rocketwire_tools.store.opened import OpenedStore, are_whole
@@ -56,7 +59,11 @@ _BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that are read at once: what is made of small messages takes several times as
 much."""
 
-_OTHER_FILES: Final = ("epochFileCheckpoint", "epochFileCheckpoint.bak", "brokerIdentity")
+_OTHER_FILES: Final = {
+    "epochFileCheckpoint": decode_epochs,
+    "brokerIdentity": decode_identity,
+}
+"""Files at the root that are copied; brokers read ``epochFileCheckpoint.bak`` if need be."""
 _TIMER_CHECK: Final = "timercheck"
 
 
@@ -76,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         report, notes = _build_on_disk(store, target, settings)
     _show({"out": str(target), **settings, **asdict(report), **notes}, is_json=arguments.json)
-    return 0 if are_whole([store]) and not report.has_damage else 1
+    has_damage = report.has_damage or notes["config_unreadable"] or notes["timers_damaged"]
+    return 0 if are_whole([store]) and not has_damage else 1
 
 
 def _show(values: dict[str, Any], *, is_json: bool) -> None:
@@ -281,6 +289,7 @@ def _build(
         "config_unreadable": lost,
         "topics_recovered": "config/topics.json" not in copied,
         "timers_copied": has_timers,
+        "timers_damaged": _damage_of_timers(store) if has_timers else 0,
     }
 
 
@@ -320,44 +329,63 @@ def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]
             continue
         file = store.folder.config[config[1].removeprefix("config/")]
         write_file(files, f"config/{name}", store.read(file, max_size=MAX_SIZE))
-    for name in _OTHER_FILES:
-        plain = store.folder.plain.get(name)
-        if plain is not None and plain.size:
+    for name, decode in _OTHER_FILES.items():
+        present = [
+            file
+            for file in map(store.folder.plain.get, (name, f"{name}.bak"))
+            if file is not None and file.size
+        ]
+        for file in present:
             try:
-                data = store.read(plain)
+                data = store.read(file)
+                decode(data)
             except DecodeError:
-                lost.append(name)
+                continue
             except OSError as error:
-                store.pass_over(plain, error)
-                lost.append(name)
+                store.pass_over(file, error)
             else:
                 write_file(files, name, data)
                 copied.append(name)
+                break
+        if present and name not in copied:
+            lost.append(name)
     return copied, lost
 
 
 def _copy_timers(store: OpenedStore, files: Files) -> bool:
-    """Copy the timer wheel, its log and how far it was read; they only fit together."""
+    """Copy the timer wheel, its log and how far it was read; they only fit together.
+
+    A broker does not start with a file of another size, so each gets the right one.  What else is
+    damaged stays: the broker gives up the timer log from the first record on that is none.
+    """
     folder = store.folder
     check = folder.config.get(_TIMER_CHECK)
     if store.is_dledger:  # the timer log has physical offsets, which are others now
         return False
     if check is None or not folder.timer_wheels or not folder.timer_log:
         return False
+    sizes = {file.name: size for file, size in timers_of_other_size(folder)}
     for file in (*folder.timer_wheels, *folder.timer_log):
-        _copy(file, files, file.name)
-    _copy(check, files, f"config/{_TIMER_CHECK}")
+        _copy(file, files, file.name, sizes.get(file.name, file.size))
+    _copy(check, files, f"config/{_TIMER_CHECK}", check.size)
     return True
 
 
-def _copy(file: StoreFile, files: Files, name: str) -> None:
-    """Copy a file; holes stay holes."""
-    files.write(name, 0, b"", file.size)
+def _damage_of_timers(store: OpenedStore) -> int:
+    """How much of the timer wheel and its log is damaged."""
+    findings = Findings()
+    check_timers(store, findings, store.log_files[0].offset)
+    return sum(count for _, count in findings.counts.values())
+
+
+def _copy(file: StoreFile, files: Files, name: str, size: int) -> None:
+    """Copy a file, which gets a size; holes stay holes."""
+    files.write(name, 0, b"", size)
     with open_blocks(file) as blocks:
         position = blocks.next_data(0)
-        while position < file.size:
-            view = blocks.read(position)
+        while position < min(file.size, size):
+            view = blocks.read(position)[: size - position]
             if not view:
                 return
-            files.write(name, position, view, file.size)
+            files.write(name, position, view, size)
             position = blocks.next_data(position + len(view))

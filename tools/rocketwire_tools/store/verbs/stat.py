@@ -212,7 +212,7 @@ def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
     if by == "queue":
         queues = rows.column("queue_id")
         numbers = rows.topic_numbers << 32 | queues & 0xFFFFFFFF
-        return numbers, lambda number: (topics.names[number >> 32], number & 0xFFFFFFFF)
+        return numbers, lambda number: (topics.names[number >> 32], _queue_id(number))
     if by == "size":
         sizes = rows.body_lengths
         classes = np.where(sizes > 0, np.frexp(np.maximum(sizes, 1) - 0.5)[1], -1)
@@ -226,6 +226,11 @@ def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
         return numbers, lambda number: (names[number],)
     numbers = rows.topic_numbers << 32 | numbers
     return numbers, lambda number: (topics.names[number >> 32], names[number & 0xFFFFFFFF])
+
+
+def _queue_id(number: int) -> int:
+    """The lowest 32 bits as a number of Java's type int; damaged ones are negative."""
+    return ((number & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
 
 
 def _size_class(number: int) -> int:

@@ -11,7 +11,13 @@ from rocketwire_tools.spark.stores import streaming
 from rocketwire_tools.spark.stores.options import read_options
 from rocketwire_tools.spark.stores.planning import DamageError
 from rocketwire_tools.spark.stores.reading import read
-from rocketwire_tools.spark.stores.streaming import Offset, ends, latest, parts_between
+from rocketwire_tools.spark.stores.streaming import (
+    Cuts,
+    Offset,
+    ends,
+    latest,
+    parts_between,
+)
 from tests.support.java.peers import CURRENT
 from tests.support.stores.damage import log_files, places, put, remove_first_file, zero_page
 from tests.support.stores.fixtures import unpack
@@ -55,6 +61,24 @@ def run(settings: Settings, start: Offset, max_bytes: int) -> tuple[Offset, list
             return end, batches
         batches.append(rows_between(settings, start, end))
         start = end
+
+
+@pytest.mark.parametrize("max_bytes", [0, 700_000])
+def test_a_log_is_not_read_again_to_cut_what_is_new(
+    max_bytes: int, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(root, splitSize="100000")
+    cuts: Cuts = {}
+    end = latest(settings, {}, max_bytes, cuts=cuts)
+    surveyed = parts_between(settings, {}, end)
+    earlier = {str(root): {**end[str(root)], "offset": surveyed[-1].start}}
+
+    monkeypatch.delattr(streaming, "survey")
+
+    assert parts_between(settings, {}, end, cuts) == surveyed
+    assert len(surveyed) > 3
+    with pytest.raises(NameError):  # these are cuts of other messages
+        parts_between(settings, {}, earlier, cuts)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from struct import Struct
 from typing import TYPE_CHECKING
 
@@ -111,6 +112,24 @@ def test_a_slot_that_leads_nowhere_is_found(timed: Path) -> None:
 
     assert damage_of(check) == {"timer": 1}
     assert check.findings.kept[0].position == position
+
+
+def test_timers_whose_files_have_another_size_refuse_the_start(timed: Path) -> None:
+    log = timed / "timerlog"
+    for number in (1, 2):
+        (log / f"{number * 1000:020}").write_bytes(bytes(1000))
+    os.truncate(log / f"{2000:020}", 900)
+    os.truncate(timed / "timerwheel", 320)
+
+    check = checked(timed)
+
+    texts = {finding.file: finding.text for finding in check.findings.kept}
+    size = timers.SLOTS * timers.SLOT_SIZE
+    assert texts[f"timerlog/{2000:020}"] == "900 bytes instead of 1000"
+    assert texts["timerwheel"] == f"320 bytes instead of {size}"
+    refusals = {str(start.recovery.release): start.recovery.refusal for start in check.starts}
+    refusal = f"timerlog/{2000:020} has 900 bytes instead of 1000"
+    assert refusals == {"5.5.0": refusal, "5.3.3": refusal, "4.9.4": ""}
 
 
 def test_a_full_timer_log_file_ends_with_a_blank(timed: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from rocketwire_tools.store import retention
 from tests.support.java.peers import CURRENT
+from tests.support.stores import damage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,33 @@ def test_bodies_are_counted_by_size(copy: BrokerStore, run: Callable[..., Any]) 
     )
     assert {line["body up to"]: line["messages"] for line in lines} == sizes
     assert [line["body up to"] for line in lines] == sorted(sizes)
+
+
+def put(copy: BrokerStore, number: int, place: int, data: bytes) -> None:
+    """Overwrite bytes of a message's head, which no checksum covers."""
+    message = copy.truth.pulled[number]
+    path = next(iter(sorted((copy.root / "commitlog").iterdir())))
+    damage.put(path, message.physical_offset + place, data)
+
+
+def test_hours_that_no_clock_shows_come_last(copy: BrokerStore, run: Callable[..., Any]) -> None:
+    for number, time_ in enumerate((0, -1, (1 << 63) - 1)):
+        put(copy, number, 56, time_.to_bytes(8, "big", signed=True))
+
+    table = run("stat", "--by", "hour", copy.root).out.decode().splitlines()
+    lines = lines_of(run("stat", "--by", "hour", "--json", copy.root))
+
+    hours = [line["hour"] for line in lines]
+    assert (hours[-1], hours[:-1]) == (None, sorted(filter(None, hours)))
+    assert len(table) == len(lines) + 2
+
+
+def test_a_negative_queue_is_counted_as_it_is(copy: BrokerStore, run: Callable[..., Any]) -> None:
+    put(copy, 0, 12, b"\xff\xff\xff\xfe")
+
+    lines = lines_of(run("stat", "--by", "queue", "--json", copy.root))
+
+    assert [line["messages"] for line in lines if line["queue"] == -2] == [1]
 
 
 def test_transactions_are_counted_by_producer_group(
