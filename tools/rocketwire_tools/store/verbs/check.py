@@ -163,12 +163,12 @@ class StoreCheck:
         if self.has_queues:
             with ProgressLine("{:,} queues") as line:
                 self.queues.finish(log_end=end if self.is_in_use else None, progress=line.show)
+        self.log.next_offsets.clear()  # of 100,000 queues it takes as much as a prediction
+        self.log.first_offsets.clear()
         if store.folder.index:
             self.index.finish(log_end=end if self.is_in_use else None)
         self._check_side_files(end)
         if self._is_predictable:
-            self.log.next_offsets.clear()  # those of 100,000 queues take as much as a prediction
-            self.log.first_offsets.clear()
             image = image_of(store, checked=self.log.checked, builds_queues=self.has_queues)
             for release in Release:
                 recovery = predict(image, release)
