@@ -7,7 +7,7 @@ asked for are looked at in the end.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -56,34 +56,42 @@ _DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
 
 @dataclass(slots=True)
 class QueueProgress:
-    """How far a queue was compared.
+    """How far a queue was compared.  A store has 100,000 queues, and most have one run of units.
 
     Attributes:
-        seen: runs of units that belong to messages of the log, as first and after-last number.
+        first: number of the first unit of the last run that belongs to messages; -1 without a run.
+        end: number after its last unit.
+        earlier: earlier runs, as first and after-last number.
         missing: runs of messages without a unit, likewise, with the offset of the first message.
         cursor: number of the next unit, in a queue of batches.
     """
 
-    seen: list[list[int]] = field(default_factory=list[list[int]])
-    missing: list[list[int]] | tuple[()] = ()  # most queues miss nothing
+    first: int = -1
+    end: int = -1
+    earlier: list[list[int]] | tuple[()] = ()
+    missing: list[list[int]] | tuple[()] = ()
     cursor: int = 0
 
     def see(self, first: int, end: int) -> None:
         """Note that units belong to messages."""
-        _extend(self.seen, first, end)
+        if self.first >= 0 and self.end == first:
+            self.end = end
+        elif self.first < 0:
+            self.first, self.end = first, end
+        elif len(self.earlier) + 1 < MAX_INTERVALS:
+            self.earlier = self.earlier or []
+            self.earlier.append([self.first, self.end])
+            self.first, self.end = first, end
+
+    @property
+    def seen(self) -> list[list[int]]:
+        """All runs of units that belong to messages of the log."""
+        return [*self.earlier, [self.first, self.end]] if self.first >= 0 else []
 
     def miss(self, first: int, end: int, physical: int) -> None:
         """Note a run of messages without a unit; ``physical`` is the offset of the first one."""
-        if not self.missing:
-            self.missing = []
+        self.missing = self.missing or []
         self.missing.append([first, end, physical])
-
-
-def _extend(runs: list[list[int]], first: int, end: int) -> None:
-    if runs and runs[-1][1] == first:
-        runs[-1][1] = end
-    elif len(runs) < MAX_INTERVALS:
-        runs.append([first, end])
 
 
 class QueuePart(NamedTuple):
