@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 QUEUE_FILES: Final = 3
 """Files at the end of a queue (4.9.4: of the log too) that recovery reads."""
 
+MAX_CACHED: Final = 1 << 16
+"""Results of searches in files that are kept for the next prediction."""
+
 _CHUNK: Final = 1 << 20
 _FIRST_RUN: Final = 1 << 16
 _RUN: Final = 8 << 20
@@ -73,15 +76,19 @@ class RefusedError(Exception):
 
 
 class MappedFiles:
-    """A stream of mapped files (Java: ``MappedFileQueue``)."""
+    """A stream of mapped files (Java: ``MappedFileQueue``).
 
-    __slots__ = ("deleted", "offsets", "size", "written")
+    Most files are full, and a store has 100,000 queues: only the ends of other files are kept.
+    """
+
+    __slots__ = ("_deleted", "_ends", "_names", "offsets", "size")
 
     def __init__(self, offsets: list[int], size: int) -> None:
         self.offsets = offsets
         self.size = size
-        self.written = dict.fromkeys(offsets, size)
-        self.deleted: list[int] = []
+        self._ends: tuple[tuple[int, int], ...] = ()
+        self._deleted: list[int] | None = None
+        self._names: frozenset[int] | None = None
 
     @property
     def first(self) -> int | None:
@@ -93,13 +100,41 @@ class MappedFiles:
 
     @property
     def end(self) -> int:
-        return self.offsets[-1] + self.written[self.offsets[-1]] if self.offsets else 0
+        return self.offsets[-1] + self.written(self.offsets[-1]) if self.offsets else 0
+
+    @property
+    def total(self) -> int:
+        """Bytes that are written in all files."""
+        return sum(map(self.written, self.offsets))
+
+    @property
+    def deleted(self) -> list[int]:
+        """Offsets of the files that were deleted."""
+        return self._deleted or []
+
+    def written(self, file: int) -> int:
+        """Up to where a file is written."""
+        for each, end in self._ends:
+            if each == file:
+                return end
+        return self.size
+
+    def write_to(self, file: int, end: int) -> None:
+        """Set up to where a file is written."""
+        self._forget(file)
+        if end != self.size:
+            self._ends += ((file, end),)
+
+    def _forget(self, file: int) -> None:
+        self._ends = tuple(each for each in self._ends if each[0] != file)
 
     def file_of(self, offset: int, *, or_first: bool = False) -> int | None:
         """Java: ``MappedFileQueue.findMappedFileByOffset``."""
         if self.offsets and self.offsets[0] <= offset < self.offsets[-1] + self.size:
             aligned = offset - offset % self.size
-            if aligned in self.written:
+            if self._names is None:
+                self._names = frozenset(self.offsets)
+            if aligned in self._names:
                 return aligned
             for file in self.offsets:
                 if file <= offset < file + self.size:
@@ -110,18 +145,28 @@ class MappedFiles:
         """Java: ``MappedFileQueue.truncateDirtyFiles``."""
         for file in self.offsets:
             if file <= offset < file + self.size:
-                self.written[file] = offset % self.size
+                self.write_to(file, offset % self.size)
         behind = [file for file in self.offsets if file > offset]
-        self.offsets = [file for file in self.offsets if file <= offset]
-        for file in behind:
-            del self.written[file]
-        self.deleted += behind
+        if behind:
+            self.offsets = [file for file in self.offsets if file <= offset]
+            self._ends = tuple(each for each in self._ends if each[0] <= offset)
+            self._deleted = self.deleted + behind
+            self._names = None
+
+    def add(self, file: int) -> None:
+        """Add an empty file behind the others."""
+        self.offsets.append(file)
+        self.write_to(file, 0)
+        self._names = None
 
     def remove_last(self) -> None:
         """Delete the last file."""
         file = self.offsets.pop()
-        del self.written[file]
-        self.deleted.append(file)
+        self._forget(file)
+        if self._deleted is None:
+            self._deleted = []
+        self._deleted.append(file)
+        self._names = None
 
 
 class BuiltQueue:
@@ -146,7 +191,7 @@ class BuiltQueue:
         self._read = read
         self._cache = cache
         self._created: set[int] | None = None  # most queues have none, and a store many queues
-        self._appended: dict[int, tuple[int, bytearray]] = {}
+        self._appended: dict[int, tuple[int, bytearray]] | None = None  # likewise
 
     # -------------------------------------------------------------- bytes
 
@@ -155,8 +200,9 @@ class BuiltQueue:
         size = min(size, self.files.size - position)
         data = b"" if self._is_created(file) else self._read(self.name, file, position, size)
         data = data[:size].ljust(size, b"\0")
-        if file in self._appended:
-            start, added = self._appended[file]
+        appended = self._appended and self._appended.get(file)
+        if appended:
+            start, added = appended
             end = start + len(added)
             if start < position + size and position < end:
                 before = max(0, start - position)
@@ -167,18 +213,27 @@ class BuiltQueue:
     def _is_created(self, file: int) -> bool:
         return self._created is not None and file in self._created
 
+    def _is_changed(self, file: int) -> bool:
+        return self._is_created(file) or bool(self._appended and file in self._appended)
+
+    def _forget_appended(self, file: int) -> None:
+        if self._appended is not None:
+            self._appended.pop(file, None)
+
     def _append_bytes(self, file: int, data: bytes) -> None:
-        position = self.files.written[file]
+        position = self.files.written(file)
+        if self._appended is None:
+            self._appended = {}
         start, added = self._appended.setdefault(file, (position, bytearray()))
         del added[max(0, position - start) :]  # cut after something was appended
         if position < start:
             self._appended[file] = (position, added)
         added += data
-        self.files.written[file] = position + len(data)
+        self.files.write_to(file, position + len(data))
 
     def _units(self, file: int, position: int = 0) -> Iterator[tuple[int, bytes]]:
         """Positions and bytes of runs of whole units, up to the end of what is written."""
-        step, written = _CHUNK - _CHUNK % self.unit_size, self.files.written[file]
+        step, written = _CHUNK - _CHUNK % self.unit_size, self.files.written(file)
         while position < written and position + self.unit_size <= self.files.size:
             size = min(step, written - position)
             yield position, self._bytes(file, position, size + -size % self.unit_size)
@@ -190,7 +245,7 @@ class BuiltQueue:
         The size also counts zeros that the bytes leave out: most of a queue's file is a hole.
         """
         step = _FIRST_RUN - _FIRST_RUN % self.unit_size
-        is_changed = self._is_created(file) or file in self._appended
+        is_changed = self._is_changed(file)
         while position + self.unit_size <= self.files.size:
             size = min(step, self.files.size - position)
             if is_changed:
@@ -232,13 +287,16 @@ class BuiltQueue:
         files.truncate(file + end)
 
     def _cached(self, function: Callable[..., int], file: int, *arguments: int) -> int:
-        """What a function finds in a file; other predictions use it again."""
-        if file in self._appended or self._is_created(file):
+        """What a function finds in a file; other predictions use it again, if there is room."""
+        if self._is_changed(file):
             return function(file, *arguments)
         key = (function.__name__, self.unit_size, self.name, file, *arguments)
-        if key not in self._cache:
-            self._cache[key] = function(file, *arguments)
-        return self._cache[key]
+        result = self._cache.get(key)
+        if result is None:
+            result = function(file, *arguments)
+            if len(self._cache) < MAX_CACHED:
+                self._cache[key] = result
+        return result
 
     def _end_of_valid(self, file: int) -> int:
         """Where the first unit of a file stands that is not valid, or the end of the file."""
@@ -264,19 +322,19 @@ class BuiltQueue:
     def cut_to(self, log_end: int) -> None:
         """Give up units from an offset of the log on (Java: ``truncateDirtyLogicFiles``)."""
         files = self.files
-        before = sum(files.written.values())
+        before = files.total
         self._forget_from(log_end)
         while files.last is not None:
             file = files.last
             if self._offset_of_unit(file, 0) >= log_end:
                 files.remove_last()
-                self._appended.pop(file, None)
+                self._forget_appended(file)
                 continue
             end = self._cached(self._end_before, file, log_end)
-            files.written[file] = end
+            files.write_to(file, end)
             self.max_physical_offset = self._end_of_unit(file, end - self.unit_size)
             break
-        self.cut_units += max(0, before - sum(files.written.values())) // self.unit_size
+        self.cut_units += max(0, before - files.total) // self.unit_size
 
     def _end_before(self, file: int, log_end: int) -> int:
         """Where the first unit but one stands that is not valid, or points behind the log."""
@@ -314,7 +372,7 @@ class BuiltQueue:
         files = self.files
         if self.min_position >= files.end or files.last is None or files.first is None:
             return
-        written = files.written[files.last]
+        written = files.written(files.last)
         if written < UNIT_SIZE and release is Release.V5_3_3:
             topic, queue_id = self.name
             raise RefusedError(
@@ -342,7 +400,7 @@ class BuiltQueue:
         start = self.min_position - first
         is_intact = start >= 0
         start = max(0, start)
-        written = self.files.written[first]
+        written = self.files.written(first)
         if is_intact and self._offset_of_unit(first, start) >= min_physical_offset:
             return
         low, high = 0, written - start - UNIT_SIZE
@@ -370,12 +428,12 @@ class BuiltQueue:
         expected = queue_offset * UNIT_SIZE
         is_first = not self.files.offsets
         file = self._last_file(expected)
-        if is_first and queue_offset and not self.files.written[file]:
+        if is_first and queue_offset and not self.files.written(file):
             self.min_position = expected
             blanks = max(0, expected - file)
             self._append_bytes(file, _PRE_BLANK * (blanks // UNIT_SIZE))
             self.pre_blank_units += blanks // UNIT_SIZE
-        if queue_offset and expected < file + self.files.written[file]:
+        if queue_offset and expected < file + self.files.written(file):
             return
         self.max_physical_offset = offset + size
         self._append_bytes(file, _UNIT.pack(offset, size, 0))
@@ -385,16 +443,15 @@ class BuiltQueue:
         files = self.files
         if files.last is None:
             file = expected - expected % files.size
-        elif files.written[files.last] == files.size:
+        elif files.written(files.last) == files.size:
             file = files.last + files.size
         else:
             return files.last
-        files.offsets.append(file)
-        files.written[file] = 0
+        files.add(file)
         if self._created is None:
             self._created = set()
         self._created.add(file)
-        self._appended.pop(file, None)
+        self._forget_appended(file)
         return file
 
     # -------------------------------------------------------------- results
@@ -462,7 +519,7 @@ class BuiltBatchQueue(BuiltQueue):
 
     def _batches(self) -> Iterator[tuple[int, ...]]:
         for file in self.files.offsets:
-            for position in range(0, self.files.written[file], BATCH_UNIT_SIZE):
+            for position in range(0, self.files.written(file), BATCH_UNIT_SIZE):
                 yield _BATCH_UNIT.unpack(self._bytes(file, position, BATCH_UNIT_SIZE))
 
     def _bounds(self, file: int, position: int) -> tuple[int, int]:
@@ -473,10 +530,10 @@ class BuiltBatchQueue(BuiltQueue):
     def correct_min_offset(self, min_physical_offset: int, release: Release) -> None:
         """Java: ``BatchConsumeQueue.correctMinOffset``."""
         first = self.files.first
-        if first is None or self.files.written[first] < BATCH_UNIT_SIZE:
+        if first is None or self.files.written(first) < BATCH_UNIT_SIZE:
             return
         self._min_offset, _ = self._bounds(first, 0)
-        for position in range(0, self.files.written[first], BATCH_UNIT_SIZE):
+        for position in range(0, self.files.written(first), BATCH_UNIT_SIZE):
             if self._offset_of_unit(first, position) >= min_physical_offset:
                 return
             _, self._min_offset = self._bounds(first, position)
@@ -506,6 +563,6 @@ class BuiltBatchQueue(BuiltQueue):
     @property
     def max_offset(self) -> int:
         last = self.files.last
-        if last is None or not self.files.written[last]:
+        if last is None or not self.files.written(last):
             return 0
-        return self._bounds(last, self.files.written[last] - BATCH_UNIT_SIZE)[1]
+        return self._bounds(last, self.files.written(last) - BATCH_UNIT_SIZE)[1]

@@ -12,7 +12,7 @@ import os
 import sys
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -396,11 +396,17 @@ def _store_file(root: Path, name: str, status: os.stat_result) -> StoreFile:
     return StoreFile(
         root=root,
         offset=offset_of_name(name.rpartition("/")[2]) or 0,
-        size=status.st_size,
+        size=_shared(status.st_size),
         name=name,
         modified=status.st_mtime,
-        allocated=status.st_blocks * 512,
+        allocated=_shared(status.st_blocks * 512),
     )
+
+
+@lru_cache
+def _shared(number: int) -> int:
+    """One object for equal numbers: most files of queues have the same sizes."""
+    return number
 
 
 def _place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None] | None:
@@ -458,7 +464,11 @@ def _queue_place(folder: StoreFolder, parts: list[str]) -> Callable[[StoreFile],
 
 
 def _add_to_queue(table: QueueFiles, queue: tuple[str, int], file: StoreFile) -> None:
-    table.setdefault(queue, []).append(file)
+    files = table.get(queue)
+    if files is None:
+        table[queue] = [file]  # most queues have one, and append makes room for four
+    else:
+        files.append(file)
 
 
 def sort_files(folder: StoreFolder) -> None:
@@ -473,7 +483,8 @@ def sort_files(folder: StoreFolder) -> None:
     ):
         lists += table.values()
     for files in lists:
-        files[:] = _without_repeats(files)
+        if len(files) > 1:
+            files[:] = _without_repeats(files)
     folder.index.sort(key=lambda file: file.name)
     folder.unknown.sort()
     folder.ignored.sort()

@@ -13,6 +13,7 @@ defaults, and the broker is a master.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -43,7 +44,7 @@ from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire.wire.message.properties import decode_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rocketwire.store.rocksdb.built_queues import RocksQueuesImage
 
@@ -202,9 +203,9 @@ class Recovery:
     deleted_files: list[str] = field(default_factory=list[str])
     deleted_index_files: list[str] = field(default_factory=list[str])
     deletes_queues: bool = False
-    queues: dict[Topic, RecoveredQueue] = field(default_factory=dict["Topic", RecoveredQueue])
+    queues: Mapping[Topic, RecoveredQueue] = field(default_factory=dict["Topic", RecoveredQueue])
     doubt: str = ""
-    models: dict[Topic, BuiltQueue | BuiltRocksQueue] = field(
+    models: Mapping[Topic, BuiltQueue | BuiltRocksQueue] = field(
         default_factory=dict["Topic", BuiltQueue | BuiltRocksQueue], repr=False
     )
     log: CommitLog | None = field(default=None, repr=False)
@@ -244,6 +245,22 @@ class Recovery:
             return set()
         unserved = model.unserved() if isinstance(model, BuiltRocksQueue) else set[int]()
         return unserved | {number for number, _, size in model.units_served() if not size}
+
+
+class _Results(Mapping["Topic", RecoveredQueue]):
+    """Queues after the start, each made when it is asked for: a store has 100,000 of them."""
+
+    def __init__(self, models: Mapping[Topic, BuiltQueue | BuiltRocksQueue]) -> None:
+        self._models = models
+
+    def __getitem__(self, queue: Topic) -> RecoveredQueue:
+        return self._models[queue].result()
+
+    def __iter__(self) -> Iterator[Topic]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
 
 
 def predict(image: StoreImage, release: Release, *, max_units: int = MAX_UNITS) -> Recovery:
@@ -330,7 +347,7 @@ class CommitLog:
         file = self.files.file_of(offset, or_first=offset == 0)
         if file is None or size <= 0:
             return None
-        return file if offset % self.files.size + size <= self.files.written[file] else None
+        return file if offset % self.files.size + size <= self.files.written(file) else None
 
     def record(self, file: int, position: int, end: int, *, with_body: bool = True) -> JavaRecord:
         """The record at a position of a file."""
@@ -431,15 +448,15 @@ class _Start:
 
     def _take_results(self) -> None:
         recovery, rocks = self.recovery, self.rocks
-        recovery.models.update(self.queues)
+        recovery.models = self.queues
         if self.image.builds_queues and not all(map(_is_in_order, self.queues.values())):
             recovery.doubt = "Java searches queues of batches by halving, and one is out of order"
         if rocks is not None:
             rocks.correct_oldest(self.log.min_offset)
-            recovery.models.update({name: rocks.queue(name) for name in rocks.names})
+            recovery.models = {**self.queues, **{name: rocks.queue(name) for name in rocks.names}}
             if rocks.is_doubtful:
                 recovery.doubt = "two threads of Java race for some units of queues"
-        recovery.queues.update({name: queue.result() for name, queue in recovery.models.items()})
+        recovery.queues = _Results(recovery.models)
 
     # -------------------------------------------------------------- loading
 
@@ -642,11 +659,11 @@ class _Start:
         while offset < files.end:
             file = files.file_of(offset)
             position = offset % files.size
-            if file is None or position >= files.written[file]:
+            if file is None or position >= files.written(file):
                 raise _HangsError(
                     f"messages from offset {offset} on are due for queues, and no file has them"
                 )
-            end = files.written[file]
+            end = files.written(file)
             for place, record in self.log.records(file, position, end, with_body=False):
                 if record.is_message:
                     self._put(record)

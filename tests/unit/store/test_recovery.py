@@ -211,6 +211,7 @@ def test_without_a_log_all_queues_are_deleted(release: Release, store: Store) ->
     assert recovery.starts_from is None
     assert ends(recovery) == (0, 0)
     assert recovery.queues[T].cut_units == 10
+    assert len(recovery.queues) == 1
 
 
 @pytest.mark.parametrize("release", list(Release))

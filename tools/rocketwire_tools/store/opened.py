@@ -81,15 +81,17 @@ def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
 def scans_of(stores: Iterable[OpenedStore], *, is_compacted: bool) -> list[LogScan]:
     """Passes through the logs of stores, one store after the other.
 
+    The stores forget the files of their queues, which take 50 MB for 100,000 queues.
+
     Args:
         stores: to read; they have to live as long as the passes.
         is_compacted: whether to read the logs of compacted topics in place of the commit logs.
     """
-    return [
-        scan
-        for store in stores
-        for scan in (store.compaction_scans() if is_compacted else store.scans())
-    ]
+    scans: list[LogScan] = []
+    for store in stores:
+        scans += store.compaction_scans() if is_compacted else store.scans()
+        store.folder.queues.clear()
+    return scans
 
 
 def _report_unread(unread: Mapping[str, str]) -> None:

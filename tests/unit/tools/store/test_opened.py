@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.store.engine.blocks import open_blocks
-from rocketwire_tools.store.opened import OpenedStore, open_stores
+from rocketwire_tools.store.opened import OpenedStore, open_stores, scans_of
 from tests.support.stores.checked import checked, damage_of, notes_of
 
 if TYPE_CHECKING:
@@ -147,3 +147,14 @@ def test_a_store_and_the_folder_of_another_are_refused(
 
     with pytest.raises(ValueError, match="several stores"):
         open_stores([copy.root, plain.root, tmp_path / "part"])
+
+
+def test_a_pass_through_the_log_needs_no_files_of_queues(plain: BrokerStore) -> None:
+    """Those of 100,000 queues take as much memory as a block of messages."""
+    store = OpenedStore([plain.root])
+    assert store.folder.queues
+
+    scans = scans_of([store], is_compacted=False)
+
+    assert not store.folder.queues
+    assert sum(len(block.messages) for scan in scans for block in scan) >= len(plain.truth.pulled)

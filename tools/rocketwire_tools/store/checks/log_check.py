@@ -82,7 +82,7 @@ class LogCheck:
         ghosts: messages and bytes behind the end of the log.
         newest: largest store timestamp, milliseconds since 1970.
         damaged_messages: messages with a wrong checksum.
-        next_offsets: topic and queue id → queue offset after the last message.
+        next_offsets: queue, as in ``QueueGroups.keys`` → queue offset after the last message.
         first_offsets: likewise, of the first message, if nothing said which it should be.
         files: offset of a file → how much of it Java takes for messages.
     """
@@ -97,8 +97,8 @@ class LogCheck:
     newest: int = 0
     damaged_messages: int = 0
     topics: TopicNames = field(default_factory=TopicNames)
-    next_offsets: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
-    first_offsets: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    next_offsets: dict[int, int] = field(default_factory=dict[int, int])
+    first_offsets: dict[int, int] = field(default_factory=dict[int, int])
     files: dict[int, FileProgress] = field(default_factory=dict[int, FileProgress])
     _states: dict[int, State] = field(default_factory=dict[int, State])
     _starts_at_zero: bool = False
@@ -340,11 +340,11 @@ class LogCheck:
             self.next_offsets[queue] = end
         return expected
 
-    def expected_offset(self, queue: tuple[int, int], offset: int) -> int:
+    def expected_offset(self, queue: int, offset: int) -> int:
         """The queue offset that the next message of a queue should have.
 
         Args:
-            queue: number of the topic, and queue id.
+            queue: as in ``QueueGroups.keys``.
             offset: that it has.
         """
         expected = self.next_offsets.get(queue)

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 from rocketwire_tools.store.checks.findings import Findings
 from rocketwire_tools.store.checks.log_check import FileProgress, LogCheck, Stretch
+from rocketwire_tools.store.checks.queue_groups import QUEUE_MASK
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocketwire_tools.store.checks.index_check import IndexPart
     from rocketwire_tools.store.checks.queue_check import QueuePart
     from rocketwire_tools.store.engine.scan import LogScan
@@ -30,7 +33,7 @@ class LogPart:
         progress: of its file.
         newest: largest store timestamp.
         topics: names as stored; the numbers below are places in this list.
-        first_offsets: topic and queue id → queue offset of the first message.
+        first_offsets: queue, as in ``QueueGroups.keys`` → queue offset of the first message.
         next_offsets: likewise, after the last message.
         queues: what the queues have of it; None without queues.
         index: what the index files have of it; None without index files.
@@ -42,8 +45,8 @@ class LogPart:
     progress: FileProgress
     newest: int
     topics: list[bytes]
-    first_offsets: dict[tuple[int, int], int]
-    next_offsets: dict[tuple[int, int], int]
+    first_offsets: dict[int, int]
+    next_offsets: dict[int, int]
     queues: QueuePart | None
     index: IndexPart | None
 
@@ -105,8 +108,8 @@ def add_part(whole: LogCheck, part: LogPart) -> bool:
         Whether the part goes on where the check stands; if not, nothing is noted but names.
     """
     numbers = [whole.topics.number(name) for name in part.topics]
-    for (topic, queue_id), offset in part.first_offsets.items():
-        if whole.expected_offset((numbers[topic], queue_id), offset) != offset:
+    for queue, offset in part.first_offsets.items():
+        if whole.expected_offset(_renumbered(queue, numbers), offset) != offset:
             return False
     progress = whole.files.setdefault(part.file, FileProgress())
     if part.file + progress.position != part.start or progress.is_broken:
@@ -120,9 +123,14 @@ def add_part(whole: LogCheck, part: LogPart) -> bool:
     if progress.old_position is None:
         progress.old_position = part.progress.old_position
     whole.newest = max(whole.newest, part.newest)
-    for (topic, queue_id), offset in part.next_offsets.items():
-        whole.next_offsets[numbers[topic], queue_id] = offset
+    for queue, offset in part.next_offsets.items():
+        whole.next_offsets[_renumbered(queue, numbers)] = offset
     for number, stretch in enumerate(part.stretches):
         may_go_on = number == 0 and stretch.start != part.file
         whole.add_stretch(stretch, may_go_on=may_go_on)
     return True
+
+
+def _renumbered(queue: int, numbers: Sequence[int]) -> int:
+    """The key of a queue whose topic has another number here."""
+    return numbers[queue >> 32] << 32 | (queue & QUEUE_MASK)

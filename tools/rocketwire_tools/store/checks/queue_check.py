@@ -7,7 +7,7 @@ asked for are looked at in the end.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -56,28 +56,42 @@ _DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
 
 @dataclass(slots=True)
 class QueueProgress:
-    """How far a queue was compared.
+    """How far a queue was compared.  A store has 100,000 queues, and most have one run of units.
 
     Attributes:
-        seen: runs of units that belong to messages of the log, as first and after-last number.
+        first: number of the first unit of the last run that belongs to messages; -1 without a run.
+        end: number after its last unit.
+        earlier: earlier runs, as first and after-last number.
         missing: runs of messages without a unit, likewise, with the offset of the first message.
         cursor: number of the next unit, in a queue of batches.
     """
 
-    seen: list[list[int]] = field(default_factory=list[list[int]])
-    missing: list[list[int]] = field(default_factory=list[list[int]])
+    first: int = -1
+    end: int = -1
+    earlier: list[list[int]] | tuple[()] = ()
+    missing: list[list[int]] | tuple[()] = ()
     cursor: int = 0
 
     def see(self, first: int, end: int) -> None:
         """Note that units belong to messages."""
-        _extend(self.seen, first, end)
+        if self.first >= 0 and self.end == first:
+            self.end = end
+        elif self.first < 0:
+            self.first, self.end = first, end
+        elif len(self.earlier) + 1 < MAX_INTERVALS:
+            self.earlier = self.earlier or []
+            self.earlier.append([self.first, self.end])
+            self.first, self.end = first, end
 
+    @property
+    def seen(self) -> list[list[int]]:
+        """All runs of units that belong to messages of the log."""
+        return [*self.earlier, [self.first, self.end]] if self.first >= 0 else []
 
-def _extend(runs: list[list[int]], first: int, end: int) -> None:
-    if runs and runs[-1][1] == first:
-        runs[-1][1] = end
-    elif len(runs) < MAX_INTERVALS:
-        runs.append([first, end])
+    def miss(self, first: int, end: int, physical: int) -> None:
+        """Note a run of messages without a unit; ``physical`` is the offset of the first one."""
+        self.missing = self.missing or []
+        self.missing.append([first, end, physical])
 
 
 class QueuePart(NamedTuple):
@@ -190,7 +204,13 @@ class QueueCheck:
 
     def see_whole(self, name: tuple[str, int], first: int, count: int) -> None:
         """Note messages that ``are_whole`` has found to have their units."""
-        self._progress.setdefault(name, QueueProgress()).see(first, first + count)
+        self._progress_of(name).see(first, first + count)
+
+    def _progress_of(self, name: tuple[str, int]) -> QueueProgress:
+        progress = self._progress.get(name)
+        if progress is None:
+            progress = self._progress[name] = QueueProgress()
+        return progress
 
     def see(
         self, rows: Rows, name: tuple[str, int], group: Int64s, offsets: Int64s, steps: Int64s
@@ -253,7 +273,7 @@ class QueueCheck:
         places = group if len(group) < len(rows) else slice(None)
         physical = messages.positions[places] + rows.block.base
         fits = (units["physical_offset"] == physical) & (units["size"] == messages.sizes[places])
-        progress = self._progress.setdefault(name, QueueProgress())
+        progress = self._progress_of(name)
         if fits.all() and len(offsets) == int(offsets.max()) - first + 1:
             progress.see(first, first + len(offsets))
         else:
@@ -281,7 +301,7 @@ class QueueCheck:
                 if progress.missing and progress.missing[-1][1] == offset:
                     progress.missing[-1][1] = offset + 1
                 elif len(progress.missing) < MAX_INTERVALS:
-                    progress.missing.append([offset, offset + 1, physical])
+                    progress.miss(offset, offset + 1, physical)
                 continue
             progress.see(offset, offset + 1)
             if not self.findings.room(FindingKind.UNIT):
@@ -350,7 +370,7 @@ class QueueCheck:
     def add_part(self, part: QueuePart) -> None:
         """Add what another process has compared."""
         for name, runs in part.runs.items():
-            progress = self._progress.setdefault(name, QueueProgress())
+            progress = self._progress_of(name)
             for first, end in runs:
                 progress.see(first, end)
         for name, count in part.without_queue.items():
@@ -382,7 +402,7 @@ class QueueCheck:
     def _see_batches(
         self, rows: Rows, name: tuple[str, int], group: Int64s, offsets: Int64s, steps: Int64s
     ) -> None:
-        files, progress = self._batches[name], self._progress.setdefault(name, QueueProgress())
+        files, progress = self._batches[name], self._progress_of(name)
         if not progress.cursor and files.files:
             progress.cursor = files.files[0].offset // BATCH_UNIT.itemsize
         # a unit for each batch, in the order of the log
@@ -396,7 +416,7 @@ class QueueCheck:
                 if progress.missing and progress.missing[-1][1] == base:
                     progress.missing[-1][1] = base + count
                 else:
-                    progress.missing.append([base, base + count, physical])
+                    progress.miss(base, base + count, physical)
                 continue
             values = (unit["physical_offset"], unit["base_offset"], unit["message_count"])
             if tuple(map(int, values)) != (physical, base, count):
@@ -520,9 +540,7 @@ class QueueCheck:
     def _forget(self) -> None:
         """Give up what was compared and read ahead: what follows needs memory too."""
         self._progress.clear()
-        for files in self._queues.values():
-            if isinstance(files, QueueFiles):
-                files.forget()
+        self._queues.clear()
 
     def _check_rest(
         self, name: tuple[str, int], files: QueueFiles | RocksQueue, log_end: int | None
@@ -531,7 +549,7 @@ class QueueCheck:
         progress = self._progress.get(name, QueueProgress())
         seen = progress.seen
         if log_end is not None:  # units that are written meanwhile have messages
-            seen = seen + progress.missing
+            seen = [*seen, *progress.missing]
         starts = np.array([run[0] for run in seen], np.int64)
         ends = np.array([run[1] for run in seen], np.int64)
         order = np.argsort(starts, kind="stable")

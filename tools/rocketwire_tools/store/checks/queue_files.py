@@ -83,10 +83,6 @@ class QueueFiles:
         self._kept_start = start
         return len(self._kept) >= size
 
-    def forget(self) -> None:
-        """Give up what was read ahead."""
-        self._kept = b""
-
     def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
         """Files, numbers of the first unit, and units, piece by piece; holes are left out."""
         size = self.unit.itemsize

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _INNER_BATCH: Final = 0xC0
 _TRANSACTION: Final = 0xC
 _COMMITTED: Final = 8
-_QUEUE_MASK: Final = 0xFFFFFFFF
+QUEUE_MASK: Final = 0xFFFFFFFF
 _BATCH_SIZE: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
 """Java counts the messages of a batch with 16 bits."""
 
@@ -27,7 +27,7 @@ class QueueGroups:
     """Messages of a block that are in queues; those of one queue are a group and stand together.
 
     Attributes:
-        keys: number of the topic and queue id of each group.
+        keys: number of the topic and queue id of each group, as ``number << 32 | queue id``.
         names: topic and queue id of each group.
         bounds: first message of each group, and the number of messages.
         rows: row of each message in the block.
@@ -35,7 +35,7 @@ class QueueGroups:
         steps: messages that it stands for.
     """
 
-    keys: list[tuple[int, int]]
+    keys: list[int]
     names: list[tuple[str, int]]
     bounds: Int64s
     rows: Int64s
@@ -60,7 +60,7 @@ def groups_of(rows: Rows) -> QueueGroups | None:
     sys_flags = messages.numbers("sys_flag")
     transactions = sys_flags & _TRANSACTION
     is_queued = (transactions == 0) | (transactions == _COMMITTED)
-    keys = rows.topic_numbers << 32 | (messages.numbers("queue_id") & _QUEUE_MASK)
+    keys = rows.topic_numbers << 32 | (messages.numbers("queue_id") & QUEUE_MASK)
     order = _stable_order(keys)
     if not is_queued.all():
         order = order[is_queued[order]]
@@ -72,11 +72,11 @@ def groups_of(rows: Rows) -> QueueGroups | None:
         steps[row] = int(count) if _BATCH_SIZE.fullmatch(count) else 1
     keys = keys[order]
     bounds = np.concatenate(([0], np.flatnonzero(np.diff(keys)) + 1, [len(keys)]))
-    queues = [(key >> 32, key & _QUEUE_MASK) for key in keys[bounds[:-1]].tolist()]
+    queues: list[int] = keys[bounds[:-1]].tolist()
     topics = rows.topics.names
     return QueueGroups(
         keys=queues,
-        names=[(topics[topic], queue_id) for topic, queue_id in queues],
+        names=[(topics[key >> 32], key & QUEUE_MASK) for key in queues],
         bounds=bounds,
         rows=order,
         offsets=messages.numbers("queue_offset")[order],
@@ -86,8 +86,8 @@ def groups_of(rows: Rows) -> QueueGroups | None:
 
 def _stable_order(keys: Int64s) -> Int64s:
     """The order of keys ``topic << 32 | queue id``; numpy sorts 16 bits in linear time."""
-    queues = int((keys & _QUEUE_MASK).max()) + 1
+    queues = int((keys & QUEUE_MASK).max()) + 1
     if queues * (int(keys.max() >> 32) + 1) < 1 << 16:
-        small = ((keys >> 32) * queues + (keys & _QUEUE_MASK)).astype(np.uint16)
+        small = ((keys >> 32) * queues + (keys & QUEUE_MASK)).astype(np.uint16)
         return np.argsort(small, kind="stable")
     return np.argsort(keys, kind="stable")

@@ -125,7 +125,7 @@ def queue_differences(
         a, b: the stores.
         logs: their logs.
     """
-    for name in sorted(_names(a) | _names(b)):
+    for name in sorted({*_names(a), *_names(b)}):
         yield from _queue_differences(name, _units(a, name), _units(b, name), logs)
     batches_a, batches_b = a.folder.batch_queues, b.folder.batch_queues
     for name in sorted({*batches_a, *batches_b}):
@@ -134,8 +134,9 @@ def queue_differences(
         yield from _queue_differences(name, in_a, in_b, logs)
 
 
-def _names(store: OpenedStore) -> set[Topic]:
-    return {*store.folder.queues, *(store.rocks_queues.ends if store.rocks_queues else ())}
+def _names(store: OpenedStore) -> Iterator[Topic]:
+    yield from store.folder.queues
+    yield from store.rocks_queues.ends if store.rocks_queues else ()
 
 
 def _units(store: OpenedStore, name: Topic) -> _Units:

@@ -6,6 +6,7 @@ else as lists.  Messages of an inner batch are rows of their own.
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -112,7 +113,7 @@ class TopicNames:
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers[name] = len(self.names)
-            topic = text_of(name)
+            topic = sys.intern(text_of(name))  # the queues of the topic have the same text
             self.names.append(topic)
             self.kinds.append(kind_of_topic(topic))
         return number

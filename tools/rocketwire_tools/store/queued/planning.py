@@ -6,7 +6,8 @@ A unit of a queue that points to its message is certain: Java cuts queues with t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from heapq import nlargest
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire_tools.store.lookup import at_physical_offset
@@ -16,24 +17,33 @@ from rocketwire_tools.store.queued.units import QueueUnits
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from rocketwire.store.built_queues import Topic
     from rocketwire_tools.store.lookup import StoredBytes
     from rocketwire_tools.store.opened import OpenedStore
 
     Range = tuple[int | None, int | None]
 
+NEWEST_QUEUES: Final = 64
+"""Queues whose files were changed last, in which the last message is looked for."""
+
 
 class Queues:
     """The queues of a store in files whose units point to messages of their own topic.
+
+    Args:
+        store: the store.
+        names: topic and queue id of those to look at; all by default.
 
     Attributes:
         all: of them.
     """
 
-    def __init__(self, store: OpenedStore) -> None:
+    def __init__(self, store: OpenedStore, names: Iterable[Topic] | None = None) -> None:
         self._store = store
+        table = store.folder.queues
         self.all = [
-            QueueUnits(topic, queue_id, files)
-            for (topic, queue_id), files in store.folder.queues.items()
+            QueueUnits(topic, queue_id, table[topic, queue_id])
+            for topic, queue_id in (table if names is None else names)
             if not topic.startswith(LMQ_PREFIX)
         ]
 
@@ -117,11 +127,15 @@ def parts_of_topics(
         return None
     files = tuple(folder.commit_log)
     whole = LogPart(store=name, files=files, start=files[0].offset, stop=files[-1].end)
-    queues = Queues(store)
+    wanted = {
+        (topic, number)
+        for topic, number in folder.queues
+        if topic in names and queue_id in (None, number)
+    }
+    # what follows the last message that these know is read from the log, so that a few do
+    queues = Queues(store, _with_newest(store, wanted) if end_of is None else None)
     last = queues.last_message()
-    chosen = [
-        queue for queue in queues.all if queue.topic in names and queue_id in (None, queue.queue_id)
-    ]
+    chosen = [queue for queue in queues.all if (queue.topic, queue.queue_id) in wanted]
     if last is None or not all(map(queues.leads_to_all, chosen)):
         return None
     starts = [whole, *_starts(whole, queues, chosen, size)]
@@ -134,6 +148,16 @@ def parts_of_topics(
     if end_of is not None:
         tail = replace(tail, stop=end_of(whole, last))
     return [part for part in planned if part.units] + between([tail], tail.stop)
+
+
+def _with_newest(store: OpenedStore, queues: Collection[Topic]) -> list[Topic]:
+    """Some queues, and those of the others whose files were changed last."""
+    table = store.folder.queues
+    others = (
+        queue for queue in table if queue not in queues and not queue[0].startswith(LMQ_PREFIX)
+    )
+    newest = nlargest(NEWEST_QUEUES, others, key=lambda queue: table[queue][-1].modified)
+    return [*(queue for queue in table if queue in queues), *newest]
 
 
 def _starts(

@@ -123,7 +123,8 @@ class StoreCheck:
             may_lag=may_lag,
             extensions=folder.extensions,
             rocksdb=store.rocks_queues,
-            topics=frozenset(configured_topics(store)),  # their settings take 50 MB
+            # their settings take 50 MB, and their queues have the same names
+            topics=frozenset(map(sys.intern, configured_topics(store))),
             unread=self.unread,
         )
         self._has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
@@ -162,6 +163,8 @@ class StoreCheck:
         if self.has_queues:
             with ProgressLine("{:,} queues") as line:
                 self.queues.finish(log_end=end if self.is_in_use else None, progress=line.show)
+        self.log.next_offsets.clear()  # of 100,000 queues it takes as much as a prediction
+        self.log.first_offsets.clear()
         if store.folder.index:
             self.index.finish(log_end=end if self.is_in_use else None)
         self._check_side_files(end)
@@ -170,8 +173,7 @@ class StoreCheck:
             for release in Release:
                 recovery = predict(image, release)
                 self.starts.append(self._next_start(recovery))
-                recovery.models.clear()  # of a store with some 50,000 queues these are large
-                recovery.queues.clear()
+                recovery.models, recovery.queues = {}, {}  # those of 100,000 queues are large
 
     def _check_parts(self, scan: LogScan, jobs: int) -> None:
         """Let other processes check the log, up to the first part that is not as it should be."""
@@ -240,18 +242,22 @@ class StoreCheck:
             not_served = 0
         else:
             served = sum(
-                sum(1 for _ in recovery.served(queue))
-                for queue in recovery.queues
-                if not queue[0].startswith("%LMQ%")
+                sum(1 for _ in recovery.served(name))
+                for name in recovery.queues
+                if not name[0].startswith("%LMQ%")
             )
             kept = self.log.messages - messages - self.queues.deleted_topics
             not_served = max(0, kept - served)
+        cut_units = added_units = 0
+        for queue in recovery.queues.values():
+            cut_units += queue.cut_units
+            added_units += queue.added_units
         return NextStart(
             recovery=recovery,
             cut_messages=messages,
             cut_bytes=size,
-            cut_units=sum(queue.cut_units for queue in recovery.queues.values()),
-            added_units=sum(queue.added_units for queue in recovery.queues.values()),
+            cut_units=cut_units,
+            added_units=added_units,
             not_served=not_served,
         )
 

@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     differences: Iterator[StoreDifference] = itertools.chain(
         *comparisons,
         queue_differences(a, b, logs),
+        _forget_queues(a, b),
         index,
         config_differences(a, b),
         files.file_differences(a, b) if arguments.files else (),
@@ -66,6 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
         _write(shown, report, why=arguments.why)
     is_equal = report["result"] in ("equal", *_PREFIX)
     return 0 if is_equal and are_whole([a, b]) else 1
+
+
+def _forget_queues(*stores: OpenedStore) -> Iterator[StoreDifference]:
+    """Give up the files of queues, which were compared: what follows needs memory too."""
+    for store in stores:
+        store.folder.queues.clear()
+    yield from ()
 
 
 def _report(comparisons: Sequence[LogComparison], counts: dict[str, int]) -> dict[str, Any]:

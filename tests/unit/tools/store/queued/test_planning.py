@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire.store.writer import DiskFiles, StoreWriter
+from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.queued import planning
+from rocketwire_tools.store.queued.parts import scan_of
 from rocketwire_tools.store.queued.planning import Queues, parts_of_topics
+from rocketwire_tools.store.queued.units import QueueUnits
 from tests.support.java.peers import CURRENT, OLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from rocketwire_tools.store.queued.parts import LogPart
     from tests.support.stores import BrokerStore
@@ -64,3 +70,46 @@ def test_the_last_message_of_a_log_is_the_last_one_to_which_a_unit_points(
 
     ends = [message.physical_offset for message in store.truth.pulled]
     assert last.physical_offset >= max(ends)
+
+
+def test_of_many_queues_those_of_the_topic_and_the_newest_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = StoreWriter(DiskFiles(tmp_path), log_file_size=1 << 20)
+    for number in range(20):
+        writer.append(StoredMessage(topic=f"t{number}", store_timestamp=1_000 * number))
+    writer.flush()
+    read: list[str] = []
+
+    def recorded(topic: str, *arguments: Any) -> QueueUnits:
+        read.append(topic)
+        return QueueUnits(topic, *arguments)
+
+    monkeypatch.setattr(planning, "QueueUnits", recorded)
+    monkeypatch.setattr(planning, "NEWEST_QUEUES", 2)
+    opened = OpenedStore([tmp_path])
+
+    planned = parts_of_topics("", opened, topics=["t3"], queue_id=None, offsets=EVERY) or []
+
+    assert read == ["t3", "t19", "t18"]
+    assert [part.units is None for part in planned] == [False, True]
+    assert {units.topic for units in planned[0].units or ()} == {"t3"}
+
+
+def test_the_log_is_read_behind_the_last_message_that_queues_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy of a store can have any times."""
+    writer = StoreWriter(DiskFiles(tmp_path), log_file_size=1 << 20)
+    for number in range(20):
+        writer.append(StoredMessage(topic=f"t{number}", store_timestamp=1_000 * (20 - number)))
+    writer.flush()
+    monkeypatch.setattr(planning, "NEWEST_QUEUES", 2)
+    opened = OpenedStore([tmp_path])
+
+    planned = parts_of_topics("", opened, topics=["t3"], queue_id=None, offsets=EVERY) or []
+
+    ends = [part.stop for part in planned if part.units is not None]
+    assert ends == [planned[-1].start]
+    assert planned[-1].units is None
+    assert sum(len(block.messages) for block in scan_of(planned[-1])) == 16

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire_tools.store.comparing.settings import config_differences
+from rocketwire_tools.store.verbs import diff
 from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from rocketwire_tools.store.comparing.differences import StoreDifference
+    from rocketwire_tools.store.opened import OpenedStore
     from tests.support.stores import BrokerStore
 
 
@@ -142,3 +146,21 @@ def test_a_rocksdb_that_cannot_be_opened_is_not_compared(
         "consumequeue of A",
         "consumequeue of B",
     ]
+
+
+def test_the_files_of_queues_do_not_stay_while_settings_are_compared(
+    plain: BrokerStore, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 100,000 queues they take as much memory as the settings of their topics."""
+    kept: list[int] = []
+
+    def recorded(*stores: OpenedStore) -> Iterator[StoreDifference]:
+        kept.extend(len(store.folder.queues) for store in stores)
+        yield from config_differences(*stores)
+
+    monkeypatch.setattr(diff, "config_differences", recorded)
+
+    output = run("diff", plain.root, plain.root).out.decode()
+
+    assert output.startswith("equal; ")
+    assert kept == [0, 0]
