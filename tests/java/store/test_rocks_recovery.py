@@ -7,12 +7,19 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+import trio
 
+from rocketwire.client import Message
+from rocketwire.store.java_records import Release
 from tests.support.java.peers import CURRENT, MIDDLE
 from tests.support.stores import copy_store, damage
+from tests.support.stores.checked import checked
+from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.fixtures import PACKED, unpack
 from tests.support.stores.kinds import rockskilled
+from tests.support.stores.recording import until_dispatched
 from tests.support.stores.restarts import check_start
+from tests.support.stores.sending import Sender, noise_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -100,3 +107,34 @@ def test_java_serves_of_a_damaged_store_with_rocksdb_what_was_predicted(
 
     assert bool(recovery.refusal) is (name == "keep_two_rocksdbs" and release == CURRENT)
     assert not recovery.hang
+
+
+@pytest.mark.skipif(
+    os.environ.get("ROCKETWIRE_STORES") != "all", reason="takes two starts of a broker"
+)
+def test_java_puts_the_messages_of_ten_files_alone_into_queues_that_a_killed_broker_lost(
+    tmp_path: Path, name_server: JavaNameServer
+) -> None:
+    pytest.importorskip("rocksdict")
+    options = {"storeType": "defaultRocksDB", "mappedFileSizeCommitLog": 16 * 1024}
+
+    async def fill() -> None:
+        async with cluster.session() as session:
+            sender = Sender(session)
+            await session.create_topic("orders", 2)
+            messages = (Message("orders", noise_body(3000, number)) for number in range(80))
+            await sender.send_all(messages, (0, 1))
+            await until_dispatched(session, sender.sent)
+
+    with StoreCluster(tmp_path / "killed", CURRENT, options, name_server=name_server) as cluster:
+        trio.run(fill)
+        cluster.broker.kill()
+    check = checked(cluster.store)
+    recovery = check_start(cluster.store, CURRENT, tmp_path / "broker", name_server, options)
+
+    in_queues = sum(len(list(recovery.served(queue))) for queue in recovery.queues)
+    assert check.queues.unqueued == 80
+    assert 0 < in_queues < 10 * 5 < 80
+    assert {start.recovery.release: start.not_served for start in check.starts}[Release.V5_5_0] == (
+        80 - in_queues
+    )

@@ -148,7 +148,7 @@ class StoreCluster:
             connect_timeout=PATIENCE,
             **settings,
         )
-        async with open_client(config) as client, open_admin(client) as admin:
+        async with open_client(config) as client, open_admin(client, within=PATIENCE) as admin:
             yield Session(client, admin, self.broker.address)
 
 

@@ -16,6 +16,7 @@ from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_topic
 from rocketwire.store import consume_queue
 from rocketwire.store.folder import file_at
+from rocketwire.store.recovery import MAX_RECOVERED_FILES
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.checks.later_queues import later_queues
@@ -117,7 +118,7 @@ class QueueCheck:
         may_lag: whether the newest messages may be without units: a broker writes, or was killed.
         extensions: files of extensions of queues.
         rocksdb: queues in RocksDB, for those that never had files; a broker that is killed loses
-            what is in its memory, and builds it anew.
+            what is in its memory, and builds it anew as far as it reads the log.
         topics: names of topics in the configuration.
         unread: what cannot be read and is not compared.
 
@@ -467,7 +468,10 @@ class QueueCheck:
                 text = f"{count} messages, and there is no queue at all"
                 is_damage = not self._are_built_anew
                 if self._are_built_anew:
-                    text += "; a broker builds them anew at its start"
+                    text += (
+                        "; a broker builds queues at its start, 5.5 from the last"
+                        f" {MAX_RECOVERED_FILES} files of the log only"
+                    )
                     self.unqueued += count
             elif topic in self._configured or is_system_topic(topic):
                 text = f"{count} messages of a topic that exists, and it has no queue"

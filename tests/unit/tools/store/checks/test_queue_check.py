@@ -126,6 +126,9 @@ def test_a_killed_broker_loses_units_in_rocksdb_that_it_builds_anew(tmp_path: Pa
 
     assert damage_of(check) == {}
     assert notes_of(check) == {"no queue unit": 241}
+    assert all(
+        "5.5 from the last 10 files of the log only" in one.text for one in check.findings.kept
+    )
     (root / "abort").unlink()
     assert damage_of(checked(root)) == {"no queue unit": 241}
 
