@@ -66,6 +66,8 @@ _TRANSACTION: Final = 0xC
 _QUEUED_TRANSACTIONS: Final = (0, 8)
 _ROCKS_FOLDER: Final = "consumequeue"
 _TIMERS: Final = ("timerlog/", "timerwheel")
+_PATH_SPLITTER: Final = ","
+"""Java: ``MixAll.MULTI_PATH_SPLITTER``; ``UtilAll.ensureDirOK`` makes a folder of each part."""
 _SYSTEM_PREFIX: Final = "rmq_sys_"
 
 
@@ -611,6 +613,8 @@ class _Start:
             if self.rocks.added > self.max_units:
                 raise _TooManyUnitsError
             return
+        if _PATH_SPLITTER in name[0]:
+            self.recovery.doubt = "a topic has a comma, at which Java splits the path of its queue"
         queue = self._queue(*name)
         units = queue.added_units + queue.pre_blank_units
         queue.put(record, queue_offset)

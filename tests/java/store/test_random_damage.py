@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.support.java.peers import RELEASES
-from tests.support.stores import copy_store
+from tests.support.java.peers import CURRENT, RELEASES
+from tests.support.stores import copy_store, damage
 from tests.support.stores.fixtures import PACKED, unpack
 from tests.support.stores.mutations import Original, mutate_often
 from tests.support.stores.starts import JavaStarts, differences
@@ -81,3 +81,20 @@ def test_java_keeps_of_a_store_with_random_damage_what_was_predicted(
             shutil.rmtree(copy)
 
     assert not faults, "\n".join(faults)
+
+
+def test_damage_makes_characters_of_topics_that_separate_names_elsewhere(tmp_path: Path) -> None:
+    store = unpack(CURRENT, "plain", tmp_path / "store")
+    shutil.rmtree(store.root / "consumequeue")
+    (store.root / "abort").touch()
+    messages = damage.places(damage.log_files(store.root)[-1])
+    for place, character in zip(messages, b"/\t\n ;%+", strict=False):
+        damage.put(place.file, place.body + place.body_size + 1, bytes([character]))
+
+    with JavaStarts(tmp_path, CURRENT) as java:
+        recovery, found = differences(
+            java, store.root, CURRENT, tmp_path / "copy", dict(store.truth.settings)
+        )
+
+    assert not found
+    assert {topic[0] for topic, _ in recovery.queues} >= set("/\t\n ;%+")

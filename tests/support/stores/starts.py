@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import quote, unquote_plus
 
 from rocketwire.store.built_queues import BuiltBatchQueue
 from rocketwire.store.java_records import Release
@@ -131,8 +132,12 @@ class JavaStarts:
             f"{name}={value}" for name, value in {**SMALL, **(options or {})}.items()
         )
         pulled = root.with_name(f"{root.name}.pulled")
-        places = [f"{topic}/{queue}" + "/1" * ((topic, queue) in single) for topic, queue in queues]
-        words = (root, pulled, ",".join(batch_topics), settings, *places)
+        places = [
+            f"{quote(topic, safe='')}/{queue}" + "/1" * ((topic, queue) in single)
+            for topic, queue in queues
+        ]
+        batches = ",".join(quote(topic, safe="") for topic in batch_topics)
+        words = (root, pulled, batches, settings, *places)
         try:
             answer = self._peer.line("\t".join(map(str, words)), seconds).split("\t")
         except PeerFailedError as failure:
@@ -152,7 +157,7 @@ class JavaStarts:
         for queue, text in zip(queues, answer[2:-1], strict=True):
             started[queue], data = _queue(text, data)
         names = frozenset(
-            (topic, int(queue))
+            (unquote_plus(topic), int(queue))
             for topic, _, queue in (name.rpartition("/") for name in answer[-1][1:].split())
         )
         return Start(STARTED, int(first), int(end), started, names)

@@ -1037,3 +1037,15 @@ def test_a_prediction_of_too_many_units_in_rocksdb_is_not_exact(store: Store) ->
     recovery = predict_with_rocks(store, MIDDLE, rocks_folders=[], max_units=3)
 
     assert not recovery.is_exact
+
+
+@pytest.mark.parametrize("release", list(Release))
+def test_a_topic_with_a_comma_makes_the_prediction_doubtful(release: Release) -> None:
+    store = Store()
+    store.send()
+    store.send((",", 0), is_queued=False)
+    store.queues.clear()
+
+    assert store.predict(release, has_abort=True).doubt == (
+        "a topic has a comma, at which Java splits the path of its queue"
+    )

@@ -3,8 +3,11 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -32,7 +35,7 @@ import org.apache.rocketmq.store.stats.BrokerStatsManager;
  * batches (joined by commas), settings (name=value, joined by commas), and the queues to pull, each as topic/queue, or as topic/queue/1 for
  * pulls of one message at a time.  The answer is one line too: "started", "refused" or "failed" with a text; after "started" the least and the
  * largest offset of the log; for each queue its least and largest offset, and for each pull its offset, status, next offset and number of
- * bytes; and behind "+" all queues of Java's that are not empty.
+ * bytes; and behind "+" all queues of Java's that are not empty.  Names of topics are as in a URL, for damage makes any characters of them.
  */
 public class StoreStarts {
     private static final long PATIENCE = 60_000;
@@ -91,14 +94,14 @@ public class StoreStarts {
                 StandardOpenOption.TRUNCATE_EXISTING)) {
             for (int i = 4; i < words.length; i++) {
                 String[] queue = words[i].split("/");
-                answer.add(queue(store, queue[0], Integer.parseInt(queue[1]), queue.length > 2, pulled));
+                answer.add(queue(store, decoded(queue[0]), Integer.parseInt(queue[1]), queue.length > 2, pulled));
             }
         }
         TreeSet<String> names = new TreeSet<>();
         for (Map.Entry<String, ? extends Map<Integer, ?>> topic : store.getConsumeQueueTable().entrySet()) {
             for (Integer queue : topic.getValue().keySet()) {
                 if (store.getMaxOffsetInQueue(topic.getKey(), queue) > 0) {
-                    names.add(topic.getKey() + "/" + queue);
+                    names.add(URLEncoder.encode(topic.getKey(), StandardCharsets.UTF_8) + "/" + queue);
                 }
             }
         }
@@ -140,6 +143,10 @@ public class StoreStarts {
         return text.toString();
     }
 
+    private static String decoded(String topic) {
+        return URLDecoder.decode(topic, StandardCharsets.UTF_8);
+    }
+
     private static boolean isRocksDb(String settings) {
         return ("," + settings + ",").contains(",storeType=defaultRocksDB,");
     }
@@ -167,9 +174,9 @@ public class StoreStarts {
         ConcurrentMap<String, TopicConfig> topics = new ConcurrentHashMap<>();
         Method set = TopicConfig.class.getMethod("setAttributes", Map.class);
         for (String name : batchTopics.isEmpty() ? new String[0] : batchTopics.split(",")) {
-            TopicConfig topic = new TopicConfig(name);
+            TopicConfig topic = new TopicConfig(decoded(name));
             set.invoke(topic, Collections.singletonMap(BATCH_TOPIC, "BatchCQ"));
-            topics.put(name, topic);
+            topics.put(topic.getTopicName(), topic);
         }
         Class<?> kind = isRocksDb(settings) ? Class.forName("org.apache.rocketmq.store.RocksDBMessageStore") : DefaultMessageStore.class;
         for (Constructor<?> constructor : kind.getConstructors()) {
