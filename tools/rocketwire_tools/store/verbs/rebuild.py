@@ -83,8 +83,14 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         report, notes = _build_on_disk(store, target, settings)
     _show({"out": str(target), **settings, **asdict(report), **notes}, is_json=arguments.json)
-    has_damage = report.has_damage or notes["config_unreadable"] or notes["timers_damaged"]
-    return 0 if are_whole([store]) and not has_damage else 1
+    is_whole = not (report.has_damage or notes["timers_damaged"] or _lost(notes))
+    return 0 if are_whole([store]) and is_whole else 1
+
+
+def _lost(notes: dict[str, Any]) -> list[str]:
+    """Files that brokers read and that cannot be copied; others may stand in ``config``, too."""
+    names: list[str] = notes["config_unreadable"]
+    return [name for name in names if name.endswith(".json") or "/" not in name]
 
 
 def _show(values: dict[str, Any], *, is_json: bool) -> None:
