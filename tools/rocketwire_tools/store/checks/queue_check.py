@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 MAX_INTERVALS: Final = 10_000
 """Runs of units of one queue that are remembered."""
 
-_KEPT_UNITS: Final = 8 << 20
+_KEPT_UNITS: Final = 4 << 20
 """Bytes of units that are read ahead, over all queues: a block needs a few units of each."""
 
 _MOST_AHEAD: Final = 64 << 10
