@@ -200,8 +200,8 @@ class BuiltQueue:
         size = min(size, self.files.size - position)
         data = b"" if self._is_created(file) else self._read(self.name, file, position, size)
         data = data[:size].ljust(size, b"\0")
-        appended = self._appended and self._appended.get(file)
-        if appended:
+        appended = None if self._appended is None else self._appended.get(file)
+        if appended is not None:
             start, added = appended
             end = start + len(added)
             if start < position + size and position < end:

@@ -139,7 +139,7 @@ def written(
         OSError: the file cannot be written.
     """
     output = _descriptor(file)
-    sinks = None if output is None else lambda _: _Descriptor(output)
+    sinks = None if output is None else _sinks_of(output)
     for lines, piece in _results(arguments, scans, work, sinks):
         if lines is not None:
             file.write(lines)
@@ -383,7 +383,7 @@ def _start(process: BaseProcess) -> None:
         process.start()
 
 
-class _Descriptor:
+class SharedFile:
     """A file that all processes write, by its descriptor."""
 
     is_shared: ClassVar[bool] = True
@@ -399,6 +399,16 @@ class _Descriptor:
 
     def close(self) -> None:
         """The file stays open."""
+
+
+def _sinks_of(output: int) -> Sinks:
+    """One sink for all processes."""
+    sink = SharedFile(output)
+
+    def sinks(_: int) -> Sink:
+        return sink
+
+    return sinks
 
 
 def _descriptor(file: IO[bytes]) -> int | None:

@@ -232,7 +232,7 @@ def test_a_full_disk_ends_the_command(
 
     monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
     monkeypatch.setattr(jobs, "may_fork", lambda: True)
-    monkeypatch.setattr(jobs._Descriptor, "write", fail)
+    monkeypatch.setattr(jobs.SharedFile, "write", fail)
 
     answer = run("export", "--jobs", "2", packed_store(CURRENT, "plain").root, status=2)
 
@@ -283,7 +283,7 @@ def test_a_process_that_is_ended_prints_no_traceback(
 
     monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
     monkeypatch.setattr(jobs, "may_fork", lambda: True)
-    monkeypatch.setattr(jobs._Descriptor, "write", fail)
+    monkeypatch.setattr(jobs.SharedFile, "write", fail)
     handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         answer = run("export", "--jobs", "2", packed_store(CURRENT, "plain").root, status=2)

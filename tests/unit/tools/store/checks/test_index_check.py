@@ -100,7 +100,7 @@ def test_pieces_of_whole_files_are_compared_by_their_order_alone(
 
     monkeypatch.setattr(index_check, "_MOST_ENTRIES", 1)
     monkeypatch.setattr(index_check, "_CHUNK_ENTRIES", 7)
-    monkeypatch.setattr(index_check._BlockKeys, "note", None)
+    monkeypatch.setattr("rocketwire_tools.store.checks.index_check._BlockKeys.note", None)
     check = checked(store.root)
 
     assert check.index.entries == entries

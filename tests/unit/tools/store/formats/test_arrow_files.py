@@ -32,8 +32,9 @@ def test_a_file_has_all_batches(compression: str | None) -> None:
         file.write(batch(first, is_parquet=compression is not None))
     file.close()
 
-    read = pq.read_table if compression else lambda data: pa.ipc.open_file(data).read_all()
-    rows = read(BytesIO(output.getvalue())).to_pylist()
+    data = BytesIO(output.getvalue())
+    table = pq.read_table(data) if compression else pa.ipc.open_file(data).read_all()
+    rows = table.to_pylist()
     assert [row["physical_offset"] for row in rows] == list(range(6))
     assert [row["topic"] for row in rows[::2]] == ["topic-0", "topic-2", "topic-4"]
 

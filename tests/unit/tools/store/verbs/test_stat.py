@@ -53,8 +53,8 @@ def test_hours_that_no_clock_shows_come_last(copy: BrokerStore, run: Callable[..
     table = run("stat", "--by", "hour", copy.root).out.decode().splitlines()
     lines = lines_of(run("stat", "--by", "hour", "--json", copy.root))
 
-    hours = [line["hour"] for line in lines]
-    assert (hours[-1], hours[:-1]) == (None, sorted(filter(None, hours)))
+    hours: list[str | None] = [line["hour"] for line in lines]
+    assert (hours[-1], hours[:-1]) == (None, sorted(hour for hour in hours if hour))
     assert len(table) == len(lines) + 2
 
 
