@@ -31,7 +31,7 @@ _VARIABLE: Final = frozenset(
         *("UNIQ_KEY", "__transactionId__", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "POP_CK"),
         *("TRAN_PREPARED_QUEUE_OFFSET", "TIMER_OUT_MS", "TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS"),
         *("TIMER_DELIVER_MS", "TRANSACTION_CHECK_TIMES", "commitLogMaxOffset"),
-        *("masterCommitLogMaxOffset", "delayTime", "consumeTps", "lmqNum"),
+        *("masterCommitLogMaxOffset", "delayTime", "consumeTps", "topicPutTps", "lmqNum"),
     )
 )
 """Members and fields of which only the presence is compared."""
