@@ -154,24 +154,3 @@ def test_processes_write_what_one_writes_of_a_damaged_store(
         assert main([str(word) for word in words]) in (0, 1)
 
     assert rows_of(tmp_path / "two") == rows_of(tmp_path / "one")
-
-
-@pytest.mark.process
-def test_an_error_in_a_process_that_writes_ends_the_command(
-    packed_store: Callable[[str, str], BrokerStore],
-    run: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fail(*_: object) -> None:
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
-    monkeypatch.setattr(jobs, "may_fork", lambda: True)
-    monkeypatch.setattr(folder_files.FolderFiles, "write", fail)
-    root = packed_store(CURRENT, "plain").root
-
-    answer = run("export", "-o", f"{tmp_path}/out/", "--jobs", "2", root, status=2)
-
-    assert answer.err == b"rocketwire-store: the disk is full\n"
-    assert names_in(tmp_path) == []

@@ -19,6 +19,7 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store import jobs
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.scan import LogScan
+from rocketwire_tools.store.formats.folder_files import FolderFiles
 from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
 from tests.support.stores.fixtures import PACKED
@@ -222,9 +223,15 @@ def test_what_follows_damage_is_written_after_what_processes_have_written(
 
 
 @pytest.mark.process
+@pytest.mark.parametrize(
+    ("sink", "output"), [(jobs.SharedFile, "-"), (FolderFiles, "{folder}/out/")]
+)
 def test_a_full_disk_ends_the_command(
+    sink: type[object],
+    output: str,
     packed_store: Callable[[str, str], BrokerStore],
     run: Callable[..., Any],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(*_: object) -> None:
@@ -232,11 +239,13 @@ def test_a_full_disk_ends_the_command(
 
     monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
     monkeypatch.setattr(jobs, "may_fork", lambda: True)
-    monkeypatch.setattr(jobs.SharedFile, "write", fail)
+    monkeypatch.setattr(sink, "write", fail)
+    words = ("export", "-o", output.format(folder=tmp_path), "--jobs", "2")
 
-    answer = run("export", "--jobs", "2", packed_store(CURRENT, "plain").root, status=2)
+    answer = run(*words, packed_store(CURRENT, "plain").root, status=2)
 
     assert answer.err == b"rocketwire-store: the disk is full\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.process

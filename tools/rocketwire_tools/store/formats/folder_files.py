@@ -1,7 +1,7 @@
 """Files of one folder, each written by one process.
 
 One large file of Parquet takes memory for each of its row groups, and only one process at a time
-can write it.  Spark, DuckDB and pandas read the files of a folder as one table.
+can write it.  Programs such as Spark read the files of a folder as one table.
 """
 
 from __future__ import annotations
