@@ -52,7 +52,7 @@ help:
 	@echo "make bench-pcap  rocketwire-pcap beside tshark: CPU, speed, memory; some minutes   (BENCH=\"--rounds 3 --whole\")"
 	@echo "make lint   ruff and import-linter alone"
 	@echo "make types  mypy and pyright alone"
-	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
+	@echo "make fuzz   set up and look for bytes that break it, alone and beside Java"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make mutations  damage stores of brokers at random, read them, and start Java's store on copies"
 	@echo "            (MUTATIONS=1000 cases in all, and as many starts of each release; SEED=text)"
@@ -142,8 +142,7 @@ types: $(VENV)/.installed-test
 # All parts run, whatever the first one finds.
 fuzz: $(VENV)/.installed-fuzz
 	@status=0; \
-	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS) || status=1; \
-	$(BIN)/python -m tests.fuzz.audit --seconds $(FUZZ_SECONDS) || status=1; \
+	$(BIN)/python -m tests.fuzz.targets --seconds $(FUZZ_SECONDS) || status=1; \
 	$(BIN)/python -m tests.fuzz.differential --cases $(FUZZ_CASES) || status=1; \
 	$(BIN)/python -m tests.fuzz.damaged_stores || status=1; \
 	exit $$status

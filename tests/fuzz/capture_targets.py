@@ -1,4 +1,4 @@
-"""Captures for the fuzz targets: small ones of every kind, and the whole way through the engine from memory."""
+"""Fuzz targets of captures: any bytes give rows or a ``CaptureError``."""
 
 from __future__ import annotations
 
@@ -22,9 +22,6 @@ from tests.support.captures.files import NULL, RAW, SLL2, FileKind, write
 from tests.support.captures.network import LOSSY, Packet
 from tests.support.captures.traffic import Profile
 
-CASES = 150
-"""Damaged seeds in a test: each is a whole capture."""
-
 
 class _Memory(io.RawIOBase):
     """Bytes as a file."""
@@ -36,8 +33,8 @@ class _Memory(io.RawIOBase):
         return self._data.readinto(buffer)
 
 
-def decode(data: bytes) -> None:
-    """Gives rows, or ``CaptureError``, which counts as nothing."""
+def read_capture(data: bytes) -> None:
+    """Any bytes give rows or a ``CaptureError``, through all rooms of the decoder."""
     addresses, skipped, flows = Addresses(), Skipped(), Flows(bodies=True, max_streams=100)
     builder = BatchBuilder(FileNames("fuzz"), (*COLUMNS, "ext_fields"), addresses, Pairing())
     reader = CaptureReader("fuzz", RawSource(_Memory(data)))
@@ -60,8 +57,8 @@ def _packets() -> list[Packet]:
     return make(profile, seed=4, trouble=LOSSY)[0][:40]
 
 
-def made(*, pcapng: bool) -> list[bytes]:
-    """Seeds."""
+def seed_capture(*, pcapng: bool) -> list[bytes]:
+    """Small captures of both byte orders and several link types."""
     seeds: list[bytes] = []
     for order in "<>":
         for link in (1, NULL, RAW, SLL2):
