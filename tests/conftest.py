@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.java import cache as java_cache
-from tests.support.plugins import cpu_budget, process_starts, retries, workers
+from tests.support.plugins import groups, process_starts, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,6 @@ pytest_plugins = [
     "pytester",
     "tests.support.java.shared_peers",
     "tests.support.captures.fixtures",
-    "tests.support.plugins.cpu_report",
 ]
 pytest.register_assert_rewrite("tests.support.golden")
 
@@ -72,9 +71,10 @@ def missing_tools() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Look for the tools before other processes are started to run tests, for they could not say what is wrong."""
-    for plugin in (workers, retries, process_starts, cpu_budget):
+    for plugin in (groups, process_starts, report):
         config.pluginmanager.register(plugin)
-    if workers.are_to_start(config) and "not java" not in str(config.getoption("markexpr")):
+    starts_others = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+    if starts_others and "not java" not in str(config.getoption("markexpr")):
         missing_tools()
 
 

@@ -1,0 +1,190 @@
+"""Run the checks and tests of ``make check``, ``make test`` and ``make test-all``: ``python -m tests.run check [PATH...]``.
+
+At the end: what ran, how long each part took on the clock and in CPU time of all its processes, how to repeat what
+failed, and one verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+ROOT: Final = Path(__file__).parents[1]
+BIN: Final = Path(sys.executable).parent
+NOTHING_CHOSEN: Final = 5
+"""pytest's exit status if no test matches the options."""
+
+
+PROGRAMS: Final = {
+    "rocketwire_namesrv": "namesrv",
+    "rocketwire_broker": "broker",
+    "rocketwire_tools": "tools",
+}
+"""Package of a program -> its folder in ``tests/unit``."""
+
+
+class Step(NamedTuple):
+    """A command of a run.
+
+    Attributes:
+        name: as the table at the end shows it.
+        command: of a program in the virtual environment, with its arguments.
+        environment: additions to the environment.
+    """
+
+    name: str
+    command: str
+    environment: Mapping[str, str] = MappingProxyType({})
+
+
+class Result(NamedTuple):
+    """How a step ended; times in seconds."""
+
+    step: Step
+    status: int
+    wall: float
+    cpu: float
+
+
+LINT: Final = (
+    Step("ruff", "ruff check ."),
+    Step("format", "ruff format --check ."),
+    Step("imports", "lint-imports"),
+    Step("mypy", "mypy"),
+)
+# Tests without processes leave no core idle; those with Java peers wait half of the time.
+QUICK: Final = "python -m pytest -q -n 2 --dist loadgroup --durations=20"
+PEERS: Final = "python -m pytest -q -n 4 --dist loadgroup --durations=20"
+
+CHECK: Final = (
+    *LINT,
+    Step("tests without processes", f"{QUICK} -m 'not java and not process and not full'"),
+)
+TEST: Final = (
+    *LINT,
+    Step("public types", "pyright --verifytypes rocketwire --ignoreexternal"),
+    Step("tests", f"{PEERS} -m 'not full'"),
+)
+LONG: Final = {"HYPOTHESIS_PROFILE": "deep", "ROCKETWIRE_CHAOS": "long", "ROCKETWIRE_STORES": "all"}
+ALL: Final = (
+    *LINT,
+    Step("types of everything", "pyright"),
+    Step("tests, all of them", PEERS, LONG),
+    Step(
+        "development broker in the place of Java's",
+        f"{PEERS} --cluster=dev tests/java/client tests/java/admin",
+    ),
+    Step(
+        "coverage of the codec",
+        "coverage run -m pytest -q -m 'not java and not process' tests/unit/wire tests/unit/messages tests/unit/connection",
+    ),
+    Step("97 % of the codec's lines", "coverage report --fail-under=97"),
+    Step("random values beside Java's", "python -m tests.fuzz.differential --cases 20000"),
+    Step("damaged stores", "python -m tests.fuzz.damaged_stores --cases 300"),
+    Step("documentation", "make docs"),
+    Step("packages", "make dist"),
+)
+GOALS: Final = {"lint": LINT, "check": CHECK, "test": TEST, "all": ALL}
+
+
+def run(step: Step) -> Result:
+    """Run a step, which prints for itself."""
+    sys.stdout.write(f"== {step.name}: {step.command}\n")
+    sys.stdout.flush()
+    words = shlex.split(step.command)
+    if (BIN / words[0]).exists():
+        words[0] = str(BIN / words[0])
+    start, before = time.monotonic(), _children_cpu()
+    status = subprocess.call(words, cwd=ROOT, env=os.environ | step.environment)
+    status = 0 if "pytest" in words and status == NOTHING_CHOSEN else status
+    return Result(step, status, time.monotonic() - start, _children_cpu() - before)
+
+
+def _children_cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def print_verdict(results: Sequence[Result]) -> None:
+    """Print a line for each step, the sums and the verdict."""
+    print(f"\n{'step':44} {'seconds':>8} {'CPU s':>8}")
+    for step, status, wall, cpu in results:
+        print(
+            f"{step.name:44} {wall:8.0f} {cpu:8.0f}  {f'FAILED ({status})' if status else 'passed'}"
+        )
+    wall, cpu = sum(r.wall for r in results), sum(r.cpu for r in results)
+    failed = [r.step for r in results if r.status]
+    print(f"{'together':44} {wall:8.0f} {cpu:8.0f}  {'FAILED' if failed else 'passed'}")
+    for step in failed:
+        print(f"repeat: {step.command}")
+
+
+def changed_tests() -> list[str]:
+    """Return the tests beside the files that differ from the last commit, or from the branch ``main``.
+
+    The tests of a module are in the folder of ``tests/unit`` that is named as the module's folder.
+    """
+    listed = ["git", "status", "--porcelain", "--no-renames", "--untracked-files=all"]
+    lines = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return sorted({str(tests) for line in lines.splitlines() for tests in tests_of(Path(line[3:]))})
+
+
+def tests_of(path: Path) -> Iterable[Path]:
+    """Yield the tests of a changed file; both paths are relative to the root."""
+    if path.suffix != ".py":
+        return
+    if path.parts[0] == "tests":
+        if path.name.startswith("test_") and (ROOT / path).exists():
+            yield path
+        return
+    rooms = list(path.with_suffix("").parts[1:])
+    if rooms[0] in PROGRAMS:
+        rooms[0] = PROGRAMS[rooms[0]]
+    for end in range(len(rooms), 0, -1):
+        folder = Path("tests", "unit", *rooms[:end])
+        for candidate in (folder, folder.with_name(f"test_{folder.name.strip('_')}.py")):
+            if (ROOT / candidate).exists():
+                yield candidate
+                return
+    yield Path("tests", "unit", "connection")  # has the tests of the library's top modules
+
+
+def main() -> int:
+    """Run the steps of a goal one after another, whatever the earlier ones found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("goal", choices=GOALS)
+    parser.add_argument(
+        "--changed", action="store_true", help="run the tests beside what git shows as changed"
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="run these tests only, and no other step"
+    )
+    chosen = parser.parse_args()
+    steps: Sequence[Step] = GOALS[chosen.goal]
+    paths = [*chosen.paths, *(changed_tests() if chosen.changed else ())]
+    if chosen.changed and not paths:
+        print("no test stands beside a changed file")
+        return 0
+    if paths:
+        chosen_tests = [step for step in steps if "pytest" in step.command][:1]
+        steps = [
+            step._replace(command=f"{step.command} {shlex.join(paths)}") for step in chosen_tests
+        ]
+    results = [run(step) for step in steps]
+    print_verdict(results)
+    return 1 if any(result.status for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
