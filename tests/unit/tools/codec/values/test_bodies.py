@@ -13,11 +13,12 @@ from rocketwire_tools.codec.values.bodies import BODIES
 from rocketwire_tools.codec.values.plain import from_plain, java_type_of, to_plain
 from tests.support import golden
 from tests.support.codec_in_process import only, refused, run
-from tests.unit.messages.test_java_vectors import BODIES as FROM_JAVA
+from tests.support.java.vectors import JavaVector, vectors
 
 
-@pytest.mark.parametrize(("name", "text"), FROM_JAVA, ids=[name for name, _ in FROM_JAVA])
-def test_bodies_of_java_are_shown_by_its_names_and_written_again(name: str, text: str) -> None:
+@pytest.mark.parametrize("vector", vectors("bodies/classes-5.5.0"), ids=str)
+def test_bodies_of_java_are_shown_by_its_names_and_written_again(vector: JavaVector) -> None:
+    name, text = vector["class"], vector.data.decode()
     line = only("body", name, line=text.encode().hex())
     again = bytes.fromhex(only("body", "--encode", name, line=line)["hex"])
 
