@@ -229,7 +229,7 @@ $(VENV)/.installed-browser: $(VENV)/.installed-test
 constraints:
 	rm -rf .cache/constraints
 	$(PYTHON) -m venv .cache/constraints
-	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev,release,browser,fuzz]"
+	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,release,browser,fuzz]"
 	{ echo "# Versions that make check and make test install.  make constraints writes this file."; \
 	  .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt
