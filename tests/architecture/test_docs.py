@@ -57,9 +57,7 @@ def test_programs_of_a_clone_are_installed_before_they_are_named(page: str) -> N
     installed = {path.name for path in Path(sys.prefix, "bin").iterdir()}
 
     for match in re.finditer(r"\.venv/bin/([\w-]+)", text):
-        is_of_development = match[1] == "pre-commit"  # the only one that make does not install
-        assert is_of_development or match[1] in installed, match[1]
-        assert not is_of_development or "--editable '.[dev]'" in text[: match.start()]
+        assert match[1] in installed, match[1]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,17 +1,17 @@
-"""The shape of the house: source roots, sizes, pairing of tests, and what may not be in any file."""
+"""The shape of the house: source roots, sizes of rooms, and what may not be in any file."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.architecture import house
 
-LONG_FILES: dict[str, str] = {}
-"""Files of more than 800 lines, each with its reason."""
+ROOT = Path(__file__).parents[2]
 
 FORBIDDEN_WORDS = re.compile(
     r"(?<![\w.])/(?:work|farm|root|home)/(?!rocketmq/)[a-z]|/tmp/[a-z]|\bTODO\b|\bFIXME\b|NotImplementedError"
@@ -47,14 +47,35 @@ def test_the_source_roots_are_no_packages_themselves() -> None:
     assert not (ROOT / "tools" / "__init__.py").exists()
 
 
-def test_no_source_file_is_longer_than_its_budget() -> None:
-    long = {
-        str(path.relative_to(ROOT))
-        for path in tracked("rocketwire/*.py", "namesrv/*.py", "broker/*.py", "tools/*.py")
-        if len(path.read_text("utf-8").splitlines()) > 800
-    }
+@pytest.mark.slow
+@pytest.mark.parametrize("room", house.CONFIG["room"], ids=lambda room: room["name"])
+def test_a_room_stays_within_its_lines(room: dict[str, Any]) -> None:
+    lines = house.measure(house.paths_of(room)).counts["lines"]
 
-    assert long == set(LONG_FILES)
+    assert lines <= room.get("ratchet", room.get("lines", lines))
+
+
+@pytest.mark.parametrize("name", house.CONFIG["sums"])
+def test_product_and_tests_stay_within_their_lines(name: str) -> None:
+    paths = [
+        path
+        for room in house.CONFIG["room"]
+        if room.get("sum") == name
+        for path in house.paths_of(room)
+    ]
+    lines = sum(len(path.read_text("utf-8").splitlines()) for path in paths)
+
+    assert lines <= house.CONFIG.get("ratchet", house.CONFIG["sums"])[name]
+
+
+def test_no_folder_and_no_file_is_too_large() -> None:
+    large = [
+        line
+        for room in house.CONFIG["room"]
+        for line in house.size_excesses(room, house.paths_of(room))
+    ]
+
+    assert large == []
 
 
 @pytest.mark.slow
