@@ -110,8 +110,8 @@ REGISTRATIONS: Final = (
     _register("same", "json", Target(0.3)),
     _register("bump", "zip", Target(0.6)),
     _register("bump", "json", Target(0.6)),
-    _register("all", "zip", Target(0.4)),
-    _register("all", "json", Target(0.4)),
+    _register("all", "zip", Target(0.75)),
+    _register("all", "json", Target(0.75)),
     _sustained("zip"),
     _sustained("json"),
 )

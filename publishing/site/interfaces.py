@@ -35,8 +35,7 @@ PLUGIN = "rocketwire_tools.pytest_plugin"
 
 FIXTURE_CLASSES = {
     "RocketMQ": f"{PLUGIN}.cluster",
-    "NameServer": f"{PLUGIN}.name_servers",
-    "ScriptedBroker": f"{PLUGIN}.scripted",
+    "BrokerOfTest": f"{PLUGIN}.cluster",
     "FaultProxy": f"{PLUGIN}.faults",
 }
 """What the fixtures give, with the module of each class."""

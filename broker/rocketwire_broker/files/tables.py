@@ -22,7 +22,6 @@ from rocketwire.messages.offsets import (
     DelayOffsetSerializeWrapper,
 )
 from rocketwire.messages.topic_config import DataVersion, TopicConfigSerializeWrapper
-from rocketwire.messages.topics import TopicQueueMappingSerializeWrapper
 from rocketwire.store.config_files import LIMITS, decode_config, split_topic_and_group
 from rocketwire.wire.json.fastjson import dumps
 from rocketwire_broker.files.order_table import encode_pop_orders, read_pop_orders
@@ -37,7 +36,6 @@ LOGGER: Final = logging.getLogger("rocketwire.broker")
 FOLDER: Final = "config"
 TOPICS: Final = f"{FOLDER}/topics.json"
 GROUPS: Final = f"{FOLDER}/subscriptionGroup.json"
-MAPPINGS: Final = f"{FOLDER}/topicQueueMapping.json"
 OFFSETS: Final = f"{FOLDER}/consumerOffset.json"
 LIGHT_OFFSETS: Final = f"{FOLDER}/lmqConsumerOffset.json"
 """The offsets of a Java broker with ``enableLmq`` (Java: ``LmqConsumerOffsetManager``)."""
@@ -71,15 +69,6 @@ def _topics(broker: Broker) -> bytes:
         TopicConfigSerializeWrapper(
             data_version=topics.version,
             topic_config_table={str(topic.topic_name): topic for topic in topics},
-        )
-    )
-
-
-def _mappings(broker: Broker) -> bytes:
-    return encode_body(
-        TopicQueueMappingSerializeWrapper(
-            data_version=broker.mappings.version,
-            topic_queue_mapping_info_map=broker.mappings.table(),
         )
     )
 
@@ -121,10 +110,6 @@ def _topics_version(broker: Broker) -> object:
     return broker.topics.version
 
 
-def _mappings_version(broker: Broker) -> object:
-    return broker.mappings.version
-
-
 def _groups_version(broker: Broker) -> object:
     return broker.groups.version
 
@@ -146,10 +131,7 @@ def _orders_version(broker: Broker) -> object:
     return broker.pop_orders.changes
 
 
-AT_ONCE: Final = (
-    Table(TOPICS, _topics_version, _topics),
-    Table(MAPPINGS, _mappings_version, _mappings),
-)
+AT_ONCE: Final = (Table(TOPICS, _topics_version, _topics),)
 """Files that are written before the answer to the request that changes them."""
 
 SOON: Final = (
@@ -171,10 +153,6 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
     topics = _read(disk, TOPICS, TopicConfigSerializeWrapper)
     if topics is not None:
         broker.topics.restore(topics.topic_config_table or {}, topics.data_version)
-    mappings = _read(disk, MAPPINGS, TopicQueueMappingSerializeWrapper)
-    if mappings is not None:
-        details = mappings.topic_queue_mapping_info_map or {}
-        broker.mappings.restore(details, mappings.data_version)
     groups = _read(disk, GROUPS, SubscriptionGroupWrapper)
     if groups is not None:
         broker.groups.restore(

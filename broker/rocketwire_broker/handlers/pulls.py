@@ -5,7 +5,7 @@ Java: ``PullMessageProcessor``, ``DefaultPullMessageResultHandler``, ``PullReque
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -35,10 +35,6 @@ _LONGEST_HOLD_MS: Final = 600_000
 NOT_FOUND: Final = int(ResponseCode.PULL_NOT_FOUND)
 RETRY: Final = int(ResponseCode.PULL_RETRY_IMMEDIATELY)
 MOVED: Final = int(ResponseCode.PULL_OFFSET_MOVED)
-
-
-Convert = Callable[[Response], Response]
-"""Changes an answer."""
 
 
 class PullRequest(NamedTuple):
@@ -79,23 +75,8 @@ class Outcome(NamedTuple):
     records: list[bytes] | tuple[bytes, ...] = ()
 
 
-def pull(
-    broker: Broker,
-    request: RemotingCommand,
-    peer: Peer,
-    now: int,
-    *,
-    convert: Convert = lambda response: response,
-) -> Response | None:
-    """11 and 361: return messages, or hold the request until there are some.
-
-    Args:
-        broker: the broker.
-        request: the request.
-        peer: its sender.
-        now: the time.
-        convert: changes each answer; a request that is answered 19 after it may be held.
-    """
+def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
+    """11 and 361: return messages, or hold the request until there are some."""
     fields = request.ext_fields or {}
     sys_flag = integer(fields, "sysFlag")
     topic, lite_topic = text(fields, "topic"), fields.get("liteTopic", "").strip()
@@ -113,13 +94,13 @@ def pull(
     if sys_flag & _COMMIT:
         _commit(broker, pull_request, integer(fields, "commitOffset", -1), now)
     if (response := _reset(broker, pull_request)) is not None:
-        return convert(response)
+        return response
     outcome = read(broker, pull_request, pull_request.offset)
-    response = convert(_answer(broker, pull_request, outcome))
+    response = _answer(broker, pull_request, outcome)
     if response.code == NOT_FOUND and sys_flag & _SUSPEND and not request.is_oneway:
         duration = min(integer(fields, "suspendTimeoutMillis", 0), _LONGEST_HOLD_MS)
         if duration > 0:
-            _hold(broker, pull_request, peer, request.opaque, now + duration, convert)
+            _hold(broker, pull_request, peer, request.opaque, now + duration)
             return LATER
     return response
 
@@ -290,16 +271,11 @@ def _hold(
     peer: Peer,
     opaque: int,
     due: int,
-    convert: Convert,
 ) -> None:
     """Wait for a message that passes the filter."""
     offset = pull_request.offset
 
     def wake_up(now: int, must_answer: bool) -> Response | None:
-        response = read_again(must_answer)
-        return None if response is None else convert(response)
-
-    def read_again(must_answer: bool) -> Response | None:
         nonlocal offset
         if must_answer:
             existing_topic(broker, pull_request.topic, blank=" ")

@@ -29,7 +29,6 @@ from rocketwire_broker.handlers.admin import (
 from rocketwire_broker.handlers.lite import figures
 from rocketwire_broker.handlers.lite import pops as lite_pops
 from rocketwire_broker.handlers.lite import subscriptions as lite_subscriptions
-from rocketwire_broker.handlers.logical.requests import with_logical_queues
 from rocketwire_broker.handlers.pops import acknowledgements, notifications, pops
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ SUBJECTS: Final = (
 )
 """The modules of handlers."""
 
-HANDLERS: Final[Mapping[int, Handler]] = with_logical_queues(
-    {code: handler for subject in SUBJECTS for code, handler in subject.HANDLERS.items()}
-)
+HANDLERS: Final[Mapping[int, Handler]] = {
+    code: handler for subject in SUBJECTS for code, handler in subject.HANDLERS.items()
+}
 """Handler of each request code."""

@@ -92,7 +92,10 @@ class Session:
         if fault.is_cut:
             broker.closing[peer.number] = "a test asks for it"
             return
-        response = fault.refusal or self._respond(request, now)
+        if fault.script is not None:
+            response = fault.script(request)
+        else:
+            response = fault.refusal or self._respond(request, now)
         if response is None or fault.is_lost or request.flag & _ONEWAY:
             return
         answer = response

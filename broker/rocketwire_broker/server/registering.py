@@ -19,7 +19,6 @@ from rocketwire.client.registration.broker_topics import BrokerIdentity, Registr
 from rocketwire.client.registration.registration import Registration, open_registration
 from rocketwire.errors import NameServerError, RocketWireError
 from rocketwire.policy.routing import subscribe_queues
-from rocketwire_broker.server.forwarding import forward_requests
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
@@ -64,9 +63,7 @@ async def registered(server: BrokerServer, name_servers: str) -> AsyncGenerator[
         call_timeout=CALL_SECONDS,
     )
     async with (
-        open_registration(
-            identity, broker.topics, client, settings=settings, mappings=broker.mappings.infos()
-        ) as registration,
+        open_registration(identity, broker.topics, client, settings=settings) as registration,
         trio.open_nursery() as nursery,
     ):
         await _register_first(registration)
@@ -80,23 +77,14 @@ async def registered(server: BrokerServer, name_servers: str) -> AsyncGenerator[
             if not asked.value:
                 asked.release()
 
-        forwards = trio.Semaphore(0, max_value=1)
-
-        def on_forward() -> None:
-            if not forwards.value:
-                forwards.release()
-
         server.announce = announce
         broker.routes.on_asked = on_asked
-        broker.forwards.on_asked = on_forward
         nursery.start_soon(_find_routes, server, registration, asked)
-        nursery.start_soon(forward_requests, server, client, forwards)
         try:
             yield registration
         finally:
             server.announce = None
             broker.routes.on_asked = None
-            broker.forwards.on_asked = None
             nursery.cancel_scope.cancel()
 
 
@@ -120,8 +108,7 @@ async def _announce(broker: Broker, registration: Registration) -> None:
         if removed:
             await registration.remove_topics(removed)
         if changed:
-            infos = [broker.mappings.info(str(topic.topic_name)) for topic in changed]
-            await registration.update_topics(changed, [info for info in infos if info is not None])
+            await registration.update_topics(changed)
 
 
 async def _find_routes(

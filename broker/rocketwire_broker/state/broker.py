@@ -27,11 +27,9 @@ from rocketwire_broker.state.schedule import Schedule
 from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
 from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Place, Store
-from rocketwire_broker.tables.forwards import Forwards
 from rocketwire_broker.tables.groups import Groups
 from rocketwire_broker.tables.halves import Halves
 from rocketwire_broker.tables.locks import Locks
-from rocketwire_broker.tables.mappings import Mappings
 from rocketwire_broker.tables.members import Members
 from rocketwire_broker.tables.offsets import Offsets
 from rocketwire_broker.tables.pop_orders import PopOrders
@@ -75,8 +73,6 @@ class Broker:
         pop_orders: the last pops in order.
         lite: lite topics, their readers and events.
         routes: queues of topics at all brokers.
-        mappings: logical queues of static topics.
-        forwards: requests to other brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
         cold_read_limits: bytes of cold data that groups may read; without effect.
         clock_advance: milliseconds by which a test has moved the broker's clock, but not its
@@ -115,8 +111,6 @@ class Broker:
         self.pops: Pops[Entry] = Pops(is_logged=self.store.is_durable)
         self.pop_orders = PopOrders()
         self.routes = Routes()
-        self.mappings = Mappings(now)
-        self.forwards = Forwards()
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
         self.cold_read_limits: dict[str, int] = {}
         self.clock_advance = 0

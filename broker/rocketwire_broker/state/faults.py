@@ -1,14 +1,17 @@
-"""Faults that a test asks for: the next requests are refused, answered late, or not answered."""
+"""Faults that a test asks for: the next requests are refused, answered late, or not answered.
+
+A script answers all requests with its code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode
 
 if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.response import Response
 
 SENDS: Final = frozenset(
@@ -32,6 +35,7 @@ class Fault:
         delay_ms: time after which the answer is sent; the request takes effect at once.
         is_lost: the request takes effect, and no answer is sent.
         is_cut: the request does not take effect, and its connection is closed.
+        script: makes the answer in the place of handling the request; None for no answer.
     """
 
     codes: frozenset[int]
@@ -40,6 +44,7 @@ class Fault:
     delay_ms: int = 0
     is_lost: bool = False
     is_cut: bool = False
+    script: Callable[[RemotingCommand], Response | None] | None = None
 
 
 class Faults:
@@ -52,7 +57,11 @@ class Faults:
         return len(self._faults)
 
     def add(self, fault: Fault) -> None:
-        """Ask for a fault."""
+        """Ask for a fault; a script takes the place of the previous one for its codes."""
+        if fault.script is not None:
+            self._faults = [
+                one for one in self._faults if one.script is None or one.codes != fault.codes
+            ]
         if fault.times > 0:
             self._faults.append(fault)
 

@@ -140,7 +140,6 @@ def _content(
             previous=previous,
             crc=crc,
             max_inflated=inflated if inflated > 0 else sys.maxsize,
-            shared_names=state.table.topics.shared_names,
         )
     except ChecksumError:
         raise

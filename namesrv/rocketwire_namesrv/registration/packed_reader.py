@@ -2,9 +2,7 @@
 
 After decompression the topics follow each other, each as a length and a text.  A chunk is split at
 the zero bytes with which the length of a short text begins.  The lengths are then checked: they
-have to lead from each topic to the next.  If all topics of a chunk differ in their name only, the
-chunk is compared with the bytes that these names produce.  If the broker's previous body had the
-same names, they are not searched for.
+have to lead from each topic to the next.
 
 Rules of this file: the way of reading never changes which topics are read; a body is read to its
 end or refused.
@@ -14,12 +12,9 @@ Java: ``RegisterBrokerBody``, ``TopicConfig``.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Sequence
-from functools import lru_cache
-from itertools import chain, repeat, zip_longest
-from operator import add, itemgetter, sub
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Generator
+from operator import itemgetter, sub
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.messages.registration import MAX_RATIO, body_from_parts
 from rocketwire.messages.topic_config import decode_topic
@@ -40,8 +35,6 @@ from rocketwire_namesrv.registration.parsed import (
     registered,
     settings_of,
 )
-from rocketwire_namesrv.routes.topic_batches import TopicBatch, TopicBatches
-from rocketwire_namesrv.routes.topic_names import SharedNames, TopicNames, is_plain
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
@@ -51,20 +44,10 @@ CHUNK_BYTES: Final = 16_384
 
 _SHORT: Final = bytes(ITEM_LENGTH_SIZE - 1)
 """The first bytes of the length of a text below 256 bytes."""
-_SHORT_TEXT: Final = _SHORT.decode()
-_LENGTHS: Final = tuple(_SHORT_TEXT + chr(length) for length in range(128))
-"""The lengths of topics as they are written, if a topic is ASCII."""
-_PATTERNS: Final = 64
-"""Cached patterns; there is one for each length of the text after a name."""
 
 
 def read_packed(
-    body: bytes,
-    wall_ms: int,
-    identity: BodyIdentity,
-    max_inflated: int,
-    names: Sequence[TopicNames | None],
-    shared_names: SharedNames,
+    body: bytes, wall_ms: int, identity: BodyIdentity, max_inflated: int
 ) -> Generator[None, None, RegisteredTopics]:
     """Reads a body.
 
@@ -72,8 +55,6 @@ def read_packed(
         body: as sent.
         identity: of the body.
         max_inflated: maximum size after decompression.
-        names: names of the topics of the broker's previous body.
-        shared_names: see ``read_registered_topics``.
 
     Raises:
         DecodeError: it cannot be read.
@@ -81,35 +62,28 @@ def read_packed(
     data = yield from inflating(body, max_size=max_inflated, max_ratio=MAX_RATIO)
     yield
     (data_version, count), start = parse_register_head(data)
-    topics = PackedTopics(shared_names)
-    end = yield from topics.read(data, start, max(0, count), names)
+    topics: dict[str, QueueSettings] = {}
+    settings = _Settings()
+    while count > 0:
+        end = data.find(_SHORT, start + CHUNK_BYTES)
+        items, start = _short_items(
+            data, start, end if end >= 0 else len(data), count
+        ) or _any_items(data, start, count)
+        _take(topics, settings, items)
+        count -= len(items)
+        yield
     with_mappings = identity.version >= MQVersion.V5_0_0
-    tail = parse_register_tail(data, end, with_mappings=with_mappings)
+    tail = parse_register_tail(data, start, with_mappings=with_mappings)
     content = body_from_parts(RegisterParts(data_version, [], *tail))
-    by_name = topics.by_name
     return registered(
         content,
         wall_ms,
         len(data),
-        topics=by_name,
-        keys=by_name.lazy_names,
-        settings=topics.settings.values(),
-        record=BodyRecord(identity, content, len(by_name), topics.kept_names()),
+        topics=topics.items(),
+        keys=topics.keys(),
+        settings=settings.values(),
+        record=BodyRecord(identity, content, len(topics)),
     )
-
-
-class Chunk(NamedTuple):
-    """Topics that were read together.
-
-    Attributes:
-        topic_count: number of topics.
-        end: position after them.
-        names: of the topics; None if they are not kept.
-    """
-
-    topic_count: int
-    end: int
-    names: TopicNames | None
 
 
 class _Settings(dict[bytes, "QueueSettings"]):
@@ -120,154 +94,19 @@ class _Settings(dict[bytes, "QueueSettings"]):
         return settings
 
 
-class PackedTopics:
-    """The topics of a body, chunk by chunk.
+def _take(topics: dict[str, QueueSettings], settings: _Settings, items: list[bytes]) -> None:
+    """Adds topics.
 
-    Args:
-        shared_names: see ``read_registered_topics``.
-
-    Attributes:
-        by_name: settings by name.
-        settings: text after a name -> settings.
+    Raises:
+        DecodeError: a topic cannot be read.
     """
-
-    __slots__ = ("_chunks", "_shared_names", "by_name", "settings")
-
-    def __init__(self, shared_names: SharedNames) -> None:
-        self._shared_names = shared_names
-        self._chunks: list[TopicNames | None] = []
-        self.by_name = TopicBatches()
-        self.settings = _Settings()
-
-    def kept_names(self) -> tuple[TopicNames | None, ...]:
-        """Returns the names of each chunk, for the broker's next body."""
-        return () if self.by_name.has_repeated() else tuple(self._chunks)
-
-    def read(
-        self, data: bytes, start: int, count: int, names: Sequence[TopicNames | None] = ()
-    ) -> Generator[None, None, int]:
-        """Reads topics, in steps; returns the position after them.
-
-        Args:
-            data: the body after decompression.
-            start: position of the first topic.
-            count: number of topics.
-            names: names of the topics of the broker's previous body.
-
-        Raises:
-            DecodeError: there are fewer topics, or one of them cannot be read.
-        """
-        batches = chain(zip_longest(names, names[1:]), repeat((None, None)))
-        while count:
-            batch, following = next(batches)
-            chunk = (
-                self.take_named(data, start, count, batch)
-                or self._take_until(data, start, count, following, batch)
-                or self.take_alike(data, start, count)
-                or self._take_any(data, start, count, batch)
-            )
-            self._chunks.append(chunk.names)
-            count -= chunk.topic_count
-            start = chunk.end
-            yield
-        return start
-
-    def take_named(
-        self, data: bytes, start: int, count: int, names: TopicNames | None
-    ) -> Chunk | None:
-        """Reads the short topics with these names, if they differ in nothing else."""
-        if names is None or not names.names or len(names.names) > count:
-            return None
-        first = start + ITEM_LENGTH_SIZE
-        name_end = first + len(names.names[0])
-        text = data[name_end : first + data[first - 1]] if first <= len(data) else b""
-        if not data.startswith(names.names[0].encode(), first) or not text.isascii():
-            return None
-        lengths = _LENGTHS[len(text) :]
-        try:
-            heads = list(map(lengths.__getitem__, map(len, names.names)))
-        except IndexError:
-            return None
-        suffix = text.decode()
-        written = (suffix.join(map(add, heads, names.names)) + suffix).encode()
-        if not text.startswith(b" ") or not data.startswith(written, start):
-            return None
-        self.by_name.add_unique(TopicBatch(names.names, [self.settings[text[1:]]], names))
-        return Chunk(len(names.names), start + len(written), names)
-
-    def take_alike(self, data: bytes, start: int, count: int) -> Chunk | None:
-        """Reads short topics that differ in their name only; None if they do not."""
-        end = data.find(_SHORT, start + CHUNK_BYTES)
-        chunk = data[start:end]
-        if end < 0 or not chunk.isascii() or b" " not in chunk:
-            return None
-        text = chunk.decode()
-        suffix = text[text.find(" ") : text.find(_SHORT_TEXT, 1)]
-        names: list[str] = _pattern(len(suffix)).findall(text)
-        lengths = _LENGTHS[len(suffix) :]
-        if not names or len(names) > count or max(map(len, names)) >= len(lengths):
-            return None
-        heads = map(lengths.__getitem__, map(len, names))
-        joined = "".join(names)
-        if suffix.join(map(add, heads, names)) + suffix != text or not is_plain(joined):
-            return None
-        shared = self._shared_names.shared(names, joined)
-        self.by_name.add(TopicBatch(shared.names, [self.settings[suffix[1:].encode()]], shared))
-        return Chunk(len(names), end, shared)
-
-    def _take_until(
-        self,
-        data: bytes,
-        start: int,
-        count: int,
-        following: TopicNames | None,
-        names: TopicNames | None,
-    ) -> Chunk | None:
-        """Reads short topics up to the first one of the following batch."""
-        if following is None or not following.names:
-            return None
-        first = following.names[0].encode() + b" "
-        end = data.find(first, start, start + 4 * CHUNK_BYTES) - ITEM_LENGTH_SIZE
-        items = _short_items(data, start, end, count) if end > start else None
-        if items is None or items[1] != end:
-            return None
-        return Chunk(len(items[0]), end, self.take(items[0], names))
-
-    def _take_any(self, data: bytes, start: int, count: int, names: TopicNames | None) -> Chunk:
-        """Reads any topics."""
-        end = data.find(_SHORT, start + CHUNK_BYTES)
-        items, end = _short_items(data, start, end if end >= 0 else len(data), count) or _any_items(
-            data, start, count
-        )
-        return Chunk(len(items), end, self.take(items, names))
-
-    def take(self, items: Sequence[bytes], names: TopicNames | None = None) -> TopicNames | None:
-        """Reads topics; returns ``names`` if the topics have these names, else None.
-
-        Raises:
-            DecodeError: a topic cannot be read.
-        """
-        split = [item.partition(b" ") for item in items]
-        heads, _, suffixes = zip(*split, strict=True)
-        settings = list(map(self.settings.__getitem__, suffixes))
-        texts: list[str] = decode_utf8(b"\n".join(heads)).split("\n")
-        if len(texts) != len(items):  # a name has more than one line
-            texts = [decode_utf8(head) for head in heads]
-        if names is None or names.names != texts:
-            self.by_name.add(TopicBatch(texts, settings))
-            return None
-        self.by_name.add_unique(TopicBatch(names.names, settings, names))
-        return names
-
-
-@lru_cache(_PATTERNS)
-def _pattern(size: int) -> re.Pattern[str]:
-    """Returns a pattern that finds the names of short topics; it cannot backtrack.
-
-    Args:
-        size: characters after each name.
-    """
-    return re.compile(rf"(?s){_SHORT_TEXT}.([^ ]*+).{{{size}}}")
+    split = [item.partition(b" ") for item in items]
+    heads, _, suffixes = zip(*split, strict=True)
+    numbers = list(map(settings.__getitem__, suffixes))
+    names: list[str] = decode_utf8(b"\n".join(heads)).split("\n")
+    if len(names) != len(items):  # a name has more than one line
+        names = [decode_utf8(head) for head in heads]
+    topics.update(zip(names, numbers, strict=True))
 
 
 def _short_items(data: bytes, start: int, end: int, count: int) -> tuple[list[bytes], int] | None:

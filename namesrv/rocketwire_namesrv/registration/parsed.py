@@ -19,7 +19,6 @@ from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 if TYPE_CHECKING:
     from rocketwire.messages.route import TopicQueueMappingInfo
     from rocketwire_namesrv.registration.digests import Digest
-    from rocketwire_namesrv.routes.topic_names import TopicNames
 
 
 class BodyIdentity(NamedTuple):
@@ -44,14 +43,11 @@ class BodyRecord(NamedTuple):
     Attributes:
         content: all but the topics.
         topic_count: topics in the body.
-        names: the names of its topics, in batches as they follow each other; None for a batch
-            whose names are not kept.
     """
 
     identity: BodyIdentity
     content: RegisterBrokerBody
     topic_count: int
-    names: tuple[TopicNames | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

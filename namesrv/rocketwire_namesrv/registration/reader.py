@@ -36,7 +36,6 @@ from rocketwire_namesrv.registration.parsed import (
     RegisteredTopics,
     registered,
 )
-from rocketwire_namesrv.routes.topic_names import SharedNames
 
 MANY_BYTES: Final = 4096
 """Shorter bodies are always read by the typed classes."""
@@ -51,7 +50,6 @@ def read_registered_topics(
     previous: BodyRecord | None = None,
     crc: int = 0,
     max_inflated: int = MAX_INFLATED,
-    shared_names: SharedNames | None = None,
 ) -> Generator[None, None, RegisteredTopics]:
     """Reads the body of a registration, in steps of less than a millisecond.
 
@@ -63,7 +61,6 @@ def read_registered_topics(
         previous: record of the broker's previous body; None to have all topics read.
         crc: checksum of the body, 0 for none.
         max_inflated: maximum size of a packed body after decompression.
-        shared_names: the names of the topics are shared with what is in there.
 
     Raises:
         ChecksumError: the checksum differs; this is checked before anything else.
@@ -90,12 +87,9 @@ def read_registered_topics(
         )
     yield from check_sum(body, crc)
     yield
-    names = () if previous is None else previous.names
-    if shared_names is None:
-        shared_names = SharedNames()
     if packed:
-        return (yield from read_packed(body, wall_ms, identity, max_inflated, names, shared_names))
-    content = yield from read_json(body, wall_ms, identity, names, shared_names)
+        return (yield from read_packed(body, wall_ms, identity, max_inflated))
+    content = yield from read_json(body, wall_ms, identity)
     return _read_whole(body, wall_ms) if content is None else content
 
 

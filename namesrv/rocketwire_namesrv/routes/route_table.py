@@ -41,7 +41,6 @@ from rocketwire_namesrv.routes.brokers import (
     Registration,
 )
 from rocketwire_namesrv.routes.java_hashmap import ConcurrentHashMap, HashMap
-from rocketwire_namesrv.routes.topic_batches import drop_foreign_names
 from rocketwire_namesrv.routes.topic_table import TopicTable
 
 if TYPE_CHECKING:
@@ -123,7 +122,6 @@ class RouteTable:
             if everything:
                 self.topics.map_statically(registration.mappings)
         if registration.record is not None:
-            drop_foreign_names(registration.topics)
             entry.body = RegisteredBody(registration.record, group.name, keep, losses)
         if notify and registration.broker_id < smallest:
             events.append(group.joined_as_smallest(registration.ha_address))

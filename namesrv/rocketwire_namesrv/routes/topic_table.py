@@ -9,7 +9,7 @@ Java: ``topicQueueTable`` and ``topicQueueMappingInfoTable`` of ``RouteInfoManag
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Generator, Iterable, Mapping, Sequence
-from itertools import compress, repeat
+from itertools import compress, islice, repeat
 from operator import getitem, is_, is_not
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,6 @@ from rocketwire_namesrv.routes.java_hashmap import (
     concurrent_order_in_steps,
 )
 from rocketwire_namesrv.routes.queue_layouts import QueueLayout, QueueLayouts, QueueSettings
-from rocketwire_namesrv.routes.topic_batches import TopicBatch, batches_of, shared_names_of
-from rocketwire_namesrv.routes.topic_names import SharedNames, use_keys
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.routes.brokers import Registration
@@ -107,36 +105,32 @@ class _Application:
         self.created: list[str] = []
         self.changed: list[str] = []
 
-    def apply(self, batch: TopicBatch) -> None:
-        """Applies a batch: all of it, or only the topics that have no queues at this broker."""
-        if self.everything:
-            self._apply_all(batch)
-            return
-        # between two steps an administrator may have given the topics other layouts
-        self.results.update(self.table.layouts.of_broker(self.name))
-        missing = self._missing(batch)
-        if missing:
-            self._apply_all(TopicBatch(list(missing), list(missing.values())))
+    def apply(self, topics: Sequence[tuple[str, QueueSettings]]) -> None:
+        """Applies topics: all of them, or only those that have no queues at this broker."""
+        if not self.everything:
+            # between two steps an administrator may have given the topics other layouts
+            self.results.update(self.table.layouts.of_broker(self.name))
+            topics = self._missing(topics)
+        if topics:
+            self._apply_all(topics)
 
-    def _missing(self, batch: TopicBatch) -> dict[str, QueueSettings]:
+    def _missing(
+        self, topics: Sequence[tuple[str, QueueSettings]]
+    ) -> list[tuple[str, QueueSettings]]:
         """Returns the topics without queues at the broker; of two with one name the first."""
         entries, results = self.table.entries, self.results
         missing: dict[str, QueueSettings] = {}
-        for name, settings in zip(batch.names, batch.settings_of_each(), strict=True):
+        for name, settings in topics:
             if entries.get(name) not in results:
                 missing.setdefault(name, settings)
-        return missing
+        return list(missing.items())
 
-    def _apply_all(self, batch: TopicBatch) -> None:
+    def _apply_all(self, topics: Sequence[tuple[str, QueueSettings]]) -> None:
         """Applies topics, without a line of Python for each: nearly always there are thousands."""
-        names = batch.names
+        names, settings = zip(*topics, strict=True)
         entries = self.table.entries
         old = list(map(entries.get, names))
-        if len(batch.settings) == 1 and old.count(old[0]) == len(old):
-            self._apply_alike(batch, old[0], self.transitions[batch.settings[0]][old[0]])
-            return
-        transitions = map(self.transitions.__getitem__, batch.settings_of_each())
-        new = list(map(getitem, transitions, old))
+        new = list(map(getitem, map(self.transitions.__getitem__, settings), old))
         if old == new:  # which compares identities first, and layouts have no other equality
             return
         entries.insert_all(zip(names, new, strict=True))
@@ -147,19 +141,6 @@ class _Application:
                 for layout, next_layout in zip(old, new, strict=True)
             ]
         self.changed += compress(names, map(is_not, old, new))
-        self.table.revision += 1
-
-    def _apply_alike(self, batch: TopicBatch, old: QueueLayout | None, new: QueueLayout) -> None:
-        """Applies topics that all have one layout before and one after."""
-        if old is new:
-            return
-        self.table.entries.insert_all(zip(batch.names, repeat(new), strict=False))
-        if old is not None:
-            self.changed += batch.names
-        else:
-            self.created += batch.names
-            if batch.shared is not None:
-                batch.shared.are_keys = True
         self.table.revision += 1
 
     def events(self) -> list[Event]:
@@ -188,7 +169,6 @@ class TopicTable:
         revision: grows whenever ``entries`` changes.
         losses: broker name -> number of the last event that took a topic from it.
         mapped: size of ``mappings``, in queues.
-        shared_names: the names that are kept for the next body of each broker.
     """
 
     def __init__(self) -> None:
@@ -198,7 +178,6 @@ class TopicTable:
         self.revision = 0
         self.losses: dict[str | None, int] = {}
         self.mapped = 0
-        self.shared_names = SharedNames()
         self._last_loss = 0
         self._at_most: dict[str | None, int] = {}
 
@@ -236,22 +215,16 @@ class TopicTable:
         work = _Application(self, name, everything=everything, keep=keep)
         try:
             arranged = yield from self._arranged(registration.topics)
-            batches = batches_of(arranged, TOPICS_PER_STEP)
-            batch = next(batches, None)
-            while batch is not None and is_current():
-                work.apply(batch)
-                batch = next(batches, None)
-                if batch is not None:
+            remaining = iter(arranged)
+            topics = list(islice(remaining, TOPICS_PER_STEP))
+            while topics and is_current():
+                work.apply(topics)
+                topics = list(islice(remaining, TOPICS_PER_STEP))
+                if topics:
                     yield
         finally:
             if work.created or work.changed:
                 self._more_at(name, len(work.created) + len(work.changed))
-        shared_names = shared_names_of(registration.topics)
-        if len(work.created) == len(registration.topics):
-            for names in shared_names:
-                names.are_keys = True
-        if foreign := [names for names in shared_names if not names.are_keys]:
-            yield from use_keys(foreign, self.entries)
         return work.events()
 
     def _lose(self, broker_name: str | None) -> None:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from rocketwire.wire.command import RemotingCommand
+from rocketwire_broker.config import Config
 from rocketwire_tools.conformance.__main__ import main
+from rocketwire_tools.pytest_plugin.cluster import BrokerOfTest
 from rocketwire_tools.pytest_plugin.requests import ask
-from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
 from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 from tests.support.java.cache import ROOT
 from tests.support.java.peers import RELEASES, JavaNameServer
@@ -40,8 +41,9 @@ PROFILES = {"ours": "java-5.5", "5.5.0": "java-5.5", "5.3.3": "java-5.3", "4.9.4
 def live(kind: str, folder: Path) -> Generator[NameServer]:
     """A name server in use: a broker of somebody's is registered, and somebody's KV entries are stored."""
     server = OurNameServer(folder) if kind == "ours" else JavaNameServer(folder, version=kind)
-    with server, Backstage() as backstage, ScriptedBroker(backstage, name="theirs") as broker:
-        broker.register(server.address, seconds=60)
+    with server, Backstage() as backstage:
+        config = Config(listen_port=0, broker_name="theirs", namesrv_addr=server.address)
+        BrokerOfTest(backstage, config).start()
         for namespace in ("theirs", "ORDER_TOPIC_CONFIG"):
             fields = {"namespace": namespace, "key": "k", "value": "v"}
             said(server, 100, fields)

@@ -39,7 +39,6 @@ from rocketwire_tools.conformance.arguments import (
 from rocketwire_tools.conformance.broker_cases import ALL as BROKER_CASES
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.compare.diff_command import diff
-from rocketwire_tools.conformance.compare.record_command import record_command, replay_command
 from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import page, report, terminal
@@ -65,8 +64,6 @@ other commands:
   rocketwire-conformance broker diff A B [--known FILE]
   rocketwire-conformance diff A B [--start] [--known FILE]
   rocketwire-conformance matrix REPORT.json... [--html FILE] [--markdown FILE]
-  rocketwire-conformance record --listen HOST:PORT --target HOST:PORT -o FILE
-  rocketwire-conformance replay FILE HOST:PORT [--exact] [--known FILE]
   rocketwire-conformance vectors --export DIR
 
 exit status: 0 passed, 1 failed, 2 invalid usage, 3 the server cannot be reached or does not start
@@ -141,8 +138,11 @@ def parser(suite: Suite = NAME_SERVERS) -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    first = words[0] if words else ""
     try:
-        command = COMMANDS.get(words[0]) if words else None
+        if first in DELETED:
+            parser().error(f"{first} was deleted: {DELETED[first]}")
+        command = COMMANDS.get(first)
         return run(words) if command is None else command(words[1:])
     except SystemExit as ended:  # argparse has printed the reason
         return ended.code if isinstance(ended.code, int) else USAGE
@@ -306,11 +306,15 @@ COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
     "broker": broker,
     "diff": diff,
     "matrix": matrix,
-    "record": record_command,
-    "replay": replay_command,
     "vectors": vectors,
 }
 """Commands by first word."""
+
+DELETED: Final = {
+    "record": "capture the traffic with tcpdump, and read it with rocketwire-pcap",
+    "replay": "compare two running servers with rocketwire-conformance diff",
+}
+"""What to do instead of commands that were deleted, by first word."""
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeAlias, TypeVar
 
 import trio
 
 from rocketwire.codes import ResponseCode
 from rocketwire.messages.message_const import DELAY, KEYS, TAGS, UNIQ_KEY
 from rocketwire.policy.resource_names import DLQ_PREFIX, RETRY_PREFIX
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire_broker.config import Config, read_settings
 from rocketwire_broker.later.storing import store_message
@@ -21,7 +25,7 @@ from rocketwire_broker.storage.message import Message
 from rocketwire_broker.tables.topics import new_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rocketwire.messages.topic_config import TopicConfig
     from rocketwire.wire.message.stored import StoredMessage
@@ -29,9 +33,12 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 
-__all__ = ["BrokerOfTest", "RocketMQ"]
+__all__ = ["BrokerOfTest", "Reply", "RocketMQ"]
 
 T = TypeVar("T")
+
+Reply: TypeAlias = RemotingCommand | Callable[[RemotingCommand], RemotingCommand | None] | None
+"""A response, a function that creates one from the request, or None for no response."""
 
 _QUEUES: Final = 4
 _HOST: Final = "127.0.0.1"
@@ -44,11 +51,13 @@ class BrokerOfTest:
     Attributes:
         name: its name.
         address: ``host:port``; it stays the same when the broker is started again.
+        failures: exceptions of functions that were given to ``on``; they fail the test at its end.
     """
 
     def __init__(self, backstage: Backstage, config: Config) -> None:
         self.name = config.broker_name
         self.address = ""
+        self.failures: list[Exception] = []
         self._backstage = backstage
         self._config = config
         self._stop: trio.Event | None = None
@@ -127,8 +136,43 @@ class BrokerOfTest:
         """Close the connections of the next requests, which do not take effect."""
         self._add(Fault(codes_of(requests), times, is_cut=True))
 
+    def on(self, code: int, *replies: Reply) -> None:
+        """Set the responses to all requests with a code, which then take no effect.
+
+        Args:
+            code: the request code.
+            replies: one for each next request; the last one is repeated.
+
+        Raises:
+            ValueError: no reply.
+            TypeError: a reply is neither a ``RemotingCommand`` nor a function nor None.
+        """
+        if not replies:
+            raise ValueError("at least one reply; None for silence")
+        for reply in replies:
+            if reply is not None and not isinstance(reply, RemotingCommand) and not callable(reply):
+                raise TypeError(
+                    "a reply is a RemotingCommand, a function of the request or None,"
+                    f" not {reply!r}"
+                )
+        remaining = deque(replies)
+
+        def answer(request: RemotingCommand) -> Response | None:
+            reply = remaining.popleft() if len(remaining) > 1 else remaining[0]
+            try:
+                command = reply(request) if callable(reply) else reply
+            except Exception as error:  # noqa: BLE001 - the fixture raises it
+                self.failures.append(error)
+                return Response(ResponseCode.SYSTEM_ERROR, f"{type(error).__name__}: {error}")
+            if command is None:
+                return None
+            body = () if command.body is None else (bytes(command.body),)
+            return Response(command.code, command.remark, command.ext_fields, body)
+
+        self._add(Fault(codes_of([code]), sys.maxsize, script=answer))
+
     def clear_faults(self) -> None:
-        """Drop the faults that have not happened."""
+        """Drop the faults that have not happened, and all replies of ``on``."""
         self._backstage.do(self.state.faults.clear)
 
     def _add(self, fault: Fault) -> None:

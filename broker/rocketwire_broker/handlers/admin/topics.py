@@ -14,8 +14,8 @@ from rocketwire.errors import DecodeError, LocalProtocolError
 from rocketwire.messages import decode_header, encode_body
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.route import TopicList
-from rocketwire.messages.static_topics import TopicQueueMappingDetail
 from rocketwire.messages.topic_config import (
+    DataVersion,
     TopicConfig,
     TopicConfigAndMappingSerializeWrapper,
 )
@@ -96,33 +96,6 @@ def _refuse_system(broker: Broker, name: str) -> None:
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
 
 
-def create_static_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """513: create or change a static topic, with the logical queues of this broker."""
-    header = decode_header(CreateTopicRequestHeader, request.ext_fields)
-    detail = body_of(request, TopicQueueMappingDetail)
-    name = required(header.topic, "topic")
-    if detail.bname != broker.config.broker_name or detail.topic != name:
-        remark = f"the mapping of {detail.topic} is one of {detail.bname}"
-        raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
-    topic = TopicConfig(
-        topic_name=name,
-        read_queue_nums=required(header.read_queue_nums, "readQueueNums"),
-        write_queue_nums=required(header.write_queue_nums, "writeQueueNums"),
-        perm=required(header.perm, "perm"),
-        topic_filter_type=TopicFilterType(required(header.topic_filter_type, "topicFilterType")),
-        topic_sys_flag=header.topic_sys_flag or 0,
-        attributes=(broker.topics.get(name) or TopicConfig()).attributes,
-    )
-    _put(broker, topic, now)
-    try:
-        broker.mappings.put(detail, now, is_forced=bool(header.force))
-    except LocalProtocolError as error:
-        raise RefusedError(ResponseCode.SYSTEM_ERROR, str(error)) from error
-    broker.topics.changed[name] = topic
-    broker.wake_topic(name, now)
-    return SUCCESS
-
-
 def _attributes(known: TopicConfig | None, changes: str) -> dict[str, str]:
     """Return a topic's attributes after changes as ``+name=value,-name``.
 
@@ -165,7 +138,6 @@ def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         broker.offsets.delete_topic(deleted)
         broker.statistics.delete_topic(deleted)
         broker.routes.delete_topic(deleted)
-        broker.mappings.delete(deleted, now)
         forget(broker, topic=deleted)
         broker.wake_topic(deleted, now)
     return SUCCESS
@@ -189,7 +161,6 @@ def get_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
         topic_name=topic.topic_name,
         topic_sys_flag=topic.topic_sys_flag,
         write_queue_nums=topic.write_queue_nums,
-        mapping_detail=broker.mappings.get(name),
     )
     return _with_body(body)
 
@@ -206,10 +177,8 @@ def get_all_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: in
     body = TopicConfigAndMappingSerializeWrapper(
         data_version=broker.topics.version,
         topic_config_table=topics,
-        mapping_data_version=broker.mappings.version,
-        topic_queue_mapping_detail_map={
-            name: detail for name, detail in broker.mappings.table().items() if name in topics
-        },
+        mapping_data_version=DataVersion(counter=0, state_version=0, timestamp=broker.started),
+        topic_queue_mapping_detail_map={},
     )
     return _with_body(body, {"totalTopicNum": str(len(broker.topics))})
 
@@ -227,7 +196,6 @@ def _with_body(body: object, ext_fields: dict[str, str] | None = None) -> Respon
 HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.UPDATE_AND_CREATE_TOPIC: create_topic,
     RequestCode.UPDATE_AND_CREATE_TOPIC_LIST: create_topics,
-    RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC: create_static_topic,
     RequestCode.DELETE_TOPIC_IN_BROKER: delete_topic,
     RequestCode.GET_TOPIC_CONFIG: get_topic,
     RequestCode.GET_ALL_TOPIC_CONFIG: get_all_topics,

@@ -12,45 +12,27 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 INVALID = {
-    'rocketmq_namesrv(mod="thread")': "no setting 'mod'; did you mean 'mode'?",
-    'rocketmq_namesrv("thread")': "keyword arguments only, not 'thread'; write mode='thread'",
-    'rocketmq_namesrv(mode="jvm")': "(mode=...): expected 'process' or 'thread', got 'jvm'",
-    "rocketmq_namesrv(mode=None)": "(mode=...): expected 'process' or 'thread', got None",
-    'rocketmq_namesrv(listenPort="x")': "(listenPort=...): expected an integer, got 'x'",
-    "rocketmq_namesrv(listenPort=True)": "(listenPort=...): expected an integer, got True",
-    "rocketmq_namesrv(listenPort=1.5)": "(listenPort=...): expected an integer, got 1.5",
-    "rocketmq_namesrv(listenport=1)": "no setting 'listenport'; did you mean 'listenPort'?",
-    "rocketmq_namesrv(orderMessageEnable=1)": "expected True or False, got 1",
-    'rocketmq_namesrv(orderMessageEnable="yes")': "expected True or False, got 'yes'",
-    'rocketmq_namesrv(productEnvName="a\\nb=c")': "expected a text of one line",
-    "rocketmq_namesrv(productEnvName=None)": "expected a text of one line, got None",
-    'rocketmq_namesrv(**{"rocketwire.maxTopic": 1})': "did you mean 'rocketwire.maxTopics'?",
-    'rocketmq_namesrv(**{"tls.server.certpath": "x"})': "no setting 'tls.server.certpath'",
-    'rocketmq_broker(nam="b")': "no argument 'nam'; did you mean 'name'?",
-    'rocketmq_broker("b")': "keyword arguments only, not 'b'",
-    "rocketmq_broker(name=1)": "(name=...): expected a text that is not empty, got 1",
-    'rocketmq_broker(cluster="")': "(cluster=...): expected a text that is not empty, got ''",
-    'rocketmq_broker(topics="orders")': "(topics=...): expected a list of texts, got 'orders'",
-    "rocketmq_broker(topics=[1])": "(topics=...): expected a list of texts, got [1]",
-    'rocketmq_broker(broker_id="0")': "expected an integer of at least 0, got '0'",
-    "rocketmq_broker(broker_id=-1)": "expected an integer of at least 0, got -1",
-    'rocketmq_broker(register="no")': "(register=...): expected True or False, got 'no'",
+    "rocketmq(broker=2)": "the broker has no setting 'broker'; did you mean 'brokers'?",
+    "rocketmq(2)": "keyword arguments only, not 2",
+    "rocketmq(brokers=0)": "(brokers=...): expected an integer of at least 1, got 0",
+    "rocketmq(brokers=True)": "(brokers=...): expected an integer of at least 1, got True",
+    'rocketmq(topics="orders")': "(topics=...): expected a list of texts, got 'orders'",
+    "rocketmq(topics=[1])": "(topics=...): expected a list of texts, got [1]",
+    "rocketmq(messagedelaylevel=1)": "did you mean 'messageDelayLevel'?",
+    'rocketmq(enableLmq="perhaps")': "(enableLmq=...): ",
 }
 
 VALID = """
 import pytest
-@pytest.mark.rocketmq_namesrv(mode="thread", orderMessageEnable="true", serverWorkerThreads="4")
-@pytest.mark.rocketmq_namesrv(**{"rocketwire.maxTopics": 5, "tls.server.certPath": "x"})
-@pytest.mark.rocketmq_broker(name="b", cluster="c", broker_id=0, topics=("a", "b"), register=True)
-def test_it(rocketmq_namesrv, rocketmq_broker):
-    assert rocketmq_broker.topics == ["a", "b"]
+@pytest.mark.rocketmq(brokers=2)
+@pytest.mark.rocketmq(brokers=1, topics=("a", "b"), enableLmq=True)
+def test_it(rocketmq):
+    assert [broker.name for broker in rocketmq.brokers] == ["broker-a"]
 """
 
 USES = """
 import pytest
-from rocketwire import RemotingCommand, RequestCode
-
-pytestmark = pytest.mark.rocketmq_broker(register=False)
+from rocketwire import RequestCode
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.1:x", ":1", "a:0", "a:65536", 9876, None])
 def test_an_address(fault_proxy, address):
@@ -79,25 +61,12 @@ def test_faults_that_are_called(fault_proxy):
     with pytest.raises(AttributeError):
         proxy.refuse = True
 
-def test_a_script(rocketmq_broker):
+def test_a_reply(rocketmq):
     for reply in ["text", 0, b""]:
         with pytest.raises(TypeError, match="a reply is a RemotingCommand"):
-            rocketmq_broker.answer(RequestCode.SEND_MESSAGE_V2, reply)
-    for code in ["310", None, True]:
-        with pytest.raises(TypeError, match="a request code is an integer"):
-            rocketmq_broker.answer(code, None)
-        with pytest.raises(TypeError, match="a request code is an integer"):
-            rocketmq_broker.wait_for(code)
-    with pytest.raises(ValueError, match="count is at least 1"):
-        rocketmq_broker.wait_for(310, 0)
-    with pytest.raises(AttributeError):
-        rocketmq_broker.topic = ["orders"]
-
-def test_a_wait_that_is_over(rocketmq_broker):
-    with pytest.raises(TimeoutError, match="^expected 2 SEND_MESSAGE_V2 requests within 0.01 s, got 0; no other requests came$"):
-        rocketmq_broker.wait_for(310, 2, seconds=0.01)
-    with pytest.raises(TimeoutError, match=r"^expected 1 \\(code 9999\\) request within"):
-        rocketmq_broker.wait_for(9999, seconds=0.01)
+            rocketmq.broker.on(RequestCode.SEND_MESSAGE_V2, reply)
+    with pytest.raises(ValueError, match="at least one reply"):
+        rocketmq.broker.on(RequestCode.SEND_MESSAGE_V2)
 """
 
 
@@ -122,18 +91,18 @@ def test_a_marker_of_a_class_or_a_module_is_checked_too(
 ) -> None:
     source = """
     import pytest
-    pytestmark = pytest.mark.rocketmq_namesrv(mod="thread")
-    @pytest.mark.rocketmq_broker(nam="b")
+    pytestmark = pytest.mark.rocketmq(broker=2)
+    @pytest.mark.rocketmq(topic="b")
     class TestIt:
-        @pytest.mark.rocketmq_namesrv(mode="thread")
-        def test_it(self, rocketmq_namesrv, rocketmq_broker): pass
+        @pytest.mark.rocketmq(brokers=1)
+        def test_it(self, rocketmq): pass
     def test_without_a_fixture(): pass
     """
 
     result = run_pytest(source)
 
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["*no setting 'mod'*"])
+    result.stdout.fnmatch_lines(["*no setting 'broker'*"])
 
 
 def test_valid_arguments_are_taken(run_pytest: Callable[..., pytest.RunResult]) -> None:

@@ -17,13 +17,10 @@ PAGE = ROOT / "docs" / "guide" / "testing.md"
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["process", "thread"])
-def test_the_examples_of_the_guide_pass(
-    mode: str, run_pytest: Callable[..., pytest.RunResult]
-) -> None:
+def test_the_examples_of_the_guide_pass(run_pytest: Callable[..., pytest.RunResult]) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
 
-    result = run_pytest("\n".join(blocks), f"--rocketmq-namesrv={mode}")
+    result = run_pytest("\n".join(blocks))
 
     result.assert_outcomes(passed=sum(block.count("\ndef test_") for block in blocks))
     assert "subprocess" not in "".join(blocks)

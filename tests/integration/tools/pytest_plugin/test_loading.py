@@ -1,4 +1,4 @@
-"""The plugin costs nothing until a fixture is used, and can be told how."""
+"""The plugin costs nothing until a fixture is used."""
 
 from __future__ import annotations
 
@@ -42,27 +42,33 @@ def test_loading_the_plugin_imports_nothing_heavy(
 
 @pytest.mark.process
 @pytest.mark.slow
-def test_fixtures_and_options_are_listed_with_their_meaning(
+def test_fixtures_and_markers_are_listed_with_their_meaning(
     run_pytest: Callable[..., pytest.RunResult],
 ) -> None:
     fixtures = run_pytest("", "--fixtures").stdout.str()
     markers = run_pytest("", "--markers").stdout.str()
 
-    for name in ("rocketmq_namesrv", "rocketmq_broker", "fault_proxy"):
+    for name in ("rocketmq", "rocketmq_backstage", "fault_proxy"):
         assert f"{name} -- " in fixtures
-    assert "@pytest.mark.rocketmq_namesrv(mode=..., **settings)" in markers
-    assert "@pytest.mark.rocketmq_broker(register=True, **attributes)" in markers
+    assert "@pytest.mark.rocketmq(brokers=1, topics=[...], **settings)" in markers
 
 
 @pytest.mark.process
 @pytest.mark.slow
-def test_a_mode_that_there_is_not_is_refused(
-    run_pytest: Callable[..., pytest.RunResult],
-) -> None:
-    source = "def test_it(rocketmq_namesrv): pass"
+def test_a_reply_that_fails_fails_the_test(run_pytest: Callable[..., pytest.RunResult]) -> None:
+    result = run_pytest(
+        """
+        from rocketwire import RemotingCommand
+        from rocketwire_tools.pytest_plugin.requests import ask
 
-    assert run_pytest(source, "--rocketmq-namesrv=jvm").ret == 4
-    result = run_pytest(source, "-o", "rocketmq_namesrv=jvm")
+        def test_it(rocketmq):
+            def reply(request):
+                assert request.body == b"expected"
+            rocketmq.broker.on(310, reply)
+            request = RemotingCommand(code=310, body=b"other")
+            assert ask(rocketmq.broker.address, request).code == 1
+        """
+    )
 
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*rocketmq_namesrv is process or thread, not 'jvm'*"])
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*AssertionError*"])

@@ -11,7 +11,6 @@ from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import bodies
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.broker_lite import Reader, light, put_group, put_parent, send
-from tests.support.broker_pair import TOPIC, detail, item
 from tests.support.broker_pops import Popper
 
 if TYPE_CHECKING:
@@ -85,16 +84,6 @@ def test_offsets_are_those_of_the_newer_file_of_a_java_broker(tmp_path: Path) ->
     (tmp_path / "config" / "consumerOffset.json").unlink()
     home = home.ended()
     assert home.broker.offsets.get("readers", "orders", 0) == 2
-
-
-def test_a_static_topic_goes_on_as_before(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    mapping = detail("broker-a", item("broker-a"))
-    home.broker.mappings.put(mapping, home.now)
-
-    home = home.ended()
-
-    assert home.broker.mappings.get(TOPIC) == mapping
 
 
 def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(tmp_path: Path) -> None:

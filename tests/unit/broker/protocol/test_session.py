@@ -41,7 +41,7 @@ def test_a_request_may_come_in_pieces() -> None:
     assert client.answer_to(2) is not None
 
 
-@pytest.mark.parametrize("code", [105, 106, 901, 9999, -1])
+@pytest.mark.parametrize("code", [105, 106, 513, 901, 9999, -1])
 def test_an_unknown_code_is_not_supported(code: int) -> None:
     answer = BrokerAtHand().connect().call(code, {})
 

@@ -78,6 +78,6 @@ def test_every_fixture_of_the_pytest_plugin_is_on_its_page(pages: dict[str, str]
     page = pages["reference/python/pytest-plugin"]
     fixtures = dict(interfaces.fixtures())
 
-    assert {"rocketmq", "rocketmq_namesrv", "rocketmq_broker", "fault_proxy"} <= set(fixtures)
+    assert {"rocketmq", "rocketmq_backstage", "fault_proxy"} <= set(fixtures)
     assert all(f".. py:data:: {name}\n" in page and doc for name, doc in fixtures.items())
     assert inspect.getdoc(pytest_plugin) is not None

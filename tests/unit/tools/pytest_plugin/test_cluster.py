@@ -134,6 +134,28 @@ def test_requests_may_be_slow_or_remain_without_an_answer(rocketmq: RocketMQ) ->
     assert ask(broker.address, heartbeat).code == 0
 
 
+def test_replies_of_a_test_come_in_order_and_the_last_one_stays(rocketmq: RocketMQ) -> None:
+    broker, send = rocketmq.broker, RemotingCommand(code=310, body=b"abc")
+    busy = RemotingCommand(code=ResponseCode.SYSTEM_BUSY, remark="later")
+
+    def reverse(request: RemotingCommand) -> RemotingCommand:
+        fields = {"code": str(request.code)}
+        return RemotingCommand(code=0, ext_fields=fields, body=bytes(request.body or b"")[::-1])
+
+    broker.on(310, busy, reverse)
+    answers = [ask(broker.address, send) for _ in range(3)]
+
+    assert [answer.code for answer in answers] == [2, 0, 0]
+    assert (answers[0].remark, answers[2].ext_fields) == ("later", {"code": "310"})
+    assert answers[2].body == b"cba"
+    broker.on(310, None)
+    with pytest.raises(TimeoutError):
+        ask(broker.address, send, seconds=0.05)
+    broker.clear_faults()
+    assert ask(broker.address, send).code == ResponseCode.SYSTEM_ERROR  # it has no topic
+    assert ask(broker.address, RemotingCommand(code=34, body=b'{"clientID":"c"}')).code == 0
+
+
 def test_a_stopped_broker_keeps_its_messages_and_its_address(rocketmq: RocketMQ) -> None:
     topic = rocketmq.topic()
     rocketmq.produce(topic, b"before")

@@ -348,11 +348,6 @@ def bodies(*texts: str | int) -> tuple[Has, ...]:
     return tuple(with_body(str(text)) for text in texts)
 
 
-def with_properties(**properties: object) -> Has:
-    """Properties that contain these."""
-    return Has(properties)
-
-
 POSITION: Final = {"position": "ext.msgId:position", "place": "ext.queueOffset"}
 """Saves the position in the commit log and the queue offset of a stored message."""
 POSITIVE: Final = Number(least=1)

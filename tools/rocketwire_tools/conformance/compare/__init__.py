@@ -1,4 +1,4 @@
-"""Comparison of servers: ``diff`` of two servers, and ``record`` and ``replay`` of a conversation.
+"""Comparison of two servers: ``diff``.
 
 It imports only ``run``, ``model`` and the library.
 """

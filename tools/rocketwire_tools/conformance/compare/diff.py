@@ -156,7 +156,7 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
     for first_observation, second_observation in zip(
         first.observations, second.observations, strict=False
     ):
-        fields = fields_of(
+        fields = _fields_of(
             first_observation, second_observation, names, is_broker=case.startswith("broker/")
         )
         differences += [
@@ -170,7 +170,7 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
     return differences
 
 
-def fields_of(
+def _fields_of(
     first: Observation, second: Observation, names: Names, *, is_broker: bool = False
 ) -> dict[str, tuple[object, object]]:
     """The compared fields of two observations by name, each with both values."""

@@ -79,7 +79,13 @@ def parser(*, is_broker: bool = False) -> argparse.ArgumentParser:
         add("--start", action="store_true", help="A and B are commands that start servers")
         add_start_options(result)
     add_run_options(result)
-    add_known(result)
+    result.add_argument(
+        "--known",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=f"TOML file of intended differences; {ROCKETWIRE} for the included file",
+    )
     add("--json", type=output, metavar="FILE", help="write the differences as JSON")
     return result
 
@@ -106,7 +112,7 @@ def diff(words: Sequence[str], *, is_broker: bool = False) -> int:
         print(text, file=sys.stderr)
         return status
     comparison = judge(runs[0].verdicts, runs[1].verdicts, word, numbers, known_list)
-    print_comparison(comparison)
+    _print(comparison)
     for name, run in zip(names, runs, strict=True):
         for text in (*run.left_behind, *run.problems):
             print(f"{name}: {text}")
@@ -115,7 +121,7 @@ def diff(words: Sequence[str], *, is_broker: bool = False) -> int:
             f"To ignore intended differences of rocketwire (B) from Java (A): --known {ROCKETWIRE}"
         )
     if args.json:
-        args.json.write_text(as_json(comparison), "utf-8")
+        args.json.write_text(_as_json(comparison), "utf-8")
     if interrupted:
         print(f"interrupted: {comparison.played} of {len(cases)} cases compared", file=sys.stderr)
     return FAILED if comparison.unexplained or not comparison.played or interrupted else PASSED
@@ -130,19 +136,7 @@ def _suite_run(args: argparse.Namespace, server: str, word: str, *, is_broker: b
     return SuiteRun(settings, lambda _: None, None if start else Target(address(server)))
 
 
-def add_known(parser: argparse.ArgumentParser) -> None:
-    """Add ``--known``."""
-    parser.add_argument(
-        "--known",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=f"TOML file of intended differences; {ROCKETWIRE} for the included file",
-    )
-
-
-def print_comparison(comparison: Comparison, played: str = "cases") -> None:
-    """Print a comparison; ``played`` describes the compared items."""
+def _print(comparison: Comparison) -> None:
     for difference in comparison.unexplained:
         print(f"DIFFERENT {difference.case} ({difference.step}) {difference.field}")
         print(f"    A {abbreviate(difference.first)}\n    B {abbreviate(difference.second)}")
@@ -153,13 +147,12 @@ def print_comparison(comparison: Comparison, played: str = "cases") -> None:
     for reason in comparison.unused:
         print(f"not seen  {reason.case} {', '.join(reason.fields)}: {reason.reason}")
     print(
-        f"{comparison.played} {played}: {len(comparison.unexplained)} differences, "
+        f"{comparison.played} cases: {len(comparison.unexplained)} differences, "
         f"{len(comparison.explained)} known ones, {len(comparison.unused)} known but not seen"
     )
 
 
-def as_json(comparison: Comparison) -> str:
-    """The comparison as JSON."""
+def _as_json(comparison: Comparison) -> str:
     return json.dumps(
         {
             "played": comparison.played,

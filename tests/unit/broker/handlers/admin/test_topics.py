@@ -12,8 +12,7 @@ from rocketwire.messages.topic_config import (
     TopicConfig,
     TopicConfigAndMappingSerializeWrapper,
 )
-from rocketwire.messages.topics import CreateTopicListRequestBody, TopicConfigAndQueueMapping
-from tests.support.broker_pair import TOPIC, Pair, detail, item
+from rocketwire.messages.topics import CreateTopicListRequestBody
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -133,34 +132,3 @@ def test_system_topics_are_listed_with_those_that_have_no_queues(client: Client)
     assert {"TBW102", "CHECKPOINT_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"} <= set(
         body.topic_list or ()
     )
-
-
-def test_a_static_topic_has_its_logical_queues_until_it_is_deleted() -> None:
-    pair = Pair()
-    pair.create_at_first()
-
-    answer = pair.first.call(351, {"topic": TOPIC})
-    body = decode_body(TopicConfigAndQueueMapping, answer.body)
-    assert body is not None
-    assert body.mapping_detail == detail("broker-a", item("broker-a"))
-    answer = pair.first.call(21, {})
-    table = decode_body(TopicConfigAndMappingSerializeWrapper, answer.body)
-    assert table is not None
-    assert table.topic_queue_mapping_detail_map == {TOPIC: body.mapping_detail}
-    pair.first.call(215, {"topic": TOPIC})
-    assert pair.homes[0].broker.mappings.get(TOPIC) is None
-
-
-def test_a_static_topic_is_refused_if_its_queues_are_of_another_broker_or_older() -> None:
-    pair = Pair()
-    pair.create(pair.first, detail("broker-a", item("broker-a"), epoch=5))
-
-    answers = [
-        pair.create(pair.first, detail("broker-b", item("broker-b"))),
-        pair.create(pair.first, detail("broker-a", item("broker-a")), topic="other"),
-        pair.create(pair.first, detail("broker-a", item("broker-a"), epoch=4)),
-        pair.create(pair.first, detail("broker-a", item("broker-a"), epoch=4), force=True),
-    ]
-
-    assert [answer.code for answer in answers] == [1, 1, 1, 0]
-    assert answers[2].remark == "Can't accept data with small epoch 4 < 5"

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.steps import Step
 
 FILTER: Final = "ExpressionMessageFilter.isMatchedByCommitLog, SqlFilter.compile @ 5.5.0"
-PARSER: Final = "SelectorParser.parse @ 5.5.0"
 CHECK: Final = "ClientManageProcessor.checkClientConfig @ 5.5.0"
 REQUIRES: Final = {"enablePropertyFilter": "true"}
 
