@@ -1,4 +1,4 @@
-"""Any bytes are a file of a commit log: each message stands where it says, and Java's rules read each place."""
+"""Any bytes are a file of a commit log: each message stands where it says, and is read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rocketwire.store import commit_log
-from rocketwire.store.java_records import MoreBytesNeededError, Release, read_record
 from rocketwire_tools.store.checks.findings import Findings
 from rocketwire_tools.store.checks.log_check import LogCheck
 from rocketwire_tools.store.engine.rows import COLUMNS, Rows, TopicNames
@@ -25,11 +24,6 @@ def read(data: bytes) -> None:
     for position in (*positions, end):
         commit_log.message_parts(data, position)
         commit_log.blank_size(data, position)
-        for release in Release:
-            try:
-                read_record(memoryview(data)[position:], len(data) - position, release)
-            except MoreBytesNeededError:
-                continue
     file = Path(_FOLDER.name) / f"{0:020}"
     file.write_bytes(data)
     store = OpenedStore([file])

@@ -59,9 +59,6 @@ def read(data: bytes) -> None:
     for time, record in rocksdb_records.decode_pops(items):
         assert isinstance(time, int)
         assert isinstance(record, dict)
-    for time, name, _ in rocksdb_records.decode_rocks_timers(items):
-        assert isinstance(time, int)
-        assert isinstance(name, str)
 
 
 def start() -> list[bytes]:
