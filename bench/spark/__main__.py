@@ -79,7 +79,7 @@ def _engine(path: Path, frames: list[int]) -> None:
 
 def _store_engine(root: Path) -> None:
     """The rows of a store as record batches, with the columns that Spark reads by default."""
-    columns = [name for name in default_columns("messages") if name != "store"]
+    columns = [name for name in default_columns() if name != "store"]
     for scan in OpenedStore([root]).scans():
         scan.block_size = BLOCK_SIZE
         for rows in passing_rows(scan, Selection(), TopicNames()):

@@ -73,11 +73,11 @@ QUERIES: Final[dict[str, Query]] = {
 
 
 def _names(query: Query) -> list[str]:
-    return list(query[0] or default_columns("messages"))
+    return list(query[0] or default_columns())
 
 
 def _frame(spark: SparkSession, kind: str, path: str, names: Sequence[str]) -> DataFrame:
-    types = default_columns("messages")
+    types = default_columns()
     reader = spark.read.format(kind).schema(", ".join(f"{name} {types[name]}" for name in names))
     return reader.load(path)
 

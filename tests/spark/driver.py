@@ -159,11 +159,6 @@ class Drivers:
                 return False
         raise AssertionError(self.log)
 
-    def run_to_failure(self) -> None:
-        """Run a job whose driver has to end with an error."""
-        self.start()
-        assert self._processes[-1].wait(SECONDS) not in {0, None}, self.log
-
     # ------------------------------------------------------------------ kills
 
     def kill_driver(self, place: str = "") -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from tests.support.stores.checks import first_place
@@ -92,42 +91,6 @@ def gaps(disks: Sequence[Disk]) -> dict[tuple[str, str, int], int]:
             if missing:
                 result[str(disk.store.root), queue.topic, queue.queue_id] = missing
     return result
-
-
-def waiting(disks: Sequence[Disk]) -> dict[tuple[str, str], tuple[int, datetime | None]]:
-    """Group and topic → unread messages, and when the oldest of these that is left was stored."""
-    lags: Counter[tuple[str, str]] = Counter()
-    since: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for disk in disks:
-        truth = disk.store.truth
-        for name, offsets in truth.consumer_offsets.items():
-            topic, _, group = name.rpartition("@")
-            for queue_id, offset in offsets.items():
-                if topic.startswith(BROKERS_TOPICS):
-                    continue
-                queue = truth.queue(topic, queue_id)
-                lags[group, topic] += max(0, queue.max_offset - offset)
-                since[group, topic] += [
-                    message.store_timestamp
-                    for message in queue.messages
-                    if message.queue_offset == offset and disk.has(message)
-                ]
-    return {key: (lag, time(min(since[key], default=None))) for key, lag in lags.items() if lag > 0}
-
-
-def around(disk: Disk) -> tuple[datetime | None, datetime | None]:
-    """When the last message of users before the lost bytes was stored, and the first one after."""
-    left = [message for _, messages in disk.queues for message in messages]
-    before = [one.store_timestamp for one in left if one.physical_offset < disk.lost[0]]
-    after = [one.store_timestamp for one in left if one.physical_offset >= disk.lost[1]]
-    return time(max(before, default=None)), time(min(after, default=None))
-
-
-def time(milliseconds: int | None) -> datetime | None:
-    """A time as Spark's rows have it with the session's time zone UTC."""
-    if milliseconds is None:
-        return None
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def zeroed(root: Path, whole: Path) -> tuple[int, int]:

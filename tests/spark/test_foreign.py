@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.spark.streams import run_to_end
 from tests.spark.test_readers import read, schema, source
 from tests.support.foreign.captures import PROFILES, Capture, capture
 from tests.support.foreign.files import Writer
@@ -115,23 +114,4 @@ def test_correlate_finds_the_pairs_of_rotated_files(
     rotate(traffic, tmp_path, 3)
     reader = spark.read.format("rocketmq-pcap").options(path=str(tmp_path), **MODES[mode])
     found = [row.asDict() for row in correlate(reader.load()).select(*COLUMNS).collect()]
-    assert NONE == differences(traffic.truth, found)
-
-
-@pytest.mark.java
-@pytest.mark.filterwarnings("default")
-def test_a_stream_of_rotated_files_is_the_truth_once_pairs_were_found(
-    spark: SparkSession, traffic: Capture, tmp_path: Path
-) -> None:
-    from pyspark_rocketwire import correlate
-
-    captures, out = tmp_path / "captures", tmp_path / "out"
-    captures.mkdir()
-    rotate(traffic, captures, 4)
-    stream = spark.readStream.format("rocketmq-pcap").options(lastFile="read").load(str(captures))
-    writing = stream.writeStream.format("parquet").trigger(availableNow=True)
-    writing = writing.option("checkpointLocation", str(tmp_path / "checkpoint"))
-    run_to_end(lambda: writing.start(str(out)))
-    frames = correlate(spark.read.parquet(str(out)))
-    found = [row.asDict() for row in frames.select(*COLUMNS).collect()]
     assert NONE == differences(traffic.truth, found)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -20,17 +19,14 @@ from rocketwire_tools.spark.options import Settings, read_options
 from rocketwire_tools.spark.part import Part
 from rocketwire_tools.spark.planning import (
     files,
-    latest,
-    order_of,
     parts,
-    parts_between,
-    rotated,
 )
 from rocketwire_tools.spark.pushing import filter_text
 from rocketwire_tools.spark.reading import read
 from rocketwire_tools.spark.sizing import part_size, tasks
-from tests.support.captures.builder import save
-from tests.support.captures.network import Packet
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_options_have_defaults_units_and_any_case() -> None:
@@ -62,6 +58,11 @@ def test_options_have_defaults_units_and_any_case() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
+        (
+            "lastFile",
+            "read",
+            "there is no option 'lastFile' any more: read the files once, in a batch",
+        ),
         ("nonsense", "1", "unknown option 'nonsense'; the options are path"),
         ("mode", "fast", "'fast' is not one of split, exact"),
         ("splitSize", "large", "'large' is not a size"),
@@ -97,7 +98,6 @@ def test_tasks_get_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_path_that_names_nothing_and_a_file_system_of_hadoop_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="there is no such file"):
         files([str(tmp_path / "*.pcap")])
-    assert [] == files([str(tmp_path / "*.pcap")], may_be_none=True)
     with pytest.raises(OptionError, match=r"s3a://bucket/x\.pcap: Python workers see"):
         files(["s3a://bucket/x.pcap"])
 
@@ -112,67 +112,6 @@ def trace(tmp_path: Path) -> list[str]:
         path.write_bytes(head)
         made.append(str(path))
     return made
-
-
-def test_a_stream_takes_files_that_enough_has_been_captured_behind(trace: list[str]) -> None:
-    settings = Settings(paths=("x",))
-    first, second, third = trace
-    assert first == latest(settings, trace, "", 0, last_too=False)
-    assert "" == latest(settings, trace[:2], "", 0, last_too=False)
-    captured(third, 5)
-    assert first == latest(settings, trace, "", 0, last_too=False)
-    captured(third, 5.001)
-    assert second == latest(settings, trace, "", 0, last_too=False)
-    assert second == latest(settings, trace, first, 0, last_too=False)
-    assert first == latest(settings, trace, "", 1, last_too=False)
-    assert second == latest(settings, trace, second, 0, last_too=False)
-    assert third == latest(settings, trace, second, 0, last_too=True)
-    assert third == latest(Settings(paths=("x",), last_file="read"), trace, "", 0, last_too=False)
-    assert "" == latest(settings, [], "", 0, last_too=False)
-    assert second == latest(Settings(paths=("x",), look_ahead=24), trace, "", 0, last_too=False)
-    Path(third).write_bytes(b"")  # it is there, but nothing of it has been written
-    assert first == latest(settings, trace, "", 0, last_too=False)
-
-
-def captured(path: str, seconds: float) -> None:
-    """Write a capture whose last packet comes so many seconds after the first one."""
-    ends = ("10.0.0.1", 5), ("10.0.0.2", 9)
-    times = (0, int(seconds * 1e9))
-    save(Path(path), [Packet(time_ns, *ends, 0, 0, 16, b"") for time_ns in times])
-
-
-def test_a_file_that_is_compressed_after_it_was_read_is_not_read_again(trace: list[str]) -> None:
-    first, second, third = trace
-    packed = f"{second}.gz"
-    assert [first, second, third] == rotated([first, second, packed, third])
-    assert order_of(second) == order_of(packed)
-    settings = Settings(paths=("x",))
-    assert [Part(Split(third, before=packed))] == (
-        parts_between(settings, [first, packed, third], second, third)
-    )
-
-
-def test_a_file_that_is_gone_before_it_was_read_is_named_or_skipped(
-    trace: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    first, second, third = trace
-    with pytest.raises(
-        CaptureError, match=r"1\.pcap: the file was deleted after this batch was planned"
-    ):
-        parts_between(Settings(paths=("x",)), [first, third], "", second)
-    skipping = Settings(paths=("x",), bad_file="skip")
-    assert [Part(Split(first, after=third))] == parts_between(skipping, [first, third], "", second)
-    assert "1.pcap" in capsys.readouterr().err
-
-
-def test_parts_of_rotated_files_know_their_neighbours(trace: list[str]) -> None:
-    settings = Settings(paths=("x",))
-    first, second, third = trace
-    assert [] == parts_between(settings, trace, "", "")
-    assert [Part(Split(first, after=second)), Part(Split(second, before=first, after=third))] == (
-        parts_between(settings, trace, "", second)
-    )
-    assert [Part(Split(third, before=second))] == parts_between(settings, trace, second, third)
 
 
 @pytest.mark.parametrize(

@@ -94,19 +94,6 @@ def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
     assert text == made.schema()
 
 
-def test_parts_hold_the_rows_of_the_command(folder: Path) -> None:
-    reader = source(path=str(folder), splitSize="300001").reader(schema())
-    partitions: list[Any] = reader.partitions()
-    assert type(partitions) is list
-    assert len(partitions) > 4
-    assert of_command(folder, but=PAIRS) == content(read(reader, partitions), but=PAIRS)
-
-
-def test_exact_mode_holds_the_rows_of_the_command_with_their_pairs(folder: Path) -> None:
-    reader = source(path=str(folder), mode="exact", shares="3").reader(schema())
-    assert of_command(folder) == content(read(reader, reader.partitions()))
-
-
 def test_batches_have_the_schema_that_spark_compares_with(folder: Path) -> None:
     from rocketwire_tools.pcap.rows.rows import schema as of_rows
 
@@ -153,10 +140,8 @@ def test_masks_are_those_of_the_command_and_filters_of_a_query_read_them(
 
 
 def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: Path) -> None:
-    wrong = source(path=str(folder), filter="colour == 1")
-    for make_reader in (wrong.reader, wrong.streamReader):
-        with pytest.raises(ValueError, match="no column 'colour'"):
-            make_reader(schema())
+    with pytest.raises(ValueError, match="no column 'colour'"):
+        source(path=str(folder), filter="colour == 1").reader(schema())
 
 
 @pytest.mark.slow
@@ -175,42 +160,3 @@ def test_the_stand_in_for_no_partitions_has_no_rows(folder: Path) -> None:
     from pyspark.sql.datasource import InputPartition
 
     assert [] == read(source(path=str(folder)).reader(schema()), [InputPartition(None)])
-
-
-def test_a_stream_gives_each_frame_of_rotated_files_once_across_a_restart(tmp_path: Path) -> None:
-    from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
-
-    packets, _ = make(SMALL, seed=5, trouble=Trouble())
-    whole = save(tmp_path / "whole.pcap", packets)
-    rotated = tmp_path / "rotated"
-    rotated.mkdir()
-    quarter = len(packets) // 4 + 1
-
-    def rotate(number: int) -> None:
-        part = packets[number * quarter : (number + 1) * quarter]
-        save(rotated / f"trace.pcap{number or ''}", part)
-
-    rotate(0)
-    first = source(path=str(rotated), maxFilesPerTrigger="1").streamReader(schema())
-    offset = first.initialOffset()
-    limit = first.getDefaultReadLimit()
-    assert ReadMaxFiles(1) == limit
-    assert offset == first.latestOffset(offset, limit)  # it may still grow
-    found: list[dict[str, Any]] = []
-    for number in (1, 2):
-        rotate(number)
-        later = first.latestOffset(offset, limit)
-        found += read(first, first.partitions(offset, later))
-        offset = later
-    rotate(3)
-    offset = json.loads(json.dumps(offset))  # as the checkpoint has it
-    second = source(path=str(rotated), lastFile="read", splitSize="100001").streamReader(schema())
-    second.prepareForTriggerAvailableNow()
-    assert ReadAllAvailable() == second.getDefaultReadLimit()
-    last = second.latestOffset(offset, ReadAllAvailable())
-    partitions = second.partitions(offset, last)
-    assert len(partitions) > 2
-    found += read(second, partitions)
-    assert last == second.latestOffset(last, ReadAllAvailable())
-    unpaired = ("file", *PAIRS)
-    assert content(rows(whole), but=unpaired) == content(found, but=unpaired)

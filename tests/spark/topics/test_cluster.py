@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,9 +34,8 @@ spark = SparkSession.builder.getOrCreate()
 rows = int(os.environ["ROWS"])
 spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "200")
 frame = spark.range(0, rows, 1, 6).selectExpr("lpad(cast(id as string), 400, '0') as body")
-for topic, options in (("plain", {"ids": "stable"}), ("committed", {"transactional": "true"})):
-    writer = frame.write.format("rocketmq").option("topic", topic).options(**options)
-    writer.option("credentialsFile", "rocketmq.credentials").mode("append").save()
+writer = frame.write.format("rocketmq").option("topic", "plain").option("ids", "stable")
+writer.option("credentialsFile", "rocketmq.credentials").mode("append").save()
 """
 
 
@@ -49,26 +47,23 @@ def test_executors_that_are_killed_lose_no_row(rocketmq: RocketMQ, tmp_path: Pat
     cluster.add_site(PACKAGES)
     (tmp_path / "job.py").write_text(JOB)
     (tmp_path / "rocketmq.credentials").write_text("accessKey=spark\nsecretKey=secret-of-spark\n")
-    topics = {"plain": "plain", "committed": "RMQ_SYS_TRANS_HALF_TOPIC"}
-    for topic in ("plain", "committed"):
-        rocketmq.topic(name=topic)
-    killed: Counter[str] = Counter()
+    rocketmq.topic(name="plain")
+    killed: list[int] = []
     job_ended = threading.Event()
 
     def kill() -> None:
-        for topic, stored in topics.items():
-            for number in range(KILLS):
-                some = ROWS * (number + 1) // (KILLS + 2)
-                wait_until(
-                    lambda some=some, stored=stored: (  # type: ignore[misc]  # defaults as arguments
-                        job_ended.is_set() or len(rocketmq.messages(stored)) >= some
-                    ),
-                    f"{some} rows of {topic}",
-                    1800,
-                )
-                for pid in cluster.executors()[:1]:
-                    os.kill(pid, signal.SIGKILL)
-                    killed[topic] += 1
+        for number in range(KILLS):
+            some = ROWS * (number + 1) // (KILLS + 2)
+            wait_until(
+                lambda some=some: (  # type: ignore[misc]  # defaults as arguments
+                    job_ended.is_set() or len(rocketmq.messages("plain")) >= some
+                ),
+                f"{some} rows",
+                1800,
+            )
+            for pid in cluster.executors()[:1]:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
 
     killer = threading.Thread(target=kill)
     killer.start()
@@ -81,14 +76,11 @@ def test_executors_that_are_killed_lose_no_row(rocketmq: RocketMQ, tmp_path: Pat
         killer.join()
     messages = rocketmq.messages("plain")
     keys = {message.body: message.msg_id for message in messages}
-    committed = Counter(message.body for message in rocketmq.messages("committed"))
 
-    assert killed == {"plain": KILLS, "committed": KILLS}
+    assert len(killed) == KILLS
     assert {int(body or b"") for body in keys} == set(range(ROWS))
     assert all(keys[message.body] == message.msg_id for message in messages)
     assert len(set(keys.values())) == ROWS
-    assert {int(body or b"") for body in committed} == set(range(ROWS))
-    assert set(committed.values()) == {1}
 
 
 def recipe() -> list[str]:

@@ -15,7 +15,6 @@ import pytest
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
-from rocketwire_tools.spark.topics.sink.journal import FOLDER
 from tests.spark.streams import run_to_end
 from tests.support.processes import wait_until
 from tests.support.topics import frame_of, properties_of
@@ -166,35 +165,6 @@ def test_a_killed_worker_costs_duplicates_with_the_same_unique_keys(
     assert len(set(keys.values())) == 6000
 
 
-def test_nothing_of_a_killed_worker_is_seen_in_a_transaction(
-    wide_rows: Callable[[int], DataFrame], rocketmq: RocketMQ, tmp_path: Path
-) -> None:
-    topic = rocketmq.topic()
-    frame = dying(wide_rows(1500), tmp_path, "490".zfill(1000))
-
-    def has_sent() -> bool:
-        halves = rocketmq.messages("RMQ_SYS_TRANS_HALF_TOPIC")
-        return any(int(half.body or b"") == 100 for half in halves)
-
-    with go_when(tmp_path, has_sent):
-        save(frame, rocketmq, topic, transactional="true")
-
-    assert {int(body): count for body, count in bodies(rocketmq, topic).items()} == dict.fromkeys(
-        range(1500), 1
-    )
-
-
-def test_nothing_of_a_failed_job_is_seen_in_a_transaction(
-    spark: SparkSession, rocketmq: RocketMQ
-) -> None:
-    topic = rocketmq.topic()
-    frame = numbers(spark, 300, 4).selectExpr("if(body = '299', null, body) as body")
-    with pytest.raises(Exception, match="column 'body' is null: filter such rows"):
-        save(frame, rocketmq, topic, transactional="true")
-
-    assert bodies(rocketmq, topic) == {}
-
-
 class Query:
     """A streaming query from files to a topic.
 
@@ -254,32 +224,6 @@ def test_a_micro_batch_that_runs_again_has_the_same_unique_keys(
 
     assert bodies(rocketmq, query.topic) == {"a": 5, "b": 2, "c": 1}
     assert sorted(keys.values()) == [1, 1, 2, 2, 2]
-
-
-def test_a_micro_batch_that_runs_again_is_seen_once_in_transactions(
-    query: Query, rocketmq: RocketMQ
-) -> None:
-    query.put("1", "a", "b")
-    query.run(transactional="true")
-    query.put("2", "c")
-    query.forget_commit(0)
-    query.run(transactional="true")
-
-    assert bodies(rocketmq, query.topic) == {"a": 1, "b": 1, "c": 1}
-    decided = {path.name for path in (query.folder / "checkpoint" / FOLDER).iterdir()}
-    assert decided == {"1.decided", "1.done"}
-
-
-def test_a_micro_batch_whose_driver_died_in_its_commit_is_seen_once(
-    query: Query, rocketmq: RocketMQ
-) -> None:
-    query.put("1", *map(str, range(50)))
-    query.run(transactional="true")
-    query.forget_commit(0)
-    (query.folder / "checkpoint" / FOLDER / "0.done").unlink()
-    query.run(transactional="true")
-
-    assert bodies(rocketmq, query.topic) == {str(number): 1 for number in range(50)}
 
 
 def test_a_micro_batch_of_foreach_batch_has_stable_keys_too(

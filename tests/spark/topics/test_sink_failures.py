@@ -162,16 +162,6 @@ def test_rows_arrive_although_the_broker_is_killed_and_starts_again(sink: Sink) 
     assert all(keys[message.body] == message.msg_id for message in messages)
 
 
-def test_rows_of_a_transaction_are_seen_once_although_the_broker_is_killed(sink: Sink) -> None:
-    topic = sink.topics.create("spark-transaction")
-    with sink.changing("RMQ_SYS_TRANS_HALF_TOPIC", sink.restart):
-        sink.save(sink.rows(), topic, transactional="true", retryTimeout="180")
-
-    assert Counter(int(m.body or b"") for m in sink.topics.messages(topic)) == dict.fromkeys(
-        range(ROWS), 1
-    )
-
-
 def test_a_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
     topic = sink.topics.create("spark-away")
     with (

@@ -12,9 +12,7 @@ import pytest
 import trio
 
 from rocketwire.client.admin import open_admin
-from rocketwire.errors import TopicRouteNotFoundError
 from rocketwire.messages import message_const as const
-from rocketwire_tools.spark.topics.sink.driver import commit_job
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.java.client.messages import create_topic, unique
@@ -174,21 +172,6 @@ def test_a_broker_that_ignores_delays_is_refused(spark: SparkSession, brokers: B
 
 
 @releases
-def test_rows_of_a_transaction_are_seen_when_the_driver_commits(
-    spark: SparkSession, brokers: Brokers, release: str
-) -> None:
-    topic = brokers.topic(release)
-    frame = spark.range(0, 500, 1, 3).selectExpr("cast(id as string) as body")
-    brokers.save(frame, topic, transactional="true", ids="stable")
-    assert brokers.bodies(topic) == {str(number): 1 for number in range(500)}
-    bad = frame.selectExpr("if(body = '499', null, concat('bad', body)) as body")
-    with pytest.raises(Exception, match="column 'body' is null"):
-        brokers.save(bad, topic, transactional="true")
-
-    assert brokers.bodies(topic) == {str(number): 1 for number in range(500)}
-
-
-@releases
 def test_brokers_cut_a_batch_into_its_rows(brokers: Brokers, release: str) -> None:
     pa: Any = importlib.import_module("pyarrow")
     topic = brokers.topic(release)
@@ -209,63 +192,3 @@ def test_brokers_cut_a_batch_into_its_rows(brokers: Brokers, release: str) -> No
     assert set(ids.values()) == {2}
     assert {properties_of(message)[const.KEYS] for message in messages} == set(columns["keys"])
     assert {properties_of(message)[const.TAGS] for message in messages} == {"red"}
-
-
-@releases
-def test_a_commit_finds_what_an_earlier_driver_has_committed(
-    brokers: Brokers, release: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    pa: Any = importlib.import_module("pyarrow")
-    from rocketwire_tools.spark.topics.sink.driver import commit_batch
-    from rocketwire_tools.spark.topics.sink.journal import Journal
-
-    topic = brokers.topic(release)
-    location = str(tmp_path_factory.mktemp("checkpoint"))
-    settings = read_sink_options(
-        {
-            "nameServers": brokers.address,
-            "topic": topic,
-            "transactional": "true",
-            "ids": "stable",
-            "checkpointLocation": location,
-        }
-    )
-
-    def attempt(*bodies: str) -> bytes:
-        batches = iter([pa.record_batch({"body": list(bodies)})])
-        return write_partition(("body",), settings, batches, "query/0", 0)[1]
-
-    decided = [attempt("a", "b"), attempt("c", "d")]
-    Journal(location).decide(0, decided)
-    commit_job(settings, decided[:1])
-    wait_until(lambda: brokers.bodies(topic) == {"a": 1, "b": 1}, "committed rows", 30)
-    commit_batch(settings, [attempt("a", "b"), attempt("c", "d")], 0)
-
-    assert brokers.bodies(topic) == {"a": 1, "b": 1, "c": 1, "d": 1}
-
-
-@releases
-def test_rows_that_a_broker_has_given_up_to_check_are_committed_once(
-    brokers: Brokers, release: str
-) -> None:
-    pa: Any = importlib.import_module("pyarrow")
-    topic = brokers.topic(release)
-    settings = read_sink_options(
-        {"nameServers": brokers.address, "topic": topic, "transactional": "true"}
-    )
-    batches = iter([pa.record_batch({"body": ["a", "b"]})])
-    _, packed = write_partition(("body",), settings, batches, "job", 0)
-
-    def stored_in(system_topic: str) -> int:
-        """Messages of a topic of the brokers that are rows of this test."""
-        try:
-            rows = map(properties_of, brokers.messages(system_topic))
-        except TopicRouteNotFoundError:  # the broker creates it at its first check
-            return 0
-        return sum(row.get(const.REAL_TOPIC) == topic for row in rows)
-
-    wait_until(lambda: stored_in("TRANS_CHECK_MAX_TIME_TOPIC") == 2, "checked rows", 60)
-    commit_job(settings, [packed])
-
-    assert brokers.bodies(topic) == {"a": 1, "b": 1}
-    assert stored_in("RMQ_SYS_TRANS_HALF_TOPIC") == 2, "a check has appended rows again"

@@ -18,6 +18,17 @@ PATHS: Final = "paths"
 """Field of the paths: the only one that several options fill."""
 
 
+_GONE: Final = {
+    "transactional": "use ids=stable, and let consumers drop messages whose unique key they know",
+    "maxfilespertrigger": "read the files once, in a batch",
+    "maxbytespertrigger": "read the stores once, in a batch",
+    "lastfile": "read the files once, in a batch",
+    "table": "export it with rocketwire-store stat, pending or check, and read its JSON lines",
+    "usequeues": "leave it out: the log is read",
+}
+"""Options that earlier versions had → what to do instead."""
+
+
 class OptionError(ValueError):
     """An option of a data source is invalid."""
 
@@ -42,6 +53,7 @@ def read_values(
     values: dict[str, Any] = {PATHS: ()}
     for option, text in options.items():
         if option.lower() not in by_name:
+            refuse_gone(option)
             raise OptionError(f"unknown option {option!r}; the options are {', '.join(readers)}")
         field, read = by_name[option.lower()]
         value = read(option, text)
@@ -49,6 +61,12 @@ def read_values(
     if not values[PATHS]:
         raise OptionError("no path: use load(PATH) or option 'path'")
     return values
+
+
+def refuse_gone(option: str) -> None:
+    """Say what to do instead of an option that earlier versions had."""
+    if option.lower() in _GONE:
+        raise OptionError(f"there is no option {option!r} any more: {_GONE[option.lower()]}")
 
 
 def one_path(_: str, text: str) -> tuple[str, ...]:

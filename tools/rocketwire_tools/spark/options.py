@@ -42,10 +42,7 @@ class Settings:
             --filter``.
         redact: secret of the masks of topics, groups, addresses and file names, as for
             ``rocketwire-pcap --redact``; None for none.
-        files_per_trigger: maximum files of a micro-batch; 0 for no limit.
-        last_file: ``wait`` until a file has a successor, or ``read`` it at once.
-        join: which files of a batch read continue each other, see ``pcap.files.series``; those of a
-            stream always do.
+        join: which files continue each other, see ``pcap.files.series``.
     """
 
     paths: tuple[str, ...]
@@ -61,8 +58,6 @@ class Settings:
     chunk_size: int = 16 << 20
     filter_text: str | None = None
     redact: str | None = None
-    files_per_trigger: int = 0
-    last_file: str = "wait"
     join: str = "auto"
 
 
@@ -87,8 +82,6 @@ _READERS: Final = {
     "chunkSize": ("chunk_size", size),
     "filter": ("filter_text", plain_text),
     "redact": ("redact", _secret),
-    "maxFilesPerTrigger": ("files_per_trigger", size),
-    "lastFile": ("last_file", one_of("wait", "read")),
     "join": ("join", one_of("auto", "all", "none")),
 }
 

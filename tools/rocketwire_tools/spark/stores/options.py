@@ -20,7 +20,6 @@ from rocketwire_tools.spark.option_values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-TABLES: Final = ("messages", "queues", "offsets", "timers", "damage")
 Range = tuple[int | None, int | None]
 
 
@@ -30,12 +29,9 @@ class Settings:
 
     Attributes:
         paths: stores, folders of stores, files of commit logs, or patterns.
-        table: one of ``TABLES``.
         mode: ``permissive``, ``dropmalformed`` or ``failfast``.
         split_size: bytes of a part; None for parts that keep the driver's processors equally busy.
-        use_queues: whether the consume queues lead to the messages of chosen topics.
         push_filters: whether a query's filters choose what is read.
-        bytes_per_trigger: bytes of a micro-batch, about; 0 for no limit.
         is_empty: whether no message can pass.
         topics: names of topics; none for all.
         system: whether topics of brokers count without ``topics``.
@@ -53,12 +49,9 @@ class Settings:
     """
 
     paths: tuple[str, ...]
-    table: str = "messages"
     mode: str = "permissive"
     split_size: int | None = None
-    use_queues: bool = True
     push_filters: bool = False
-    bytes_per_trigger: int = 1 << 30
     is_empty: bool = False
     topics: tuple[str, ...] = ()
     system: bool = False
@@ -115,12 +108,9 @@ def _expression(option: str, text: str) -> str:
 _READERS: Final = {
     "path": (PATHS, one_path),
     "paths": (PATHS, several_paths),
-    "table": ("table", one_of(*TABLES)),
     "mode": ("mode", one_of("permissive", "dropmalformed", "failfast")),
     "splitSize": ("split_size", _part_size),
-    "useQueues": ("use_queues", switch),
     "pushFilters": ("push_filters", switch),
-    "maxBytesPerTrigger": ("bytes_per_trigger", size),
     "topic": ("topics", _names),
     "system": ("system", switch),
     "queue": ("queue_id", _of_command("natural")),
@@ -135,7 +125,6 @@ _READERS: Final = {
     "ghosts": ("ghosts", switch),
     "folded": ("folded", switch),
 }
-_OF_ALL_TABLES: Final = frozenset({"paths", "table", "mode"})
 
 
 def read_options(options: Mapping[str, str]) -> Settings:
@@ -147,12 +136,4 @@ def read_options(options: Mapping[str, str]) -> Settings:
     Raises:
         OptionError: an option is invalid.
     """
-    settings = Settings(**read_values(options, _READERS))
-    if settings.table != "messages":
-        for option in options:
-            field = next(
-                field for name, (field, _) in _READERS.items() if name.lower() == option.lower()
-            )
-            if field not in _OF_ALL_TABLES:
-                raise OptionError(f"option {option!r} is one of table 'messages'")
-    return settings
+    return Settings(**read_values(options, _READERS))

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import glob
 import os
+from bisect import bisect_left
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.policy.resource_names import LMQ_PREFIX
+from rocketwire.store import consume_queue
 from rocketwire.store.folder import may_hold_records, offset_of_name
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.paths import local
 from rocketwire_tools.spark.sizing import part_size
+from rocketwire_tools.spark.stores.parts import LogPart, between, scan_of
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.scan import State
-from rocketwire_tools.store.lookup import at_physical_offset
+from rocketwire_tools.store.lookup import at_physical_offset, queue_unit
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
-from rocketwire_tools.store.queued.parts import LogPart, between, scan_of
-from rocketwire_tools.store.queued.planning import Queues, parts_of_topics, store_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.spark.stores.options import Settings
     from rocketwire_tools.store.lookup import StoredBytes
+
+    Queue = tuple[str, int]
 
 SMALLEST_PART: Final = 64 << 20
 LARGEST_PART: Final = 128 << 20
@@ -40,19 +45,19 @@ _CUTTING_QUEUES: Final = 8
 """Queues in which cuts are looked for: those with the most units."""
 _MARGIN: Final = 60_000
 """Milliseconds by which store timestamps may go back, where parts are left out by time."""
+_NEVER: Final = 1 << 63
 
 
 class DamageError(Exception):
     """A store is damaged, and ``mode`` is ``FAILFAST``."""
 
 
-def stores(paths: Iterable[str], *, may_be_none: bool = False) -> dict[str, list[Path]]:
+def stores(paths: Iterable[str]) -> dict[str, list[Path]]:
     """Return the stores of a read: the path of each, and what to open.
 
     Args:
         paths: of stores, of folders that hold stores, or of files of commit logs; or patterns.
             Files of one folder are one store.
-        may_be_none: whether a path may match nothing yet.
 
     Raises:
         FileNotFoundError: a path matches nothing.
@@ -62,7 +67,7 @@ def stores(paths: Iterable[str], *, may_be_none: bool = False) -> dict[str, list
     for pattern in paths:
         path = os.path.abspath(local(pattern))
         matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
-        if not (matches or may_be_none):
+        if not matches:
             raise FileNotFoundError(f"{pattern}: there is no such file or folder")
         for match in map(Path, matches):
             is_log_file = match.is_file() and offset_of_name(match.name) is not None
@@ -71,12 +76,11 @@ def stores(paths: Iterable[str], *, may_be_none: bool = False) -> dict[str, list
     return found
 
 
-def opened_stores(settings: Settings, *, may_be_none: bool = False) -> dict[str, OpenedStore]:
+def opened_stores(settings: Settings) -> dict[str, OpenedStore]:
     """Return the stores of a read, opened.  A folder without a store holds stores.
 
     Args:
         settings: options.
-        may_be_none: whether a path may match nothing yet.
 
     Raises:
         FileNotFoundError: a path matches nothing.
@@ -84,7 +88,7 @@ def opened_stores(settings: Settings, *, may_be_none: bool = False) -> dict[str,
         DamageError: the mode is ``failfast``, and a folder or file cannot be read.
     """
     result: dict[str, OpenedStore] = {}
-    for name, paths in stores(settings.paths, may_be_none=may_be_none).items():
+    for name, paths in stores(settings.paths).items():
         below: dict[str, OpenedStore] = {}
         if paths == [Path(name)] and os.path.isdir(name) and not may_hold_records(Path(name)):
             below = _stores_below(Path(name))
@@ -92,7 +96,7 @@ def opened_stores(settings: Settings, *, may_be_none: bool = False) -> dict[str,
             result |= below or {name: OpenedStore(paths)}
         except NoStoreError:
             below = _stores_below(Path(name)) if os.path.isdir(name) else {}
-            if not (below or may_be_none):
+            if not below:
                 raise
             result |= below
     if settings.mode == "failfast":
@@ -128,15 +132,15 @@ def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
         OptionError: there are too many parts.
     """
     opened = {} if settings.is_empty else opened_stores(settings)
-    files = [str(file.path) for store in opened.values() for file in store.log_files]
+    files = [str(file.path) for store in opened.values() for file in store.folder.commit_log]
     size = part_size(files, settings.split_size, smallest=SMALLEST_PART, largest=LARGEST_PART)
     planned: list[LogPart] = []
     for name, store in opened.items():
-        plan = Plan(name, store, settings, size)
-        needs_state = settings.ghosts or "state" in fields
-        of_units = None if needs_state else plan.parts_of_units()
-        of_store = of_units if of_units is not None else plan.parts_of_log(needs_state=needs_state)
-        planned += [part for part in of_store if plan.can_pass(part)]
+        if settings.mode == "failfast":
+            _refuse_gaps(store.folder.commit_log)
+        if store.folder.commit_log:
+            plan = _Plan(name, store, settings, size)
+            planned += plan.parts(needs_state=settings.ghosts or "state" in fields)
     return planned
 
 
@@ -176,79 +180,53 @@ def survey(whole: LogPart, size: int) -> Survey:
     return Survey(between(starts, whole.stop), times, end)
 
 
-class Plan:
+class _Plan:
     """The plan of one store.
 
     Args:
         name: path of the store.
-        store: the store.
+        store: a store with a log.
         settings: options.
         size: bytes of a part.
 
     Raises:
-        DamageError: a file of a log is missing, and ``mode`` is ``FAILFAST``.
+        OptionError: these are too many parts.
     """
 
     def __init__(self, name: str, store: OpenedStore, settings: Settings, size: int) -> None:
-        self._name = name
+        files = tuple(store.scans()[0].files)
+        whole = LogPart(store=name, files=files, start=files[0].offset, stop=files[-1].end)
         self._store = store
+        self._whole = whole
         self._settings = settings
         self._size = size
         self._is_in_use = store.is_in_use()
-        if settings.mode == "failfast":
-            _refuse_gaps(store.folder.commit_log)
-            _refuse_gaps(store.folder.dledger)
+        count = whole.whole_size // size
+        if count > MAX_PARTS:  # probably megabytes were meant
+            message = f"{size} bytes make {count} parts of {whole.store}"
+            raise OptionError(f"option 'splitSize': {message}; {MAX_PARTS} are the most")
 
-    def logs(self) -> list[LogPart]:
-        """The commit log, then DLedger's, each as one part."""
+    def parts(self, *, needs_state: bool) -> list[LogPart]:
+        """Return parts that together are the whole log, less what options leave out.
+
+        Args:
+            needs_state: whether damage before a part matters.
+        """
+        whole = self._whole
+        if whole.whole_size <= self._size and not self._is_in_use:
+            planned = [whole]
+        else:
+            cut = None if needs_state else self._cut_by_queues()
+            planned = self._cut_by_survey() if cut is None else cut
+        first, last = self._settings.physical
         return [
-            LogPart(
-                store=self._name,
-                files=tuple(scan.files),
-                is_dledger=scan.is_dledger,
-                start=scan.files[0].offset,
-                stop=scan.files[-1].end,
-            )
-            for scan in self._store.scans()
+            part
+            for part in planned
+            if (first is None or part.stop > first) and (last is None or part.start <= last)
         ]
 
-    def end_of(self, log: LogPart) -> int:
-        """Offset after the last message of a log."""
-        if log.is_dledger:
-            return self._end_of(log, None)
-        queues = Queues(self._store)
-        return self._end_of(log, queues.last_message())
-
-    def _end_of(self, log: LogPart, last: StoredBytes | None) -> int:
-        """The same, if a unit points to its message ``last``."""
-        if last is not None:
-            log = replace(log, start=last.physical_offset, newest=store_time(last))
-        return survey(log, self._size).end
-
-    def can_pass(self, part: LogPart) -> bool:
-        """Whether the offsets of a part are among the chosen ones."""
-        first, last = self._settings.physical
-        return not (first is not None and part.stop <= first) and not (
-            last is not None and part.start > last
-        )
-
-    # -------------------------------------------------------------- the log
-
-    def parts_of_log(self, *, needs_state: bool) -> list[LogPart]:
-        """Parts that together are the whole log, less those that the chosen times leave out."""
-        planned: list[LogPart] = []
-        for whole in self.logs():
-            self._refuse_crumbs(whole)
-            cut = None
-            if not (needs_state or whole.is_dledger):
-                cut = self._cut_by_queues(whole)
-            planned += self._surveyed(whole) if cut is None else cut
-        return planned
-
-    def _surveyed(self, whole: LogPart) -> list[LogPart]:
-        if whole.stop - whole.start <= self._size and not self._is_in_use:
-            return [whole]
-        result = survey(whole, self._size)
+    def _cut_by_survey(self) -> list[LogPart]:
+        result = survey(self._whole, self._size)
         *others, last = result.parts
         if self._is_in_use:
             last = replace(last, stop=result.end)
@@ -258,34 +236,71 @@ class Plan:
             if self._time_can_pass(first, newest)
         ]
 
-    def _cut_by_queues(self, whole: LogPart) -> list[LogPart] | None:
+    def _cut_by_queues(self) -> list[LogPart] | None:
         """Parts that begin where units of queues point to; None if queues cannot tell.
 
         Store timestamps go up, from part to part too, or a survey has to find out why not.
         """
-        queues = Queues(self._store)
-        last = queues.last_message()
-        if last is None:
-            return None
-        longest = sorted(queues.all, key=len, reverse=True)[:_CUTTING_QUEUES]
+        whole = self._whole
+        files = self._store.folder.queues
+        names = [name for name in files if not name[0].startswith(LMQ_PREFIX)]
+        longest = nlargest(
+            _CUTTING_QUEUES, names, key=lambda name: sum(f.size for f in files[name])
+        )
         starts = [whole]
-        times = [store_time(at_physical_offset(self._store, whole.start, ""))]
-        while starts[-1].start + self._size <= last.physical_offset:
-            message = queues.first_message(longest, starts[-1].start + self._size)
+        times = [_store_time(at_physical_offset(self._store, whole.start, ""))]
+        while starts[-1].start + self._size < whole.stop:
+            message = self._first_message(longest, starts[-1].start + self._size)
             if message is None:
                 break
-            if store_time(message) < times[-1]:
+            newest = _store_time(message)
+            if newest < times[-1]:
                 return None
-            times.append(store_time(message))
-            newest = times[-1]
+            times.append(newest)
             starts.append(replace(whole, start=message.physical_offset, newest=newest))
-        stop = self._end_of(whole, last) if self._is_in_use else whole.stop
-        ends = [*times[1:], 1 << 63]
+        if len(starts) == 1:
+            return None
+        stop = survey(starts[-1], self._size).end if self._is_in_use else whole.stop
+        ends = [*times[1:], _NEVER]
         return [
             part
             for part, first, end in zip(between(starts, stop), times, ends, strict=True)
             if self._time_can_pass(first - _MARGIN, end + _MARGIN)
         ]
+
+    def _first_message(self, queues: Iterable[Queue], offset: int) -> StoredBytes | None:
+        """The first message at an offset of the log or after it to which a unit of some points."""
+        messages = [self._message_of(queue, offset) for queue in queues]
+        return min(
+            (message for message in messages if message is not None),
+            key=lambda message: message.physical_offset,
+            default=None,
+        )
+
+    def _message_of(self, queue: Queue, offset: int) -> StoredBytes | None:
+        """The same for one queue; None too if the message is not the one of the unit."""
+        files = self._store.folder.queues[queue]
+        numbers = range(
+            files[0].offset // consume_queue.UNIT_SIZE, files[-1].end // consume_queue.UNIT_SIZE
+        )
+
+        def place_of(number: int) -> int:
+            unit = queue_unit(self._store, *queue, number)
+            return _NEVER if unit is None else unit.physical_offset
+
+        index = bisect_left(numbers, offset, key=place_of)
+        if index == len(numbers):
+            return None
+        message = at_physical_offset(self._store, place_of(numbers[index]), "consume queue")
+        if message is None:
+            return None
+        rows = message.rows()
+        is_it = (
+            rows.column("topic")[0] == queue[0]
+            and int(rows.column("queue_id")[0]) == queue[1]
+            and int(rows.column("queue_offset")[0]) == numbers[index]
+        )
+        return message if is_it else None
 
     def _time_can_pass(self, first: int, last: int) -> bool:
         settings = self._settings
@@ -293,43 +308,10 @@ class Plan:
             settings.end is not None and first > settings.end
         )
 
-    def _refuse_crumbs(self, whole: LogPart) -> None:
-        """Refuse a part size without a unit that was probably meant as megabytes."""
-        count = (whole.stop - whole.start) // self._size
-        if count > MAX_PARTS:
-            message = f"{self._size} bytes make {count} parts of {self._name}"
-            raise OptionError(f"option 'splitSize': {message}; {MAX_PARTS} are the most")
 
-    # -------------------------------------------------------------- queues
-
-    def parts_of_units(self) -> list[LogPart] | None:
-        """Parts that are read by the queues of the chosen topics; None to read the log."""
-        settings = self._settings
-        if not settings.use_queues:
-            return None
-        for whole in self.logs():
-            self._refuse_crumbs(whole)
-        planned = parts_of_topics(
-            self._name,
-            self._store,
-            topics=settings.topics,
-            queue_id=settings.queue_id,
-            offsets=settings.offsets,
-            size=self._size,
-            end_of=self._end_of if self._is_in_use else None,
-        )
-        return None if planned is None else self._within_times(planned)
-
-    def _within_times(self, planned: list[LogPart]) -> list[LogPart]:
-        """Those of some parts in the order of the log that the chosen times do not leave out."""
-        times = [part.newest for part in planned]
-        if times != sorted(times):  # a clock went back, so a part's times are not certain
-            return planned
-        return [
-            part
-            for part, first, end in zip(planned, times, [*times[1:], 1 << 63], strict=True)
-            if self._time_can_pass(first - _MARGIN, end + _MARGIN)
-        ]
+def _store_time(message: StoredBytes | None) -> int:
+    """Store timestamp of a message, milliseconds since 1970; 0 without one."""
+    return 0 if message is None else int(message.rows().column("store_timestamp")[0])
 
 
 def _refuse_gaps(files: Sequence[StoreFile]) -> None:

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire_tools.spark.stores.columns import microseconds, schema_of
+from rocketwire_tools.spark.stores.parts import scan_of
 from rocketwire_tools.spark.stores.planning import DamageError
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.formats.arrow_rows import pa, record_batch
-from rocketwire_tools.store.queued.blocks import UnitBlocks
-from rocketwire_tools.store.queued.parts import scan_of
 from rocketwire_tools.store.selecting import chosen, passing_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rocketwire_tools.spark.stores.options import Settings
+    from rocketwire_tools.spark.stores.parts import LogPart
     from rocketwire_tools.store.engine.rows import Rows
-    from rocketwire_tools.store.engine.scan import Block, LogScan
-    from rocketwire_tools.store.queued.parts import LogPart
+    from rocketwire_tools.store.engine.scan import LogScan
 
 BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that become one batch."""
@@ -55,10 +54,7 @@ def read(part: LogPart, fields: Sequence[str], settings: Settings) -> Iterator[A
         ghosts=settings.ghosts,
     )
     scan = scan_of(part, block_size=BLOCK_SIZE)
-    blocks: Iterable[Block] = scan
-    if part.units is not None:
-        blocks = UnitBlocks(part, scan, selection.tags)
-    for rows in passing_rows(blocks, selection, TopicNames(), is_folded=settings.folded):
+    for rows in passing_rows(scan, selection, TopicNames(), is_folded=settings.folded):
         if settings.mode == "failfast":
             _refuse_damage(scan)
         passing = _with_right_checksums(rows, settings.mode)
@@ -104,4 +100,4 @@ def _batch(rows: Rows, fields: Sequence[str], store: str) -> Any:
         else batch.column(name)
         for name in fields
     ]
-    return pa.record_batch(arrays, schema=schema_of("messages", fields))
+    return pa.record_batch(arrays, schema=schema_of(fields))

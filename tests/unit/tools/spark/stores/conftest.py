@@ -16,10 +16,10 @@ from tests.support.stores.fixtures import unpack
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rocketwire_tools.store.queued.parts import LogPart
+    from rocketwire_tools.spark.stores.parts import LogPart
     from tests.support.stores import BrokerStore
 
-EVERY = tuple(COLUMNS["messages"])
+EVERY = tuple(COLUMNS)
 
 
 @pytest.fixture(scope="session")

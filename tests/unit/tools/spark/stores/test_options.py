@@ -46,7 +46,8 @@ def test_options_are_those_of_the_command() -> None:
     ("option", "text", "message"),
     [
         ("topics", "a", "unknown option 'topics'; the options are path, "),
-        ("table", "index", "option 'table': 'index' is not one of messages, queues"),
+        ("table", "damage", "there is no option 'table' any more: export it with rocketwire-store"),
+        ("useQueues", "false", "there is no option 'useQueues' any more: leave it out"),
         ("queue", "-1", "option 'queue': '-1': must be 0"),
         ("offsets", "a:b", "option 'offsets': 'a:b': must be FROM:TO"),
         ("begin", "then", "option 'begin': 'then': must be like"),
@@ -57,9 +58,3 @@ def test_options_are_those_of_the_command() -> None:
 def test_an_invalid_option_is_refused_by_name(option: str, text: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         read_options({"path": "x", option: text})
-
-
-def test_options_that_choose_messages_are_refused_for_other_tables() -> None:
-    with pytest.raises(OptionError, match="option 'key' is one of table 'messages'"):
-        read_options({"path": "x", "table": "damage", "key": "k"})
-    assert read_options({"path": "x", "table": "damage", "mode": "failfast"}).table == "damage"

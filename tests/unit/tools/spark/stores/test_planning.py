@@ -5,21 +5,18 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import resource
 import shutil
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire.store import consume_queue
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.stores import planning
 from rocketwire_tools.spark.stores.options import read_options
-from rocketwire_tools.spark.stores.planning import DamageError, Plan, opened_stores, parts, stores
+from rocketwire_tools.spark.stores.planning import DamageError, opened_stores, parts, stores
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
-from rocketwire_tools.store.queued import planning as queued_planning
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.damage import log_files, remove_middle_file, zero_page
 from tests.support.stores.fixtures import unpack
@@ -72,7 +69,6 @@ def test_a_path_that_names_nothing_or_no_store_is_refused(tmp_path: Path) -> Non
         opened_stores(read_options({"path": str(tmp_path / "empty")}))
     with pytest.raises(OptionError, match="Python workers see mounted"):
         stores(["s3a://bucket/store"])
-    assert opened_stores(read_options({"path": str(tmp_path)}), may_be_none=True) == {}
 
 
 @pytest.mark.parametrize("fields", [FIELDS, (*FIELDS, "state")], ids=["by queues", "by a pass"])
@@ -128,7 +124,7 @@ def test_the_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(
     end = row.base + int(row.messages.positions[-1] + row.messages.sizes[-1])
 
     for fields in (FIELDS, ("state",)):
-        for options in ({"splitSize": "50k"}, {}, {"topic": "orders"}):
+        for options in ({"splitSize": "50k"}, {}):
             planned = parts(read_options({"path": str(root), **options}), fields)
             assert planned[-1].stop == end
 
@@ -158,88 +154,13 @@ def test_parts_of_other_times_and_offsets_are_left_out(
             assert len(planned) < 0.75 * len(whole)
 
 
-def test_a_topic_costs_the_bytes_of_its_own_messages(
-    packed_store: Callable[[str, str], BrokerStore],
-) -> None:
-    store = packed_store(CURRENT, "plain")
-
-    planned = parts(read_options({"path": str(store.root), "topic": "bills"}), FIELDS)
-
-    units = [unit for part in planned for unit in part.units or ()]
-    count = sum(message.topic == "bills" for message in store.truth.pulled)
-    assert sum(unit.stop - unit.start for unit in units) == count
-    rest = [part for part in planned if part.units is None]
-    last = store.truth.pulled[-1]
-    assert [part.start for part in rest] == [last.physical_offset + last.size]
-
-
-@pytest.mark.slow
-def test_parts_of_a_topic_of_other_times_are_left_out(
-    packed_store: Callable[[str, str], BrokerStore],
-    read_rows: ReadRows,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    store = packed_store(CURRENT, "plain")
-    monkeypatch.setattr(planning, "_MARGIN", 0)
-    path, orders = str(store.root), [m for m in store.truth.pulled if m.topic == "orders"]
-    time = orders[len(orders) // 2].store_timestamp
-    whole, _ = read_rows(FIELDS, path=path, topic="orders", splitSize="2k")
-
-    for options, expected in (
-        ({"begin": str(time)}, [m for m in orders if m.store_timestamp >= time]),
-        ({"end": str(time)}, [m for m in orders if m.store_timestamp <= time]),
-    ):
-        planned, rows = read_rows(FIELDS, path=path, topic="orders", splitSize="2k", **options)
-        assert all(part.units for part in planned[:-1])
-        assert [row["physical_offset"] for row in rows] == [m.physical_offset for m in expected]
-        assert len(planned) < 0.75 * len(whole)
-
-
-def test_no_part_of_a_topic_is_left_out_if_store_times_go_back(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    times = iter(range(1_000, 0, -1))
-
-    def store_time(_: object) -> int:
-        return next(times)
-
-    monkeypatch.setattr(queued_planning, "store_time", store_time)
-    monkeypatch.setattr(planning, "_MARGIN", 0)
-
-    def count(**options: str) -> int:
-        settings = {"path": str(root), "topic": "orders", "splitSize": "20k", **options}
-        return len(parts(read_options(settings), FIELDS))
-
-    assert count(end="1") == count() > 2
-
-
-def test_a_topic_is_read_from_the_log_if_its_queues_cannot_lead_to_all_of_it(root: Path) -> None:
-    def reads_units(**options: str) -> bool:
-        settings = read_options({"path": str(root), "topic": "orders", **options})
-        return any(part.units is not None for part in parts(settings, FIELDS))
-
-    assert reads_units()
-    assert not reads_units(useQueues="false")
-    assert not reads_units(topic="orders,unheard")
-    files = sorted((root / "consumequeue" / "orders" / "0").iterdir())
-    whole = files[0].read_bytes()
-    first, rest = whole[: 10 * consume_queue.UNIT_SIZE], whole[10 * consume_queue.UNIT_SIZE :]
-    files[0].rename(files[0].with_name(f"{len(first):020d}"))
-    files[0].with_name(f"{len(first):020d}").write_bytes(rest)
-    assert not reads_units()  # units of older messages are missing
-    files[0].write_bytes(first[:-20])
-    assert not reads_units()  # so is one between two files
-    files[0].write_bytes(first)
-    assert reads_units()
-
-
 def test_store_times_that_go_back_need_a_pass(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(1_000, 0, -1))
 
     def store_time(_: object) -> int:
         return next(times)
 
-    monkeypatch.setattr(planning, "store_time", store_time)
+    monkeypatch.setattr(planning, "_store_time", store_time)
     passes: list[object] = []
     survey = planning.survey
 
@@ -267,18 +188,6 @@ def test_parts_that_are_too_many_are_refused(root: Path) -> None:
 
     with pytest.raises(OptionError, match=r"'splitSize': 64 bytes make \d+ parts of .*store"):
         parts(read_options({"path": str(root), "splitSize": "64"}), FIELDS)
-
-
-@pytest.mark.slow
-def test_the_end_of_a_log_is_that_of_its_last_message(
-    packed_store: Callable[[str, str], BrokerStore],
-) -> None:
-    for kind in ("plain", "dledger", "rocksdb"):
-        store = packed_store(CURRENT, kind)
-        plan = Plan("x", OpenedStore([store.root]), read_options({"path": "x"}), 1 << 20)
-        (log,) = plan.logs()
-        last = store.truth.pulled[-1]
-        assert plan.end_of(log) == last.physical_offset + last.size
 
 
 @pytest.fixture
@@ -348,18 +257,3 @@ def test_an_empty_last_file_is_refused_in_mode_failfast(root: Path) -> None:
     assert parts(read_options({"path": str(root)}), FIELDS)
     with pytest.raises(DamageError, match=f"{last.name}: the file is empty"):
         parts(read_options({"path": str(root), "mode": "FAILFAST"}), FIELDS)
-
-
-def test_a_store_with_more_queues_than_descriptors_is_planned(root: Path) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    first = next(iter(sorted((root / "consumequeue" / "orders" / "0").iterdir())))
-    for number in range(200):
-        folder = root / "consumequeue" / "orders" / str(100 + number)
-        folder.mkdir()
-        shutil.copy(first, folder / first.name)
-    in_use = len(os.listdir("/proc/self/fd"))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (in_use + 50, hard))
-    try:
-        assert parts(read_options({"path": str(root), "topic": "bills"}), FIELDS)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

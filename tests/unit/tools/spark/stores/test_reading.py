@@ -12,7 +12,7 @@ from rocketwire_tools.spark.stores.options import read_options
 from rocketwire_tools.spark.stores.planning import DamageError, parts
 from rocketwire_tools.spark.stores.reading import read
 from rocketwire_tools.store.__main__ import main
-from tests.support.java.peers import CURRENT, OLD
+from tests.support.java.peers import CURRENT
 from tests.support.stores.damage import DAMAGE, flip_body, zero_page
 from tests.support.stores.fixtures import PACKED, unpack
 from tests.unit.tools.spark.stores.conftest import EVERY
@@ -37,7 +37,9 @@ def exported(root: Path, out: Path, *arguments: str, fields: Sequence[str] = EVE
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("release", "kind"), PACKED)
+@pytest.mark.parametrize(
+    ("release", "kind"), [(release, kind) for release, kind in PACKED if kind != "dledger"]
+)
 def test_parts_of_any_size_give_the_rows_of_the_command(
     packed_store: Callable[[str, str], BrokerStore],
     read_rows: ReadRows,
@@ -56,23 +58,6 @@ def test_parts_of_any_size_give_the_rows_of_the_command(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_queues_lead_to_the_messages_of_a_topic(
-    packed_store: Callable[[str, str], BrokerStore], read_rows: ReadRows, release: str
-) -> None:
-    store = packed_store(release, "plain")
-    pulled = [message for message in store.truth.pulled if message.topic == "orders"]
-
-    for size in ("1g", "3000"):
-        planned, rows = read_rows(
-            WITHOUT_STATE, path=str(store.root), topic="orders", splitSize=size
-        )
-        assert any(part.units for part in planned)
-        places = sorted((row["physical_offset"], row["queue_offset"]) for row in rows)
-        assert places == [(message.physical_offset, message.queue_offset) for message in pulled]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("damage", [name for name in DAMAGE if name != "remove_log"])
 def test_a_damaged_log_gives_the_rows_of_the_command_too(
     read_rows: ReadRows, tmp_path: Path, damage: str
@@ -85,9 +70,7 @@ def test_a_damaged_log_gives_the_rows_of_the_command_too(
     for size in ("1g", "20000"):
         assert read_rows(path=str(root), splitSize=size)[1] == expected
         assert read_rows(WITHOUT_STATE, path=str(root), splitSize=size)[1] == without_state
-        _, of_log = read_rows(
-            WITHOUT_STATE, path=str(root), splitSize=size, topic="orders", useQueues="false"
-        )
+        _, of_log = read_rows(WITHOUT_STATE, path=str(root), splitSize=size, topic="orders")
         assert of_log == [row for row in without_state if row["topic"] == "orders"]
 
 
@@ -166,10 +149,6 @@ def test_a_read_may_name_the_store_alone(
 @pytest.mark.parametrize(
     ("options", "share"),
     [
-        ({"topic": "orders"}, 0.5),
-        ({"topic": "orders", "queue": "1"}, 0.2),
-        ({"topic": "orders", "queue": "1", "offsets": ":4"}, 0.15),
-        ({"topic": "orders", "tag": "paid"}, 0.4),
         ({"physical": ":100000"}, 0.3),
         ({"end": "2020-01-01"}, 0.0),
     ],

@@ -45,11 +45,19 @@ def rows_of(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
-    expected = ", ".join(f"`{name}` {kind}" for name, kind in default_columns("messages").items())
+    expected = ", ".join(f"`{name}` {kind}" for name, kind in default_columns().items())
 
     assert source(path="x").name() == "rocketmq-store"
     assert source(path="x").schema() == expected
-    assert "`lag` bigint" in source(path="x", table="offsets").schema()
+
+
+def test_a_stream_is_refused_with_advice() -> None:
+    reader = source(path="x").streamReader(schema())
+
+    with pytest.raises(
+        OptionError, match=r"files have no stream: read them again with spark\.read"
+    ):
+        reader.initialOffset()
 
 
 def test_a_schema_chooses_what_is_read(packed_store: Callable[[str, str], BrokerStore]) -> None:
@@ -90,50 +98,11 @@ def test_filters_choose_what_is_read_and_are_given_back(
     assert rows_of(reader, reader.partitions()) == []
 
 
-def test_a_table_has_a_partition_for_each_store(
-    packed_store: Callable[[str, str], BrokerStore],
-) -> None:
-    store = packed_store(CURRENT, "plain")
-    reader = source(path=str(store.root), table="queues").reader(schema(queue_offset="bigint"))
-    partitions = reader.partitions()
-
-    assert len(partitions) == 1
-    assert len(rows_of(reader, partitions)) == len(store.truth.pulled)
-
-
 def test_no_partitions_are_no_rows() -> None:
     from pyspark.sql.datasource import InputPartition
 
-    for table in ("messages", "damage"):
-        reader = source(path="x", table=table).reader(schema())
-        assert list(reader.read(InputPartition(None))) == []
-
-
-def test_a_stream_goes_on_where_it_was(packed_store: Callable[[str, str], BrokerStore]) -> None:
-    from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
-
-    store = packed_store(CURRENT, "plain")
-    options = {"path": str(store.root), "maxBytesPerTrigger": "100k"}
-    reader = source(**options).streamReader(schema(physical_offset="bigint"))
-    assert reader.getDefaultReadLimit() == ReadMaxBytes(100 << 10)
-    start = reader.initialOffset()
-    reader.prepareForTriggerAvailableNow()
-    middle = reader.latestOffset(start, ReadMaxBytes(100 << 10))
-    end = reader.latestOffset(middle, ReadAllAvailable())
-
-    rows = rows_of(reader, reader.partitions(start, middle))
-    rest = rows_of(reader, reader.partitions(middle, end))
-
-    offsets = [row["physical_offset"] for row in rows + rest]
-    assert offsets == [message.physical_offset for message in store.truth.pulled]
-    assert reader.latestOffset(end, ReadAllAvailable()) == end
-    unlimited = source(path="x", maxBytesPerTrigger="0").streamReader(schema())
-    assert unlimited.getDefaultReadLimit() == ReadAllAvailable()
-
-
-def test_a_stream_has_messages_alone() -> None:
-    with pytest.raises(OptionError, match="a stream has no table 'damage'"):
-        source(path="x", table="damage").streamReader(schema())
+    reader = source(path="x").reader(schema())
+    assert list(reader.read(InputPartition(None))) == []
 
 
 @pytest.mark.process

@@ -45,7 +45,6 @@ def check_columns(
     *,
     has_topic: bool,
     stable_ids: bool,
-    transactional: bool,
     of_kafka: bool = False,
 ) -> tuple[str, ...]:
     """Check the columns of a frame; returns their names in the table, in the frame's order.
@@ -54,7 +53,6 @@ def check_columns(
         fields: name and type of each column; case does not matter.
         has_topic: whether option ``topic`` is set.
         stable_ids: whether option ``ids`` is ``stable``.
-        transactional: whether option ``transactional`` is set.
         of_kafka: whether the columns are those of ``KAFKA_COLUMNS``.
 
     Raises:
@@ -86,8 +84,6 @@ def check_columns(
     delays = [name for name in ("delaySeconds", "deliverTimestamp") if name in names]
     if len(delays) > 1:
         raise OptionError("columns 'delaySeconds' and 'deliverTimestamp': use one of them")
-    if delays and transactional:
-        raise OptionError(f"column {delays[0]!r} is not possible with transactional=true")
     return tuple(names)
 
 

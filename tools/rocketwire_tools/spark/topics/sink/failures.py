@@ -34,10 +34,6 @@ _PASSING_CODES: Final = frozenset(
 )
 """Codes of a broker that may accept the same request later."""
 
-_TRANSACTION_HINT: Final = (
-    "write without option 'transactional', or set rejectTransactionMessage=false at the broker"
-)
-
 
 class SinkError(RuntimeError):
     """Rows could not be written."""
@@ -120,8 +116,6 @@ def _advice(error: RocketWireError) -> str:
 
 
 def _broker_advice(error: BrokerError) -> str:
-    if "transaction message is forbidden" in (error.remark or ""):
-        return _TRANSACTION_HINT
     if is_about_access(error):
         return "check the credentials, and that they permit to publish to the topic"
     if error.code == ResponseCode.MESSAGE_ILLEGAL and "timer message" in (error.remark or ""):

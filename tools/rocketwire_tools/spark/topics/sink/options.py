@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.spark.option_values import OptionError, one_of, plain_text, size, switch
+from rocketwire_tools.spark.option_values import (
+    OptionError,
+    one_of,
+    plain_text,
+    refuse_gone,
+    size,
+)
 from rocketwire_tools.spark.topics.connection import OPTIONS as CONNECTION_OPTIONS
 from rocketwire_tools.spark.topics.connection import Connection
 
@@ -33,7 +39,6 @@ class SinkSettings:
         stable_ids: whether equal rows of repeated attempts have equal unique keys.
         run_id: name of a run, whose repetition has the same unique keys; None for another one each
             time.
-        transactional: whether rows are visible only when Spark commits.
         in_flight: requests under way of a task.
         batch_size: bytes of a request with several messages.
         compress_above: larger bodies are sent compressed, each in a request of its own; None for no
@@ -41,7 +46,6 @@ class SinkSettings:
         max_message_size: largest body in bytes.
         send_timeout: seconds of an attempt.
         retry_timeout: seconds in which a failed request is tried again.
-        checkpoint: folder of the query's checkpoint; None if it is unknown.
     """
 
     connection: Connection
@@ -50,14 +54,12 @@ class SinkSettings:
     group: str = DEFAULT_GROUP
     stable_ids: bool = False
     run_id: str | None = None
-    transactional: bool = False
     in_flight: int = 16
     batch_size: int = 256 << 10
     compress_above: int | None = None
     max_message_size: int = 4 << 20
     send_timeout: float = 3.0
     retry_timeout: float = 60.0
-    checkpoint: str | None = None
 
 
 def _seconds(option: str, text: str) -> float:
@@ -120,16 +122,14 @@ _READERS: Final[Mapping[str, tuple[str, Reader]]] = {
     ),
     "ids": ("stable_ids", lambda option, text: one_of("stable", "new")(option, text) == "stable"),
     "runId": ("run_id", plain_text),
-    "transactional": ("transactional", switch),
     "inFlight": ("in_flight", _count),
     "batchSize": ("batch_size", _size_to(MAX_BATCH_SIZE)),
     "compressAbove": ("compress_above", _size_to(MAX_MESSAGE_SIZE)),
     "maxMessageSize": ("max_message_size", _size_to(MAX_MESSAGE_SIZE)),
     "sendTimeout": ("send_timeout", _positive_seconds),
     "retryTimeout": ("retry_timeout", _seconds),
-    "checkpointLocation": ("checkpoint", plain_text),
 }
-_OF_SPARK: Final = frozenset({"path", "queryname"})
+_OF_SPARK: Final = frozenset({"path", "queryname", "checkpointlocation"})
 """Options that Spark passes on; ``path`` is the argument of ``save`` and ``start``."""
 
 
@@ -154,6 +154,7 @@ def read_sink_options(options: Mapping[str, str]) -> SinkSettings:
             full_name, (field, read) = by_name[name]
             values[field] = read(full_name, text)
         elif name not in connecting and name not in _OF_SPARK:
+            refuse_gone(option)
             names = ", ".join([*_READERS, *CONNECTION_OPTIONS])
             raise OptionError(f"unknown option {option!r} of the sink; the options are {names}")
     settings = SinkSettings(connection=connection, **values)

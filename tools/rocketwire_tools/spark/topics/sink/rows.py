@@ -43,8 +43,8 @@ class Row(NamedTuple):
 class RowReader:
     """Builds the messages of a partition.
 
-    A message that no batch may contain is a request of its own: delayed and transactional ones,
-    those to retry topics, and bodies above ``single_above``.
+    A message that no batch may contain is a request of its own: delayed ones, those
+    to retry topics, and bodies above ``single_above``.
 
     Attributes:
         count: rows so far.
@@ -59,7 +59,6 @@ class RowReader:
         topic: str | None,
         max_message_size: int,
         single_above: int,
-        only_singles: bool = False,
         namespace: str = "",
         of_kafka: bool = False,
         keys: StableKeys | None = None,
@@ -71,7 +70,6 @@ class RowReader:
             topic: topic of all rows; None for that of column ``topic``.
             max_message_size: largest body in bytes.
             single_above: larger bodies are requests of their own.
-            only_singles: whether there are no batches.
             namespace: namespace of the first kind.
             of_kafka: whether the columns are those of ``KAFKA_COLUMNS``.
             keys: unique keys; None for new ones.
@@ -81,7 +79,6 @@ class RowReader:
         self._topic = topic
         self._max_size = max_message_size
         self._single_above = single_above
-        self._only_singles = only_singles
         self._namespace = namespace
         self._of_kafka = of_kafka
         self._keys = keys
@@ -141,8 +138,7 @@ class RowReader:
         check_message(topic, message.body, max_size=self._max_size)
         key = None if self._keys is None else self._stable_key(self._keys, message, row_id)
         if (
-            self._only_singles
-            or delay_seconds is not None
+            delay_seconds is not None
             or deliver_millis is not None
             or len(message.body) > self._single_above
             or is_retry_topic(topic)
@@ -184,8 +180,8 @@ class RowReader:
         )
 
 
-def with_unique_key(message: Message, key: str, **system: str) -> Message:
-    """Return a message with a unique key and other properties of the system."""
+def with_unique_key(message: Message, key: str) -> Message:
+    """Return a message with a unique key."""
     return Message(
         message.topic,
         message.body,
@@ -195,7 +191,7 @@ def with_unique_key(message: Message, key: str, **system: str) -> Message:
         delay_seconds=message.delay_seconds,
         deliver_millis=message.deliver_millis,
         sharding_key=message.sharding_key,
-        system={const.UNIQ_KEY: key, **system},
+        system={const.UNIQ_KEY: key},
     )
 
 

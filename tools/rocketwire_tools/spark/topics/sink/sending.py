@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import AsyncExitStack
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import trio
 
 from rocketwire.client import open_producer
 from rocketwire.client.periodic import now_millis
-from rocketwire.client.producer.transactions import build_half_message
 from rocketwire.client.publish.request_builder import OutgoingMessage, wire_topic
 from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.codes import RequestCode
-from rocketwire.errors import BrokerError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.queue_selectors import queue_by_hash
-from rocketwire.policy.retry import SEND_STATUSES
 from rocketwire.wire.message.properties import encode_properties
 from rocketwire_tools.spark.topics.connection import open_connection
 from rocketwire_tools.spark.topics.sink.attempts import (
@@ -31,9 +27,7 @@ from rocketwire_tools.spark.topics.sink.attempts import (
     producer_config,
     with_retries,
 )
-from rocketwire_tools.spark.topics.sink.ending import roll_back, unknown_state
 from rocketwire_tools.spark.topics.sink.failures import SinkError
-from rocketwire_tools.spark.topics.sink.halves import Halves, unpack
 from rocketwire_tools.spark.topics.sink.outbox import Lane, Outbox, Parcel
 
 if TYPE_CHECKING:
@@ -43,16 +37,6 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire_tools.spark.topics.sink.options import SinkSettings
     from rocketwire_tools.spark.topics.sink.rows import RowReader
-
-CODES: Final = {status: code for code, status in SEND_STATUSES.items()}
-_CHECKED_OFTEN: Final = {const.TRANSACTION_CHECK_TIMES: str((1 << 31) - 1)}
-"""Lets a broker give up to check a half message at once; a commit finds it by its place in the log.
-
-Only the driver can tell the state of a transaction. A check that gets no state has the broker
-append the half message again, up to 15 times, also if its transaction has ended meanwhile.
-
-Java: ``TransactionalMessageServiceImpl.check`` and ``needDiscard``, ``EndTransactionProcessor``.
-"""
 
 
 class Dispatcher:
@@ -110,7 +94,6 @@ class PartitionSender:
         self,
         settings: SinkSettings,
         reader: RowReader,
-        halves: Halves | None = None,
         present: Present = NOTHING,
     ) -> None:
         """Send nothing yet.
@@ -118,12 +101,10 @@ class PartitionSender:
         Args:
             settings: options.
             reader: builds the messages.
-            halves: takes the half messages; None to send ordinary messages.
             present: what there was when the write was planned.
         """
         self.settings = settings
         self.reader = reader
-        self.halves = halves
         self.present = present
         self._has_delays = not {"delaySeconds", "deliverTimestamp"}.isdisjoint(reader.names)
         self._checked: set[str] = set()
@@ -145,16 +126,9 @@ class PartitionSender:
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(open_connection(settings.connection))
             producer = await stack.enter_async_context(
-                open_producer(
-                    client, settings.group, producer_config(settings), check=unknown_state
-                )
+                open_producer(client, settings.group, producer_config(settings))
             )
-            try:
-                await self.send_batches(producer, first, batches)
-            except Exception:
-                if self.halves is not None:
-                    await roll_back(client, producer.group, unpack(self.halves.pack()))
-                raise
+            await self.send_batches(producer, first, batches)
 
     async def send_batches(self, producer: Producer, first: Any, batches: Iterator[Any]) -> None:
         """Send the rows of all record batches with an open producer."""
@@ -222,10 +196,7 @@ class PartitionSender:
                 return await producer.send(message)
             return await producer.send_to(message, queue)
 
-        if self.halves is None or message is None:
-            await self._retried(producer, attempt, topic)
-        else:
-            await self._send_half(producer, parcel.lane, message, self.halves)
+        await self._retried(producer, attempt, topic)
 
     async def _send_batch(self, producer: Producer, parcel: Parcel) -> SendResult:
         """Send a batch; as ``Producer.send_batch`` does with messages that are not encoded."""
@@ -248,29 +219,6 @@ class PartitionSender:
         if queue is None:
             return await sender.send(topic, outgoing, seconds)
         return await sender.send_once(topic, target, queue, outgoing, deadline)
-
-    async def _send_half(
-        self, producer: Producer, lane: Lane, message: Message, halves: Halves
-    ) -> None:
-        topic, queue = lane
-        half = build_half_message(message, producer.group)
-        half = replace(half, system={**half.system, **_CHECKED_OFTEN})
-
-        async def attempt() -> SendResult:
-            if queue is None:
-                result = await producer.send(half)
-            else:
-                result = await producer.send_to(half, queue)
-            if not result.is_ok:  # Java rolls such a transaction back
-                code = CODES[result.status]
-                raise BrokerError(code, "", RequestCode.SEND_MESSAGE_V2, str(result.message_queue))
-            return result
-
-        result = await self._retried(producer, attempt, topic)
-        name = wire_topic(producer.instance.config, topic)
-        broker = producer.sender.targets[name].info.broker_name(result.message_queue)
-        key = message.system.get(const.UNIQ_KEY) or result.msg_id
-        halves.add(name, broker, key, result.queue_offset, result.offset_msg_id)
 
 
 async def _next(batches: Iterator[Any]) -> Any:

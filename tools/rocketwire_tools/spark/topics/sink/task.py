@@ -8,7 +8,6 @@ import trio
 
 from rocketwire_tools.spark.topics.sink.attempts import NOTHING, Present
 from rocketwire_tools.spark.topics.sink.failures import first_error
-from rocketwire_tools.spark.topics.sink.halves import Halves
 from rocketwire_tools.spark.topics.sink.rows import RowReader
 from rocketwire_tools.spark.topics.sink.sending import PartitionSender
 from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
@@ -35,8 +34,8 @@ def write_partition(
     scope: str,
     partition: int,
     present: Present = NOTHING,
-) -> tuple[int, bytes]:
-    """Send the rows of a partition.
+) -> int:
+    """Send the rows of a partition; returns their number.
 
     Args:
         names: columns, with the names of ``COLUMNS`` or ``KAFKA_COLUMNS``.
@@ -46,9 +45,6 @@ def write_partition(
         partition: number of the partition.
         present: what there was when the write was planned.
 
-    Returns:
-        The number of rows, and their half messages as ``Halves.pack`` writes them.
-
     Raises:
         SinkError: rows cannot be sent.
     """
@@ -57,11 +53,9 @@ def write_partition(
         topic=settings.topic,
         max_message_size=settings.max_message_size,
         single_above=min(settings.compress_above or settings.batch_size, settings.batch_size),
-        only_singles=settings.transactional,
         namespace=settings.connection.namespace,
         of_kafka=settings.of_kafka,
         keys=StableKeys(scope, partition) if settings.stable_ids else None,
     )
-    halves = Halves() if settings.transactional else None
-    run(PartitionSender(settings, reader, halves, present).send_all, batches)
-    return reader.count, b"" if halves is None else halves.pack()
+    run(PartitionSender(settings, reader, present).send_all, batches)
+    return reader.count

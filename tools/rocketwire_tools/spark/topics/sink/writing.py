@@ -7,7 +7,6 @@ a micro-batch is handled by another writer with the same options.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark import TaskContext
@@ -33,19 +32,6 @@ if TYPE_CHECKING:
 QUERY_ID: Final = "sql.streaming.queryId"
 BATCH_ID: Final = "streaming.sql.batchId"
 """Properties of a task of a streaming query, also inside ``foreachBatch``."""
-
-
-@dataclass
-class Written(WriterCommitMessage):
-    """What a task has sent.
-
-    Attributes:
-        rows: number of messages.
-        halves: half messages that wait for the driver, as ``HalfMessages.pack`` writes them.
-    """
-
-    rows: int
-    halves: bytes = b""
 
 
 class _Sink:
@@ -74,16 +60,16 @@ class _Sink:
         self.run = settings.run_id or uuid.uuid4().hex
         self.present = present_now(settings)
 
-    def write(self, iterator: Iterator[Any]) -> Written:
+    def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
         """Send the rows of a partition."""
         from rocketwire_tools.spark.topics.sink.task import write_partition
 
         context = TaskContext.get()
         partition = 0 if context is None else context.partitionId()
-        rows, halves = write_partition(
+        write_partition(
             self.names, self.settings, iterator, self._scope(context), partition, self.present
         )
-        return Written(rows, halves)
+        return WriterCommitMessage()
 
     def _scope(self, context: TaskContext | None) -> str:
         """Return what the unique keys of the rows belong to."""
@@ -104,20 +90,6 @@ class TopicWriter(_Sink, DataSourceArrowWriter):
         """Send nothing yet."""
         self.prepare(names, settings)
 
-    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Make the rows visible, if option ``transactional`` is set."""
-        if self.settings.transactional:
-            from rocketwire_tools.spark.topics.sink.driver import commit_job
-
-            commit_job(self.settings, _halves(messages))
-
-    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Drop the rows, if option ``transactional`` is set."""
-        if self.settings.transactional:
-            from rocketwire_tools.spark.topics.sink.driver import abort_job
-
-            abort_job(self.settings, _halves(messages))
-
 
 class TopicStreamWriter(_Sink, DataSourceStreamArrowWriter):
     """Sends the rows of each micro-batch."""
@@ -127,25 +99,6 @@ class TopicStreamWriter(_Sink, DataSourceStreamArrowWriter):
     def __init__(self, names: tuple[str, ...], settings: SinkSettings) -> None:
         """Send nothing yet."""
         self.prepare(names, settings)
-
-    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Make the rows visible, if option ``transactional`` is set."""
-        if self.settings.transactional:
-            from rocketwire_tools.spark.topics.sink.driver import commit_batch
-
-            commit_batch(self.settings, _halves(messages), batchId)
-
-    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Drop the rows, if option ``transactional`` is set."""
-        if self.settings.transactional:
-            from rocketwire_tools.spark.topics.sink.driver import abort_batch
-
-            abort_batch(self.settings, _halves(messages), batchId)
-
-
-def _halves(messages: list[WriterCommitMessage | None]) -> list[bytes]:
-    """Return the half messages of the tasks; None stands for a task that failed."""
-    return [message.halves for message in messages if isinstance(message, Written)]
 
 
 def batch_writer(options: Mapping[str, str], schema: StructType, overwrite: bool) -> TopicWriter:
@@ -171,13 +124,7 @@ def stream_writer(
         raise OptionError(
             "a topic cannot be overwritten: use outputMode('append'), or foreachBatch"
         )
-    names, settings = _checked(options, schema)
-    if settings.transactional and not settings.checkpoint:
-        raise OptionError(
-            "transactional=true keeps its decisions in the query's checkpoint: set option "
-            "'checkpointLocation' of writeStream"
-        )
-    return TopicStreamWriter(names, settings)
+    return TopicStreamWriter(*_checked(options, schema))
 
 
 def _checked(
@@ -189,7 +136,6 @@ def _checked(
         fields,
         has_topic=settings.topic is not None,
         stable_ids=settings.stable_ids,
-        transactional=settings.transactional,
         of_kafka=settings.of_kafka,
     )
     return names, settings

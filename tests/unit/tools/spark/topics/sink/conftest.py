@@ -40,7 +40,7 @@ class Rows:
         scope: str = "s",
         present: Present = NOTHING,
         **options: str,
-    ) -> tuple[int, bytes]:
+    ) -> int:
         """Write a partition; ``batches`` are columns of record batches."""
         pa: Any = importlib.import_module("pyarrow")
         tables = [pa.record_batch(batch) for batch in batches]

@@ -9,7 +9,7 @@ from rocketwire_tools.spark.topics.sink.columns import COLUMNS, KAFKA_COLUMNS, c
 
 
 def check(*fields: tuple[str, str], **options: bool) -> tuple[str, ...]:
-    flags = {"has_topic": True, "stable_ids": False, "transactional": False, **options}
+    flags = {"has_topic": True, "stable_ids": False, **options}
     return check_columns(fields, **flags)
 
 
@@ -49,11 +49,6 @@ def test_columns_of_kafka_are_those_that_a_read_has() -> None:
             [("body", "string"), ("delaySeconds", "int"), ("deliverTimestamp", "timestamp")],
             {},
             "columns 'delaySeconds' and 'deliverTimestamp': use one of them",
-        ),
-        (
-            [("body", "string"), ("delaySeconds", "int")],
-            {"transactional": True},
-            "column 'delaySeconds' is not possible with transactional=true",
         ),
     ],
 )  # fmt: skip

@@ -37,10 +37,6 @@ def broker_error(code: int, remark: str = "") -> BrokerError:
         (broker_error(17), "create the topic"),
         (broker_error(2), "check the broker's load"),
         (broker_error(26), "check the broker's log"),
-        (
-            broker_error(16, "the broker[x] sending transaction message is forbidden"),
-            "write without option 'transactional'",
-        ),
     ],
 )
 def test_an_error_becomes_a_line_with_advice(error: RocketWireError, advice: str) -> None:

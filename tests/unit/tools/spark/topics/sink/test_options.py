@@ -16,7 +16,6 @@ def test_options_have_defaults() -> None:
     assert settings.connection.name_servers == "127.0.0.1:9876"
     assert (settings.topic, settings.group) == (None, "spark-rocketwire")
     assert not settings.stable_ids
-    assert not settings.transactional
 
 
 def test_case_does_not_matter() -> None:
@@ -27,7 +26,6 @@ def test_case_does_not_matter() -> None:
             "Group": "g",
             "IDS": "Stable",
             "runid": "r",
-            "TRANSACTIONAL": "true",
             "inflight": "4",
             "batchsize": "64k",
             "compressabove": "4k",
@@ -43,13 +41,11 @@ def test_case_does_not_matter() -> None:
     assert settings.group == "g"
     assert settings.stable_ids
     assert settings.run_id == "r"
-    assert settings.transactional
     assert settings.in_flight == 4
     assert settings.batch_size == 64 << 10
     assert settings.compress_above == 4096
     assert settings.max_message_size == 8 << 20
     assert (settings.send_timeout, settings.retry_timeout) == (1.5, 0)
-    assert settings.checkpoint == "/data/c"
 
 
 def test_the_argument_of_save_is_a_topic() -> None:
@@ -60,6 +56,7 @@ def test_the_argument_of_save_is_a_topic() -> None:
 @pytest.mark.parametrize(
     ("option", "text", "reason"),
     [
+        ("transactional", "true", "there is no option 'transactional' any more: use ids=stable"),
         ("foo", "1", "unknown option 'foo' of the sink; the options are topic, group"),
         ("topic", "no topic", "option 'topic': topic 'no topic': only letters"),
         ("group", "DEFAULT_PRODUCER", "option 'group': DEFAULT_PRODUCER is reserved"),

@@ -101,7 +101,7 @@ def test_properties_of_clients_and_brokers_are_left_out() -> None:
     assert messages(columns)[0].properties == {"mine": "1"}
 
 
-@pytest.mark.parametrize("options", [{}, {"only_singles": True}])
+@pytest.mark.parametrize("options", [{}, {"single_above": 0}])
 def test_properties_that_have_no_room_in_a_message_are_refused(options: dict[str, Any]) -> None:
     texts = pa.map_(pa.string(), pa.string())
     fits = {"body": ["b"], "properties": pa.array([[("x", "ü" * 16_000)]], texts)}
@@ -178,7 +178,6 @@ def test_stable_keys_are_those_of_the_rows() -> None:
         ({"deliverTimestamp": pa.array([3], pa.int64())}, {}),
         ({}, {"topic": "%RETRY%g"}),
         ({}, {"single_above": 0}),
-        ({}, {"only_singles": True}),
     ],
 )
 def test_what_no_batch_may_contain_is_sent_alone(
@@ -213,8 +212,8 @@ def test_a_row_that_cannot_be_a_message_is_named(columns: dict[str, Any], reason
     assert str(refused.value).startswith(reason)
 
 
-@pytest.mark.parametrize("only_singles", [False, True])
-def test_an_invalid_property_is_named_with_its_row(only_singles: bool) -> None:
+@pytest.mark.parametrize("options", [{}, {"single_above": 0}])
+def test_an_invalid_property_is_named_with_its_row(options: dict[str, Any]) -> None:
     pairs = pa.array([[("x", " ")]], pa.map_(pa.string(), pa.string()))
     with pytest.raises(SinkError, match="row 0 of the partition: property 'x': name and value"):
-        rows({"body": ["b"], "properties": pairs}, only_singles=only_singles)
+        rows({"body": ["b"], "properties": pairs}, **options)

@@ -8,7 +8,6 @@ import pytest
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire_tools.spark.topics.sink.failures import SinkError
-from rocketwire_tools.spark.topics.sink.halves import unpack
 from rocketwire_tools.spark.topics.sink.task import run
 
 if TYPE_CHECKING:
@@ -17,14 +16,12 @@ if TYPE_CHECKING:
 
 def test_all_rows_of_all_record_batches_are_sent(rows: Rows) -> None:
     topic = rows.cluster.topic()
-    count, halves = rows.write({"body": ["a", "b"]}, {"body": ["c"]}, topic=topic)
-
-    assert (count, halves) == (3, b"")
+    assert rows.write({"body": ["a", "b"]}, {"body": ["c"]}, topic=topic) == 3
     assert sorted(rows.bodies(topic)) == ["a", "b", "c"]
 
 
 def test_a_partition_without_rows_opens_no_connection(rows: Rows) -> None:
-    assert rows.write(topic="a", nameServers="127.0.0.1:1") == (0, b"")
+    assert rows.write(topic="a", nameServers="127.0.0.1:1") == 0
 
 
 def test_repeated_attempts_have_equal_unique_keys(rows: Rows) -> None:
@@ -35,23 +32,6 @@ def test_repeated_attempts_have_equal_unique_keys(rows: Rows) -> None:
 
     assert len(keys) == 6
     assert len(set(keys)) == 3
-
-
-def test_half_messages_are_invisible_and_go_to_the_driver(rows: Rows) -> None:
-    topic = rows.cluster.topic()
-    _, packed = rows.write({"body": ["a", "b"]}, topic=topic, transactional="true")
-
-    assert rows.bodies(topic) == []
-    assert [(half.topic, half.broker) for half in unpack(packed)] == [(topic, "broker-a")] * 2
-
-
-def test_a_task_that_fails_rolls_its_half_messages_back(rows: Rows) -> None:
-    topic = rows.cluster.topic()
-    with pytest.raises(SinkError, match="row 3 of the partition: column 'body' is null"):
-        rows.write({"body": ["a", "b", "c", None]}, topic=topic, transactional="true", inFlight="1")
-
-    assert rows.bodies(topic) == []
-    assert rows.cluster.do(lambda: rows.cluster.broker.state.halves.undecided_count) <= 1
 
 
 def test_one_error_is_raised_without_its_group() -> None:
