@@ -74,7 +74,6 @@ ROCKSDB_UNIT: Final[Any] = Struct(
 )
 """A message of a queue in RocksDB (Java: ``RocksDBConsumeQueueTable.CQ_UNIT_SIZE``)."""
 
-ROCKSDB_TIMER: Final[Any] = Struct("size" / Int32sb, "physical_offset" / Int64sb)
 """A timed message in RocksDB (Java: ``TimerRocksDBRecord.VALUE_LENGTH``)."""
 
 TIMER_RECORD: Final[Any] = Struct(

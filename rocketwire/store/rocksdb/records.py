@@ -1,4 +1,4 @@
-"""Keys and values that 5.x brokers keep in RocksDB: queues, configuration, pops, timers, an index.
+"""Keys and values that 5.x brokers keep in RocksDB: queues, configuration, pops, an index.
 
 A RocksDB sorts by the bytes of its keys, so that the units of one queue stand together, by offset.
 """
@@ -18,15 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _UNIT: Final = Struct(layouts.format_of(layouts.ROCKSDB_UNIT))
-_TIMER: Final = Struct(layouts.format_of(layouts.ROCKSDB_TIMER))
 _INT16: Final = Struct(">h")
 _INT32: Final = Struct(">i")
 _INT64: Final = Struct(">q")
 _CONTROL: Final = b"\x01"
-_BOUND: Final = Struct(">qq")
-_BOUND_KEY: Final = 14
-_NEWEST, _OLDEST = b"max", b"min"
-_END_KEY: Final = b"\0\0\0\x10\x01CHECKPOINT_TOPIC\x01max\x01\0\0\0\0"
 _LAST_OFFSET: Final = (1 << 63) - 1
 _HOUR: Final = 3_600_000
 
@@ -51,30 +46,6 @@ class RocksUnit(NamedTuple):
     size: int
     tags_code: int
     store_timestamp: int
-
-
-class QueueBound(NamedTuple):
-    """The newest or the oldest unit of a queue in RocksDB.
-
-    Attributes:
-        physical_offset: of its message in the commit log.
-        queue_offset: its number.
-    """
-
-    physical_offset: int
-    queue_offset: int
-
-
-class RocksTimer(NamedTuple):
-    """A timed message in RocksDB (Java: ``TimerRocksDBRecord``).
-
-    Attributes:
-        size: of the message in the commit log.
-        physical_offset: of the message.
-    """
-
-    size: int
-    physical_offset: int
 
 
 # ---------------------------------------------------------------------------- queues
@@ -110,37 +81,6 @@ def decode_queue_key(key: bytes) -> tuple[str, int, int] | None:
 def decode_rocks_unit(value: bytes) -> RocksUnit | None:
     """The value of a unit; None for one of another length."""
     return RocksUnit._make(_UNIT.unpack(value)) if len(value) == _UNIT.size else None
-
-
-def decode_bounds(
-    items: Iterable[tuple[bytes, bytes]],
-) -> tuple[int, dict[tuple[str, int], QueueBound], dict[tuple[str, int], QueueBound]]:
-    """The bounds of all queues (Java: ``RocksDBConsumeQueueOffsetTable``).
-
-    Args:
-        items: keys and values of the family ``offset``.
-
-    Returns:
-        Physical offset after the last message that was put into queues, 0 without one; the newest
-        unit by topic and queue; likewise the oldest one.  Other records are left out.
-    """
-    end = 0
-    newest: dict[tuple[str, int], QueueBound] = {}
-    oldest: dict[tuple[str, int], QueueBound] = {}
-    tables = {_NEWEST: newest, _OLDEST: oldest}
-    for key, value in items:
-        if len(key) < _BOUND_KEY:
-            continue
-        word = 6 + _INT32.unpack_from(key)[0]
-        table = tables.get(key[word : word + 3])
-        if word + 8 != len(key) or table is None:
-            continue
-        if key == _END_KEY and len(value) >= _INT64.size:
-            end = _INT64.unpack_from(value)[0]
-        elif len(value) == _BOUND.size:
-            name = decode_utf8(key[5 : word - 1]), _INT32.unpack_from(key, word + 4)[0]
-            table[name] = QueueBound._make(_BOUND.unpack(value))
-    return end, newest, oldest
 
 
 # ---------------------------------------------------------------------------- configuration
@@ -227,7 +167,7 @@ def _v2_text(key: bytes, position: int) -> tuple[str, int]:
     return decode_utf8(key[start:end]), end
 
 
-# ---------------------------------------------------------------------------- pops, timers, index
+# ---------------------------------------------------------------------------- pops, index
 
 
 def decode_pops(items: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -246,19 +186,6 @@ def decode_pops(items: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[int, dic
             yield _INT64.unpack_from(key)[0], decode_config(value)
         except DecodeError:
             continue
-
-
-def decode_rocks_timers(
-    items: Iterable[tuple[bytes, bytes]],
-) -> Iterator[tuple[int, str, RocksTimer]]:
-    """Delivery time in milliseconds since 1970, unique key, and place of timed messages."""
-    for key, value in items:
-        if len(key) > 8 and len(value) == _TIMER.size:
-            yield (
-                _INT64.unpack_from(key)[0],
-                decode_utf8(key[8:]),
-                RocksTimer._make(_TIMER.unpack(value)),
-            )
 
 
 def index_prefixes(topic: str, key: str) -> tuple[bytes, bytes]:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from struct import pack
 from typing import TYPE_CHECKING
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rocketwire.store import consume_queue as cq
 
@@ -91,48 +86,3 @@ def test_no_extension_stands_at_the_end_of_the_data_or_in_damage() -> None:
 def test_tags_have_javas_hash() -> None:
     assert cq.tags_code("Aa") == cq.tags_code("BB") == 2112
     assert cq.tags_code(None) == cq.tags_code("") == 0
-
-
-COUNT = 2500
-
-
-def units_to(offsets: list[int], unit_size: int = cq.UNIT_SIZE) -> bytes:
-    """Units with these offsets; what stands behind them says nothing."""
-    return b"".join(pack(">q", offset) + b"\x7f" * (unit_size - 8) for offset in offsets)
-
-
-@pytest.mark.parametrize("unit_size", [cq.UNIT_SIZE, cq.BATCH_UNIT_SIZE])
-@pytest.mark.parametrize("place", [0, 1, 1023, 1024, 2047, 2048, COUNT - 1])
-def test_the_first_unit_that_points_too_far_is_found(place: int, unit_size: int) -> None:
-    offsets = list(range(0, 10 * COUNT, 10))
-    offsets[place] = 1 << 40
-    data = units_to(offsets, unit_size)
-
-    assert cq.first_from(data, unit_size, 1 << 40) == place * unit_size
-    assert cq.first_from(data, unit_size, (1 << 40) + 1) is None
-
-
-@given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=60), st.integers(0, 1 << 40))
-def test_the_first_of_any_units_is_found(offsets: list[int], offset: int) -> None:
-    wanted = next((place for place, each in enumerate(offsets) if each >= offset), None)
-
-    found = cq.first_from(units_to(offsets), cq.UNIT_SIZE, offset)
-
-    assert found == (None if wanted is None else wanted * cq.UNIT_SIZE)
-
-
-def test_no_unit_of_none_points_too_far() -> None:
-    assert cq.first_from(b"", cq.UNIT_SIZE, 0) is None
-
-
-@pytest.mark.parametrize("unit", [(-1, 100), (0, 0), (0, -1), (-(1 << 63), 1)])
-@pytest.mark.parametrize("place", [0, 7, COUNT - 1])
-def test_the_first_unit_with_a_negative_offset_or_without_a_size_is_invalid(
-    place: int, unit: tuple[int, int]
-) -> None:
-    valid = cq.encode_unit(cq.QueueUnit(5, 100, 0)) * COUNT
-    data = bytearray(valid)
-    data[place * cq.UNIT_SIZE : (place + 1) * cq.UNIT_SIZE] = cq.encode_unit(cq.QueueUnit(*unit, 0))
-
-    assert cq.first_invalid(bytes(data), cq.UNIT_SIZE) == place * cq.UNIT_SIZE
-    assert cq.first_invalid(valid, cq.UNIT_SIZE) == len(valid)

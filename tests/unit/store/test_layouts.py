@@ -22,7 +22,6 @@ from rocketwire.store import layouts
         (layouts.INDEX_ENTRY, 20),
         (layouts.CHECKPOINT, 48),
         (layouts.ROCKSDB_UNIT, 28),
-        (layouts.ROCKSDB_TIMER, 12),
         (layouts.TIMER_RECORD, 52),
         (layouts.TIMER_BLANK, 16),
         (layouts.TIMER_SLOT, 32),

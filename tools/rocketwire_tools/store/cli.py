@@ -406,13 +406,12 @@ def _add_get(verbs: _Verbs) -> None:
 
 
 def _add_check(verbs: _Verbs) -> None:
-    parser = _verb(
+    _verb(
         verbs,
         "check",
-        "check whether a store is whole, and show what Java would do with it at its next start",
+        "check whether a store is whole, and show where a broker would cut its log",
         "rocketwire-store check --why ~/store",
     )
-    _jobs(parser)
 
 
 def _add_rebuild(verbs: _Verbs) -> None:

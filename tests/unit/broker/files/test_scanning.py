@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.store.java_records import Release
-from rocketwire.store.recovery import FolderEntry, StoreImage, predict
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import LogFiles, name_of
@@ -108,7 +106,6 @@ def test_messages_behind_damage_are_put_aside(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("follows", [True, False], ids=["messages", "nothing"])
 def test_damage_in_an_earlier_file_does_not_end_the_log(tmp_path: Path, follows: bool) -> None:
-    """Java gives up all that follows, if it reads the file at its start."""
     damaged = bytearray(record(LENGTH))
     damaged[90] ^= 1
     rest = record(2 * LENGTH) if follows else b""
@@ -122,14 +119,6 @@ def test_damage_in_an_earlier_file_does_not_end_the_log(tmp_path: Path, follows:
     assert [entry.physical for entry in scan(again.disk, again.log) if not entry.sys_flag] == (
         expected
     )
-    image = StoreImage(
-        log=[FolderEntry(f"{start:020d}", SIZE) for start in (0, SIZE)],
-        log_file_size=SIZE,
-        read_log=lambda file, position, size: again.disk.read(name_of(file), position, size),
-        has_abort=True,
-    )
-    recovery = predict(image, Release.V5_5_0)
-    assert (recovery.cut, recovery.deleted_files) == (SIZE + LENGTH, [])
 
 
 def test_a_message_of_another_place_is_none(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.store.rocksdb import records as rocksdb_records
-from rocketwire.store.rocksdb.records import RocksTimer, RocksUnit
+from rocketwire.store.rocksdb.records import RocksUnit
 
 # read from stores of 5.5.0
 QUEUE_KEY = bytes.fromhex("00000005 01 62696c6c73 01 00000001 01 0000000000000007")
@@ -113,20 +113,6 @@ def test_pops_have_the_time_at_which_the_message_comes_back() -> None:
     ]
 
 
-def test_timers_have_time_and_unique_key_in_the_key_and_the_place_in_the_value() -> None:
-    time = bytes.fromhex("000001a20dd9b0ec")
-    value = bytes.fromhex("00000140 00000000000004d2")
-    items = [
-        (time + b"7F000001", value),
-        (b"timeline_checkpoint", bytes(8)),
-        (time, value),
-    ]
-
-    assert list(rocksdb_records.decode_rocks_timers(items)) == [
-        (0x1A20DD9B0EC, "7F000001", RocksTimer(320, 1234))
-    ]
-
-
 def test_entries_of_the_index_begin_with_the_hour_and_end_with_the_offset() -> None:
     by_key, by_unique_key = rocksdb_records.index_prefixes("bills", "a key")
     hour = rocksdb_records.index_hour(INDEX_KEY)
@@ -145,39 +131,3 @@ def test_entries_of_the_index_begin_with_the_hour_and_end_with_the_offset() -> N
 )
 def test_other_keys_have_no_hour(key: bytes) -> None:
     assert rocksdb_records.index_hour(key) is None
-
-
-def bound_key(topic: bytes, word: bytes, queue_id: int) -> bytes:
-    size, number = len(topic).to_bytes(4, "big"), queue_id.to_bytes(4, "big")
-    return b"\x01".join((size, topic, word, number))
-
-
-def test_bounds_name_the_newest_and_the_oldest_unit_of_each_queue() -> None:
-    value = (3286).to_bytes(8, "big") + (7).to_bytes(8, "big")
-    items = [
-        (bound_key(b"bills", b"max", 1), value),
-        (bound_key(b"bills", b"min", 1), bytes(16)),
-        (bound_key(b"CHECKPOINT_TOPIC", b"max", 0), (9000).to_bytes(8, "big")),
-    ]
-
-    end, newest, oldest = rocksdb_records.decode_bounds(items)
-
-    assert end == 9000
-    assert newest == {("bills", 1): (3286, 7)}
-    assert oldest == {("bills", 1): (0, 0)}
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        (b"", bytes(16)),
-        (b"\0\0\0\x05\x01bills", bytes(16)),
-        (bound_key(b"bills", b"mid", 1), bytes(16)),
-        (bound_key(b"bills", b"max", 1), bytes(15)),
-        (bound_key(b"bills", b"max", 1) + b"x", bytes(16)),
-        (b"\xff\xff\xff\xff" + bytes(20), bytes(16)),
-        (bound_key(b"CHECKPOINT_TOPIC", b"max", 0), bytes(7)),
-    ],
-)
-def test_records_that_are_no_bounds_are_left_out(key: bytes, value: bytes) -> None:
-    assert rocksdb_records.decode_bounds([(key, value)]) == (0, {}, {})

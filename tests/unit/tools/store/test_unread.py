@@ -94,7 +94,7 @@ def test_a_folder_that_is_denied_is_one_finding(
     finding = check.findings.kept[0]
     assert (finding.file, finding.text) == (folder, "the folder cannot be read: Permission denied")
     assert check.log.messages == (0 if folder == "commitlog" else len(copy.truth.pulled))
-    assert check.starts == []
+    assert check.start is None
 
 
 @pytest.mark.parametrize("number", [0, 2, -1])
@@ -116,20 +116,20 @@ def test_a_log_file_that_is_a_link_a_pipe_or_a_folder_is_damage(
 
 
 @pytest.mark.parametrize(
-    ("name", "refusal"),
+    "name",
     [
-        ("consumequeue/orders/0/00000000000000000000", ""),
-        ("timerlog/00000000000000000000", ""),
-        ("config/topics.json", ""),
-        ("index/20261124131245714", "index/20261124131245714 is a folder"),
-        ("checkpoint", "checkpoint is a folder"),
-        ("lock", "lock is a folder"),
-        ("abort", "abort is a folder"),
-        ("timerwheel", "timerwheel is a folder"),
+        "consumequeue/orders/0/00000000000000000000",
+        "timerlog/00000000000000000000",
+        "config/topics.json",
+        "index/20261124131245714",
+        "checkpoint",
+        "lock",
+        "abort",
+        "timerwheel",
     ],
 )
 def test_a_folder_in_the_place_of_another_file_is_damage(
-    name: str, refusal: str, store: BrokerStore, run: Callable[..., Any]
+    name: str, store: BrokerStore, run: Callable[..., Any]
 ) -> None:
     (store.root / name).unlink(missing_ok=True)
     (store.root / name).mkdir(parents=True)
@@ -139,8 +139,6 @@ def test_a_folder_in_the_place_of_another_file_is_damage(
 
     assert damage_of(check)["file"] == 1
     assert check.findings.kept[0].file == name
-    refusals = {str(start.recovery.release): start.recovery.refusal for start in check.starts}
-    assert (refusals["5.5.0"], refusals["5.3.3"]) == (refusal, refusal)
     assert output.err.decode().splitlines() == 2 * [f"{name} is not read: it is no plain file"]
 
 

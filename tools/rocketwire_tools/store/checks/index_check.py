@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import index_file, layouts
-from rocketwire_tools.store.checks.findings import Finding, FindingKind, Findings
+from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.unread import Unread, add_unread
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.index_file import Geometry, IndexHeader
+    from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
 
@@ -88,7 +88,6 @@ class _IndexFile:
         self.next = 1
         self.end = max(1, min(header.entry_count, geometry.entries))
         self.highest = -1
-        self.has_whole_slots = False
         self._entries = _Entries.of(0, np.zeros(0, ENTRY))
 
     def take(self, end: int | None) -> Iterator[_Entries]:
@@ -114,27 +113,6 @@ class _IndexFile:
             self._entries = self._entries.part(slice(count, None))
             self.next += count
             yield taken
-
-    def go_to(self, number: int) -> None:
-        """Take the entries from a number on next."""
-        self.next = number
-        self._entries = _Entries.of(0, np.zeros(0, ENTRY))
-
-    def first_from(self, offset: int) -> int:
-        """Number of the first entry from an offset of the log on, if they are in its order."""
-        low, high = 1, self.end
-        with open_blocks(self.file, block_size=ENTRY.itemsize) as blocks:
-            while low < high:
-                middle = (low + high) // 2
-                data = blocks.read(self.position(middle))
-                if (
-                    len(data) == ENTRY.itemsize
-                    and np.frombuffer(data, ENTRY)["physical_offset"][0] < offset
-                ):
-                    low = middle + 1
-                else:
-                    high = middle
-        return low
 
     def read(self, first: int, count: int) -> Entries:
         """Entries by number; fewer if the file is short."""
@@ -227,22 +205,6 @@ class _BlockKeys:
     def missing_keys(self) -> int:
         """Keys without an entry; some releases index no tags."""
         return int((~self._has_entry & ~self.hashes[2]).sum())
-
-
-class IndexPart(NamedTuple):
-    """The entries of a part of the log, if they are in its order and have messages.
-
-    Attributes:
-        starts: number of the first entry, by file.
-        ends: number after the last one.
-        entries: entries that were compared.
-        missing_keys: as of ``IndexCheck``.
-    """
-
-    starts: list[int]
-    ends: list[int]
-    entries: int
-    missing_keys: int
 
 
 class IndexCheck:
@@ -375,79 +337,6 @@ class IndexCheck:
         kept: list[int] = places[:room].tolist()
         return kept
 
-    # -------------------------------------------------------------- parts of the log
-
-    def skip_to(self, offset: int) -> bool:
-        """Pass over entries of files of the log that were deleted.
-
-        Args:
-            offset: first one of the log.
-
-        Returns:
-            Whether these entries come first; if not, nothing is passed over.
-
-        Raises:
-            OSError: an index file cannot be read.
-        """
-        for file in self._files:
-            for entries in file.take(offset):
-                if (entries.offsets >= self.log_start).any():
-                    for each in self._files:
-                        each.go_to(1)
-                    return False
-        return True
-
-    def begin_part(self, offset: int) -> list[int]:
-        """Begin at an offset of the log; returns the first entry of each file from there on.
-
-        Raises:
-            OSError: an index file cannot be read.
-        """
-        self.entries = self.missing_keys = 0
-        for file in self._files:
-            file.go_to(file.first_from(offset))
-        return [file.next for file in self._files]
-
-    def part(self, starts: list[int]) -> IndexPart | None:
-        """What was compared since ``begin_part``; None if an entry is out of order."""
-        if self._strays:
-            return None
-        ends = [file.next for file in self._files]
-        return IndexPart(starts, ends, self.entries, self.missing_keys)
-
-    def add_part(self, part: IndexPart) -> bool:
-        """Go on behind a part that another process has compared.
-
-        Returns:
-            Whether the part begins where this check stands; if not, nothing changes.
-        """
-        if part.starts != [file.next for file in self._files]:
-            return False
-        for file, end in zip(self._files, part.ends, strict=True):
-            file.go_to(end)
-        self.entries += part.entries
-        self.missing_keys += part.missing_keys
-        return True
-
-    def whole_slots(self) -> list[int]:
-        """Numbers of the files of whose slots nothing is to be said.
-
-        For a process of its own: the findings of this check are lost.
-        """
-        numbers: list[int] = []
-        for number, file in enumerate(self._files):
-            self.findings = Findings()
-            with suppress(OSError):  # the first process will say so
-                self._check_slots(file)
-                if not self.findings.counts:
-                    numbers.append(number)
-        return numbers
-
-    def note_whole_slots(self, numbers: Sequence[int]) -> None:
-        """Leave out the slots of some files, which another process has checked."""
-        for number in numbers:
-            self._files[number].has_whole_slots = True
-
     # -------------------------------------------------------------- the end
 
     def finish(self, *, log_end: int | None = None) -> None:
@@ -476,7 +365,7 @@ class IndexCheck:
     def _finish_file(self, file: _IndexFile, *, has_slots: bool) -> None:
         for entries in file.take(None):
             self._add_strays(file, entries)
-        if has_slots and not file.has_whole_slots:
+        if has_slots:
             self._check_slots(file)
 
     def _give_up(self, file: StoreFile, error: OSError) -> None:

@@ -1,7 +1,7 @@
 """The log read once for ``check``: checksums, queue offsets, queues and index against it.
 
-What later steps need is kept in bounded form: counts of messages by stretches of the log, and per
-file up to where Java would take each record for a message.
+What later steps need is kept in bounded form: counts of messages by stretches of the log, and the
+first message of each file that Java takes for none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from rocketwire.store import commit_log
 from rocketwire.store.folder import file_at
-from rocketwire.store.java_records import Release
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.queue_groups import groups_of
@@ -54,21 +53,6 @@ class Stretch:
 
 
 @dataclass(slots=True)
-class FileProgress:
-    """How much of a file Java takes for messages.
-
-    Attributes:
-        position: end of the messages from the file's beginning on.
-        old_position: the same for 4.9.4, which has no second version of messages.
-        is_broken: whether a message had a wrong checksum.
-    """
-
-    position: int = 0
-    old_position: int | None = None
-    is_broken: bool = False
-
-
-@dataclass(slots=True)
 class LogCheck:
     """One pass through the log of a store.
 
@@ -83,8 +67,8 @@ class LogCheck:
         newest: largest store timestamp, milliseconds since 1970.
         damaged_messages: messages with a wrong checksum.
         next_offsets: queue, as in ``QueueGroups.keys`` → queue offset after the last message.
-        first_offsets: likewise, of the first message, if nothing said which it should be.
-        files: offset of a file → how much of it Java takes for messages.
+        broken: offset of a file → that of its first message with a wrong checksum.
+        first_stored: offset of a file → store timestamp of the message with which it begins.
     """
 
     findings: Findings
@@ -98,8 +82,8 @@ class LogCheck:
     damaged_messages: int = 0
     topics: TopicNames = field(default_factory=TopicNames)
     next_offsets: dict[int, int] = field(default_factory=dict[int, int])
-    first_offsets: dict[int, int] = field(default_factory=dict[int, int])
-    files: dict[int, FileProgress] = field(default_factory=dict[int, FileProgress])
+    broken: dict[int, int] = field(default_factory=dict[int, int])
+    first_stored: dict[int, int] = field(default_factory=dict[int, int])
     _states: dict[int, State] = field(default_factory=dict[int, State])
     _starts_at_zero: bool = False
 
@@ -112,15 +96,7 @@ class LogCheck:
             scan: of the log.
             blocks: its blocks, as they come.
         """
-        self.begin(scan)
-        self.read(scan, blocks)
-
-    def begin(self, scan: LogScan) -> None:
-        """Prepare for the first message of a log."""
         self._starts_at_zero = bool(scan.files) and scan.files[0].offset == 0
-
-    def read(self, scan: LogScan, blocks: Iterable[Block]) -> None:
-        """Read a log from any of its messages on."""
         regions, unread = 0, len(self.unread.log)
         for block in blocks:
             if unread < len(self.unread.log):
@@ -172,26 +148,18 @@ class LogCheck:
             sum(stretch.size for stretch in behind),
         )
 
-    def checked(self, file: int, release: Release) -> tuple[int, int]:
-        """As ``StoreImage.checked``."""
-        progress = self.files.get(file)
-        if progress is None or not progress.position:
-            return 0, -1
-        position = progress.position
-        if release is Release.V4_9_4 and progress.old_position is not None:
-            position = progress.old_position
-        return position, file + position
-
     def _see(self, block: Block) -> None:
         if block.state is State.GHOST:
             self.ghosts[0] += len(block.messages)
             self.ghosts[1] += int(block.messages.sizes.sum())
             return
         messages = block.messages
-        self.newest = max(self.newest, int(messages.numbers("store_timestamp").max()))
+        stored = messages.numbers("store_timestamp")
+        self.newest = max(self.newest, int(stored.max()))
+        if block.base + int(messages.positions[0]) == block.file.offset:
+            self.first_stored[block.file.offset] = int(stored[0])
         rows = Rows(block, self.topics)
         holds, is_exact = self._checksums(rows)
-        self._advance(block, is_exact)
         self._add_stretches(block, is_exact)
         if not holds.all():
             self._report_checksums(rows, holds)
@@ -212,55 +180,27 @@ class LogCheck:
         holds: Bools = (crcs == (stored & commit_log.CRC_MASK)) | is_empty
         return holds, is_exact
 
-    def _advance(self, block: Block, is_exact: Bools) -> None:
-        """Note up to where Java takes the records of the file for messages."""
-        file = block.file
-        progress = self.files.setdefault(file.offset, FileProgress())
-        start = block.base - file.offset + int(block.messages.positions[0])
-        if progress.position != start:
-            return
-        if is_exact.all():
-            last = int(block.messages.positions[-1] + block.messages.sizes[-1])
-            end = block.base - file.offset + last
-        else:
-            first = int(np.argmin(is_exact))
-            end = block.base - file.offset + int(block.messages.positions[first])
-        is_new = block.messages.heads["magic"] == MAGIC_V2
-        if is_new.any() and progress.old_position is None:
-            place = int(block.messages.positions[int(np.argmax(is_new))])
-            progress.old_position = block.base - file.offset + place
-        progress.position = end
-
     def _add_stretches(self, block: Block, is_exact: Bools) -> None:
         """Count messages; a stretch begins at each place where Java may cut.
 
         Java reads a file from its beginning, so that is its first message with a wrong checksum.
         """
         messages = block.messages
-        progress = self.files[block.file.offset]
-        starts = [0]
-        if not is_exact.all() and not progress.is_broken:
-            progress.is_broken = True
-            starts = sorted({0, int(np.argmin(is_exact))})
+        starts, file = [0], block.file.offset
+        if not is_exact.all() and file not in self.broken:
+            first = int(np.argmin(is_exact))
+            self.broken[file] = block.base + int(messages.positions[first])
+            starts = sorted({0, first})
         for start, end in zip(starts, [*starts[1:], len(messages)], strict=True):
             offset = block.base + int(messages.positions[start])
             size = int(messages.sizes[start:end].sum())
-            may_go_on = start == 0 and offset != block.file.offset
-            self.add_stretch(Stretch(offset, end - start, size), may_go_on=may_go_on)
-
-    def add_stretch(self, stretch: Stretch, *, may_go_on: bool) -> None:
-        """Count messages that stand together.
-
-        Args:
-            stretch: where they stand.
-            may_go_on: whether they continue the last stretch if they follow it.
-        """
-        last = self.stretches[-1] if self.stretches else None
-        if may_go_on and last is not None and last.start + last.size == stretch.start:
-            last.messages += stretch.messages
-            last.size += stretch.size
-        else:
-            self.stretches.append(stretch)
+            last = self.stretches[-1] if self.stretches else None
+            may_go_on = start == 0 and offset != file
+            if may_go_on and last is not None and last.start + last.size == offset:
+                last.messages += end - start
+                last.size += size
+            else:
+                self.stretches.append(Stretch(offset, end - start, size))
 
     def _report_checksums(self, rows: Rows, holds: Bools) -> None:
         broken = np.flatnonzero(~holds).tolist()
@@ -335,25 +275,10 @@ class LogCheck:
             ends[groups.bounds[1:] - 1].tolist(),
             strict=True,
         ):
-            wanted = self.expected_offset(queue, offset)
-            expected[place] = wanted
+            first = 0 if self._starts_at_zero else offset
+            expected[place] = self.next_offsets.get(queue, first)
             self.next_offsets[queue] = end
         return expected
-
-    def expected_offset(self, queue: int, offset: int) -> int:
-        """The queue offset that the next message of a queue should have.
-
-        Args:
-            queue: as in ``QueueGroups.keys``.
-            offset: that it has.
-        """
-        expected = self.next_offsets.get(queue)
-        if expected is not None:
-            return expected
-        if self._starts_at_zero:
-            return 0
-        self.first_offsets[queue] = offset
-        return offset
 
     def _report_offsets(self, rows: Rows, group: Int64s, offsets: Int64s, expected: Int64s) -> None:
         for place in np.flatnonzero(expected != offsets).tolist():

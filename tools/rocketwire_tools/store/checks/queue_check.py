@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,11 +16,10 @@ from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_topic
 from rocketwire.store import consume_queue
 from rocketwire.store.folder import file_at
-from rocketwire.store.recovery import MAX_RECOVERED_FILES
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.images import usual_size
 from rocketwire_tools.store.checks.later_queues import later_queues
 from rocketwire_tools.store.checks.queue_files import BATCH_UNIT, UNIT, QueueFiles
+from rocketwire_tools.store.checks.store_facts import usual_size
 from rocketwire_tools.store.checks.unread import Unread, add_unread
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import read_bytes
@@ -38,6 +37,9 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.sources.rocks_queues import RocksQueue, RocksQueues
 
     Units = npt.NDArray[np.void]
+
+MAX_RECOVERED_FILES: Final = 10
+"""Files of the log from which Java 5.5 builds queues anew: ``commitLogRecoverMaxNum``."""
 
 MAX_INTERVALS: Final = 10_000
 """Runs of units of one queue that are remembered."""
@@ -95,18 +97,6 @@ class QueueProgress:
         self.missing.append([first, end, physical])
 
 
-class QueuePart(NamedTuple):
-    """Messages of a part of the log that all have their units.
-
-    Attributes:
-        runs: as ``QueueProgress.seen``, by topic and queue id.
-        without_queue: messages of queues that have no files.
-    """
-
-    runs: dict[tuple[str, int], list[list[int]]]
-    without_queue: dict[tuple[str, int], int]
-
-
 class QueueCheck:
     """Queues against the log.
 
@@ -124,7 +114,6 @@ class QueueCheck:
 
     Attributes:
         unqueued: messages that the broker had not yet put into their queues.
-        deleted_topics: messages of topics that have no queues.
     """
 
     def __init__(
@@ -146,7 +135,6 @@ class QueueCheck:
         self.log_start = log_start
         self.may_lag = may_lag
         self.unqueued = 0
-        self.deleted_topics = 0
         self._queues: dict[tuple[str, int], QueueFiles | RocksQueue] = {}
         if rocksdb is not None:
             self._queues |= later_queues(rocksdb, queues)
@@ -346,37 +334,6 @@ class QueueCheck:
         extension = consume_queue.decode_extension(data, 0)
         return code if extension is None else extension.tags_code
 
-    # -------------------------------------------------------------- parts of the log
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether several processes can compare the queues: a RocksDB or batches need one."""
-        return not self._batches and all(
-            isinstance(files, QueueFiles) for files in self._queues.values()
-        )
-
-    def begin_part(self) -> None:
-        """Forget what was compared."""
-        self._progress, self._without_queue = {}, {}
-
-    def part(self) -> QueuePart | None:
-        """What was compared since ``begin_part``; None if a unit is missing."""
-        runs = {name: progress.seen for name, progress in self._progress.items()}
-        if any(progress.missing for progress in self._progress.values()):
-            return None
-        if any(len(seen) >= MAX_INTERVALS for seen in runs.values()):
-            return None
-        return QueuePart(runs, self._without_queue)
-
-    def add_part(self, part: QueuePart) -> None:
-        """Add what another process has compared."""
-        for name, runs in part.runs.items():
-            progress = self._progress_of(name)
-            for first, end in runs:
-                progress.see(first, end)
-        for name, count in part.without_queue.items():
-            self._without_queue[name] = self._without_queue.get(name, 0) + count
-
     # -------------------------------------------------------------- other queues
 
     def see_lmq(self, rows: Rows) -> None:
@@ -486,7 +443,6 @@ class QueueCheck:
                     " when queues are built anew"
                 )
                 is_damage = False
-                self.deleted_topics += count
             self.findings.add(
                 Finding(
                     kind=FindingKind.NO_UNIT,

@@ -10,11 +10,12 @@ from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
 from rocketwire.store.folder import file_at, offset_of_name
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.images import log_entries, timers_of_other_size, usual_size
+from rocketwire_tools.store.checks.store_facts import timers_of_other_size, usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.checks.findings import Findings
@@ -45,22 +46,23 @@ def check_log_folder(store: OpenedStore, findings: Findings) -> None:
         if file.size != usual and not is_new:
             text = f"{file.size} bytes; the other files have {usual}"
             findings.add(Finding(kind=FindingKind.LOG_FILE, text=text, file=file.name))
-    for entry in log_entries(store):
-        is_strange = offset_of_name(entry.name) is None and not entry.is_folder
-        if is_strange and "commitlog" in _parents(store):
-            findings.add(
-                Finding(
-                    kind=FindingKind.LOG_FILE,
-                    text="no file of a broker; brokers do not start with it",
-                    file=f"commitlog/{entry.name}",
-                )
+    for path in _strange_files(store):
+        findings.add(
+            Finding(
+                kind=FindingKind.LOG_FILE,
+                text="no file of a broker; brokers do not start with it",
+                file=f"commitlog/{path.name}",
             )
+        )
 
 
-def _parents(store: OpenedStore) -> set[str]:
-    if store.is_packed:
-        return {file.name.rpartition("/")[0] for file in store.folder.commit_log}
-    return {file.path.parent.name for file in store.folder.commit_log}
+def _strange_files(store: OpenedStore) -> Iterator[Path]:
+    """Plain files in the folders of the log whose names are no offsets."""
+    for folder in sorted({file.path.parent for file in store.folder.commit_log}):
+        if folder.name == "commitlog":
+            for path in sorted(folder.iterdir()):
+                if path.is_file() and not path.is_symlink() and offset_of_name(path.name) is None:
+                    yield path
 
 
 def check_config(store: OpenedStore, findings: Findings) -> None:

@@ -20,7 +20,6 @@ from rocketwire_tools.store.engine.blocks import open_blocks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rocketwire.store.built_queues import Topic
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.comparing.logs import Log
     from rocketwire_tools.store.engine.columns import Bools, Bytes
@@ -134,12 +133,12 @@ def queue_differences(
         yield from _queue_differences(name, in_a, in_b, logs)
 
 
-def _names(store: OpenedStore) -> Iterator[Topic]:
+def _names(store: OpenedStore) -> Iterator[tuple[str, int]]:
     yield from store.folder.queues
     yield from store.rocks_queues.ends if store.rocks_queues else ()
 
 
-def _units(store: OpenedStore, name: Topic) -> _Units:
+def _units(store: OpenedStore, name: tuple[str, int]) -> _Units:
     files = store.folder.queues.get(name, [])
     if not files and store.rocks_queues is not None:
         return _RocksUnits(store.rocks_queues.queue(*name), store.rocks_queues.name)
@@ -147,7 +146,7 @@ def _units(store: OpenedStore, name: Topic) -> _Units:
 
 
 def _queue_differences(
-    name: Topic, a: _Units, b: _Units, logs: Sequence[tuple[Log, Log]]
+    name: tuple[str, int], a: _Units, b: _Units, logs: Sequence[tuple[Log, Log]]
 ) -> Iterator[StoreDifference]:
     counts: dict[str, int] = {}
     first: dict[str, StoreDifference] = {}

@@ -17,7 +17,6 @@ from rocketwire_tools.store.queued.units import QueueUnits
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from rocketwire.store.built_queues import Topic
     from rocketwire_tools.store.lookup import StoredBytes
     from rocketwire_tools.store.opened import OpenedStore
 
@@ -38,7 +37,7 @@ class Queues:
         all: of them.
     """
 
-    def __init__(self, store: OpenedStore, names: Iterable[Topic] | None = None) -> None:
+    def __init__(self, store: OpenedStore, names: Iterable[tuple[str, int]] | None = None) -> None:
         self._store = store
         table = store.folder.queues
         self.all = [
@@ -150,7 +149,7 @@ def parts_of_topics(
     return [part for part in planned if part.units] + between([tail], tail.stop)
 
 
-def _with_newest(store: OpenedStore, queues: Collection[Topic]) -> list[Topic]:
+def _with_newest(store: OpenedStore, queues: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
     """Some queues, and those of the others whose files were changed last."""
     table = store.folder.queues
     others = (

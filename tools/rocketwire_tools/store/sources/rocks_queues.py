@@ -19,16 +19,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from rocketwire.store.built_queues import Topic
-    from rocketwire.store.rocksdb.records import QueueBound
     from rocketwire_tools.store.sources.databases import Database
 
     Units = npt.NDArray[np.void]
 
 UNIT: Final = record_type(layouts.QUEUE_UNIT)
-_BOUNDS: Final = "offset"
-"""Family of the bounds of queues."""
-
 _LAST: Final = (1 << 63) - 1
 """The last queue offset that a key can hold."""
 
@@ -70,41 +65,10 @@ class RocksQueues:
             if last is not None and last[:2] == (topic, queue_id):
                 ends[topic, queue_id] = first, last[2] + 1
 
-    @cached_property
-    def bounds(self) -> tuple[int, dict[Topic, QueueBound], dict[Topic, QueueBound]]:
-        """As ``rocksdb.records.decode_bounds`` returns them."""
-        return rocksdb_records.decode_bounds(self._database.items(family=_BOUNDS))
-
-    @property
-    def end(self) -> int:
-        """Physical offset after the last message that was put into queues; 0 without one."""
-        return self.bounds[0]
-
-    @property
-    def newest(self) -> dict[Topic, QueueBound]:
-        """The newest unit of each queue, as the broker noted it."""
-        return self.bounds[1]
-
-    @property
-    def oldest(self) -> dict[Topic, QueueBound]:
-        """The oldest unit of queues whose first messages were deleted, as the broker noted it."""
-        return self.bounds[2]
-
-    @property
-    def failure(self) -> str:
-        """Why the RocksDB cannot be read to its end; empty if it can."""
-        return self._database.failure
-
-    def place(self, queue: Topic, number: int) -> tuple[int, int] | None:
+    def place(self, queue: tuple[str, int], number: int) -> tuple[int, int] | None:
         """Physical offset and size of the message of a unit; None without a unit."""
         unit = self.unit(*queue, number) if number <= _LAST else None
         return None if unit is None else (unit.physical_offset, unit.size)
-
-    def places(self, queue: Topic, first: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Number, physical offset and size of each unit of a part of a queue, in order."""
-        for numbers, units in self.queue(*queue).parts(first, end):
-            offsets, sizes = units["physical_offset"].tolist(), units["size"].tolist()
-            yield from zip(numbers.tolist(), offsets, sizes, strict=True)
 
     def unit(self, topic: str, queue_id: int, offset: int) -> QueueUnit | None:
         """The unit of a queue offset; None without one."""

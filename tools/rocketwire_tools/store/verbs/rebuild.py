@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections import Counter
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError
 from rocketwire.policy.resource_names import is_system_topic
@@ -29,9 +29,13 @@ from rocketwire.store.writer import (
     write_file,
 )
 from rocketwire_tools.store.checks.findings import Findings
-from rocketwire_tools.store.checks.images import timers_of_other_size, usual_size
 from rocketwire_tools.store.checks.log_check import has_torn_end
 from rocketwire_tools.store.checks.side_files import check_timers
+from rocketwire_tools.store.checks.store_facts import (
+    batch_topics,
+    timers_of_other_size,
+    usual_size,
+)
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.lookup import index_geometry
 from rocketwire_tools.store.opened import OpenedStore, are_whole
@@ -249,13 +253,13 @@ def _build(
     store: OpenedStore, files: Files, settings: dict[str, Any]
 ) -> tuple[RebuildReport, dict[str, Any]]:
     """Write all files of the new store; returns what was done."""
-    batch_topics = {topic for topic, _ in store.folder.batch_queues} | _batch_topics(store)
+    of_batches = {topic for topic, _ in store.folder.batch_queues} | batch_topics(store)
     report = RebuildReport()
     queues = QueueBuilder(
         files,
         file_size=settings["queue_file_size"],
         batch_file_size=settings["batch_queue_file_size"],
-        batch_topics=batch_topics,
+        batch_topics=of_batches,
         report=report,
     )
     geometry = index_file.Geometry(settings["index_slots"], settings["index_entries_per_file"])
@@ -297,22 +301,6 @@ def _build(
         "timers_copied": has_timers,
         "timers_damaged": _damage_of_timers(store) if has_timers else 0,
     }
-
-
-def _batch_topics(store: OpenedStore) -> set[str]:
-    """Topics whose queues are of type BatchCQ, by the configuration."""
-    config = store.config("topics.json")
-    table: Any = config[0].get("topicConfigTable") if config is not None else None
-    topics: set[str] = set()
-    for name, topic in _members(table).items():
-        if _members(_members(topic).get("attributes")).get("queue.type") == "BatchCQ":
-            topics.add(name)
-    return topics
-
-
-def _members(value: Any) -> dict[str, Any]:
-    """The members of an object of JSON; none of anything else."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.store.checks import findings, index_check
-from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.verbs.check import StoreCheck, write_text
+from rocketwire_tools.store.verbs.check import write_text
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of
 
@@ -124,24 +123,3 @@ def test_wrong_entries_beyond_the_kept_ones_are_counted(
     assert counts[findings.FindingKind.INDEX, True][0] >= 17
     assert [finding.is_damage for finding in check.findings.kept] == [True, True, False]
     assert capsys.readouterr().out.count("index/") == 1
-
-
-def test_a_process_of_its_own_checks_the_slots_of_whole_files(store: BrokerStore) -> None:
-    files = sorted((store.root / "index").iterdir())
-    assert len(files) > 1
-    damage.put(files[0], 40 + 4 * 100 + 20 * 90 + 16, b"\0\0\0\x59")
-
-    numbers = StoreCheck(OpenedStore([store.root])).index.whole_slots()
-
-    assert numbers == list(range(1, len(files)))
-
-
-def test_slots_that_another_process_has_checked_are_left_out(store: BrokerStore) -> None:
-    file = sorted((store.root / "index").iterdir())[0]
-    damage.put(file, 40 + 4 * 100 + 20 * 90 + 16, b"\0\0\0\x59")
-    check = StoreCheck(OpenedStore([store.root]))
-
-    check.index.note_whole_slots([0])
-    check.run()
-
-    assert "index" not in damage_of(check)

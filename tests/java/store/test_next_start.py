@@ -1,0 +1,57 @@
+"""Java cuts the log of a damaged store where ``rocketwire-store check`` says that it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.errors import BrokerError
+from tests.support.java.peers import CURRENT
+from tests.support.stores import copy_store, damage
+from tests.support.stores.checked import checked
+from tests.support.stores.cluster import StoreCluster
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.java.peers import JavaNameServer
+
+
+def kill_and_flip_body(root: Path) -> None:
+    """A kill, and a wrong body in a file that a broker reads after one."""
+    damage.kill(root)
+    damage.flip_body(root)
+
+
+HARM = (damage.kill, damage.flip_body, kill_and_flip_body, damage.kill_and_zero_page)
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_java_cuts_the_log_where_the_check_says(
+    harm: Callable[[Path], None], tmp_path: Path, name_server: JavaNameServer
+) -> None:
+    root = unpack(CURRENT, "plain", tmp_path / "store").root
+    harm(root)
+    start = checked(root).start
+    cluster = StoreCluster(tmp_path / "broker", CURRENT, name_server=name_server)
+    copy_store(root, cluster.store)
+
+    async def log_end() -> int:
+        async with cluster.session() as session:
+            while True:
+                try:
+                    table = await session.admin.brokers.runtime_info(session.address)
+                except BrokerError:  # it has no samples of its rates yet
+                    await trio.sleep(0.5)
+                else:
+                    return int(table["commitLogMaxOffset"])
+
+    with cluster:
+        end = trio.run(log_end)
+
+    assert start is not None
+    assert end == start.cut

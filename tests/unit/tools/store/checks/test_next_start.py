@@ -1,0 +1,84 @@
+"""Where a broker would cut the log, and what follows there; tests/java/store asks a broker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.java.peers import CURRENT, OLD
+from tests.support.stores import damage
+from tests.support.stores.checked import checked
+from tests.support.stores.fixtures import unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.stores import BrokerStore
+
+
+def test_nothing_is_cut_off_a_whole_log(store: BrokerStore) -> None:
+    check = checked(store.root)
+
+    assert check.start is not None
+    assert (check.start.is_clean, check.start.cut) == (True, check.log.end)
+    assert check.start.messages == check.start.size == 0
+    assert check.start.lines()[1].endswith(": no readable message follows there.")
+
+
+@pytest.mark.parametrize("name", ["flip_body", "flip_size", "zero_page", "kill_and_zero_page"])
+def test_all_messages_behind_damage_are_given_up(name: str, store: BrokerStore) -> None:
+    damage.DAMAGE[name](store.root)
+
+    check = checked(store.root)
+
+    places = [finding.physical_offset for finding in check.findings.kept if finding.is_damage]
+    start = check.start
+    assert start is not None
+    assert start.cut == min(place for place in places if place is not None)
+    readable = damage_free(store, check.findings.kept[0].physical_offset or 0)
+    assert 0 < start.messages <= len(readable)
+    assert start.is_clean is not name.startswith("kill")
+
+
+def damage_free(store: BrokerStore, offset: int) -> list[int]:
+    """Physical offsets of the messages from an offset of the log on."""
+    return [one.physical_offset for one in store.truth.pulled if one.physical_offset >= offset]
+
+
+def test_a_broker_that_was_shut_down_cleanly_does_not_read_its_older_files(
+    store: BrokerStore,
+) -> None:
+    damage.flip_early_body(store.root)
+
+    clean = checked(store.root).start
+    damage.kill_and_zero_checkpoint(store.root)
+    killed = checked(store.root).start
+
+    assert clean is not None
+    assert killed is not None
+    assert clean.messages == 0
+    assert killed.messages > 39
+
+
+@pytest.mark.parametrize("release", [CURRENT, OLD])
+def test_a_killed_broker_reads_from_the_file_on_that_its_checkpoint_names(
+    release: str, tmp_path: Path
+) -> None:
+    root = unpack(release, "killed", tmp_path).root
+    damage.flip_early_body(root)
+
+    start = checked(root).start
+
+    assert start is not None
+    assert not start.is_clean
+    assert "left the file abort" in start.lines()[0]
+
+
+def test_the_end_of_a_torn_log_gives_up_nothing(store: BrokerStore) -> None:
+    damage.tear_last_message(store.root)
+
+    start = checked(store.root).start
+
+    assert start is not None
+    assert start.messages == 0

@@ -1,0 +1,88 @@
+"""Where a Java broker would cut the log at its next start, and what it would give up.
+
+A broker reads the newest files of the log only, and cuts it at the first record there that is no
+message.  Which files it reads depends on its release; these are the usual ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.store.engine.scan import RegionKind
+
+if TYPE_CHECKING:
+    from rocketwire_tools.store.checks.log_check import LogCheck
+    from rocketwire_tools.store.engine.scan import LogScan
+    from rocketwire_tools.store.opened import OpenedStore
+
+_READ_FILES: Final = 3
+"""Files that a broker reads which was shut down cleanly (Java: ``CommitLog.recoverNormally``)."""
+
+_NO_RECORD: Final = (RegionKind.END, RegionKind.HOLE, RegionKind.DAMAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class NextStart:
+    """What a broker finds at its next start.
+
+    Attributes:
+        is_clean: whether the last broker was shut down cleanly: it removed ``abort``.
+        cut: offset at which the log would be cut.
+        messages: readable messages that follow there.
+        size: their bytes.
+    """
+
+    is_clean: bool
+    cut: int
+    messages: int
+    size: int
+
+    def lines(self) -> tuple[str, str]:
+        """The report, for a person."""
+        clean = "The broker was shut down cleanly."
+        unclean = "The broker was not shut down cleanly: it left the file abort."
+        text = f"A broker would cut the log at {self.cut:,}: "
+        if self.messages:
+            text += (
+                f"{self.messages:,} readable messages with {self.size:,} bytes follow there."
+                " Copy the store before you start a broker."
+            )
+        else:
+            text += "no readable message follows there."
+        return clean if self.is_clean else unclean, text
+
+
+def next_start(store: OpenedStore, log: LogCheck, scan: LogScan) -> NextStart:
+    """Find where a broker would cut the log.
+
+    Args:
+        store: to start a broker on.
+        log: the check of its log, which has run.
+        scan: the pass of that check.
+    """
+    is_clean = store.abort is None
+    start = _first_read(store, log, scan, is_clean=is_clean)
+    places = [region.start for region in scan.regions if region.kind in _NO_RECORD]
+    places += log.broken.values()
+    cut = min((place for place in places if place >= start), default=log.end)
+    return NextStart(is_clean, cut, *log.behind(cut))
+
+
+def _first_read(store: OpenedStore, log: LogCheck, scan: LogScan, *, is_clean: bool) -> int:
+    """Offset of the first file that a broker reads."""
+    offsets = [file.offset for file in scan.files]
+    if is_clean:
+        return offsets[-_READ_FILES:][0]
+    checkpoint = store.checkpoint
+    for offset in reversed(offsets):
+        stored = log.first_stored.get(offset)
+        if checkpoint is None or stored is None:
+            continue
+        if checkpoint.queue_physical_offset > 0:
+            is_flushed = offset <= checkpoint.queue_physical_offset
+        else:
+            is_flushed = stored <= checkpoint.min_timestamp
+        if is_flushed:
+            return offset
+    return offsets[0]
