@@ -145,9 +145,6 @@ def read_rocksdb_records(data: bytes) -> None:
     for time, record in rocksdb_records.decode_pops(items):
         assert isinstance(time, int)
         assert isinstance(record, dict)
-    for time, name, _ in rocksdb_records.decode_rocks_timers(items):
-        assert isinstance(time, int)
-        assert isinstance(name, str)
 
 
 def seed_rocksdb_records() -> list[bytes]:
