@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from bench.machine import status_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,30 +16,21 @@ if TYPE_CHECKING:
 _LOOK_SECONDS: Final = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """The cost.
-
-    Attributes:
-        wall: seconds.
-        cpu: seconds of all its processes.
-        peak: largest resident memory of a process, in megabytes of 2^20 bytes.
-    """
+class Spent(NamedTuple):
+    """The cost."""
 
     wall: float
+    """Seconds."""
     cpu: float
+    """Seconds of all its processes."""
     peak: float
+    """Largest resident memory of a process, in MiB."""
 
 
 def run(command: Sequence[str], output: Path) -> Spent:
-    """Run a command.
+    """Run a command, and write its standard output to a file.
 
-    Memory is VmHWM, since ``ru_maxrss`` of a new process begins at the peak of the one that started
-    it.
-
-    Args:
-        command: with its arguments.
-        output: file for what it prints.
+    Memory is VmHWM, since ``ru_maxrss`` of a new process begins at the peak of its parent.
 
     Raises:
         RuntimeError: it failed.
@@ -57,16 +49,13 @@ def run(command: Sequence[str], output: Path) -> Spent:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}")
-    return Spent(wall, usage.ru_utime + usage.ru_stime, peak / 1024)
+    return Spent(wall, usage.ru_utime + usage.ru_stime, peak / 2**20)
 
 
 def _peak(pid: int) -> int:
-    """Most kilobytes that a process, or one that it started, had."""
+    """Most bytes that a process, or one of its children, had."""
     try:
-        status = Path(f"/proc/{pid}/status").read_text()
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return 0
-    lines = dict(line.split(":", 1) for line in status.splitlines())
-    peak = int(lines["VmHWM"].split()[0]) if "VmHWM" in lines else 0
-    return max([peak, *(_peak(int(child)) for child in children)])
+    return max([status_bytes(pid, "VmHWM"), *(_peak(int(child)) for child in children)])
