@@ -99,6 +99,8 @@ def main() -> None:
                         java_cpu = recover(java, root, scratch).cpu
                         table.add(f"{row}: CPU s", "Java's recovery", java_cpu)
                     table.add(f"{row}: most memory, MiB", "ours", spent.peak)
+                    for file in scratch.glob("out.*"):
+                        file.unlink()
     table.print()
 
 

@@ -31,7 +31,7 @@ class Table:
     def print(self) -> None:
         width = max(map(len, self._rows), default=0)
         others = [column for column in self._columns if column != self._peer]
-        heads = "".join(f"{column:>14}" for column in self._columns)
+        heads = "".join(f"{column:>16}" for column in self._columns)
         print(f"{'':{width}}{heads}" + "".join(f"{f'{one}/{self._peer}':>22}" for one in others))
         for row, values in self._rows.items():
             cells = "".join(_cell(values[column]) for column in self._columns)
@@ -40,7 +40,7 @@ class Table:
 
 
 def _cell(values: list[float]) -> str:
-    return f"{_text(statistics.median(values)) if values else '-':>14}"
+    return f"{_text(statistics.median(values)) if values else '-':>16}"
 
 
 def _text(value: float) -> str:
