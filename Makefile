@@ -15,8 +15,8 @@ PEERS   ?= 4
 SUMMARY := $(CURDIR)/.cache/tests-summary.txt
 # What installing does for a package that is not editable: programs start much faster, also where Python may write no byte code itself.
 COMPILE := $(BIN)/python -m compileall -q rocketwire namesrv tools
-# Arguments of a benchmark: make bench BENCH="--scenario closed"
-BENCH  ?=
+# A benchmark and its arguments: make bench BENCH="namesrv --quick"
+BENCH  ?= namesrv
 # Of make fuzz: seconds for each atheris target, cases for each format beside Java
 FUZZ_SECONDS ?= 60
 FUZZ_CASES   ?= 100000
@@ -25,21 +25,14 @@ FUZZ_CASES   ?= 100000
 JUDGE        ?=
 # Pages of make guides: all, or those named here
 PAGES        ?=
-# Arguments of the visit to the pages
-BROWSER      ?=
 # Damaged stores, and a text that makes other ones
 MUTATIONS    ?= 1000
 SEED         ?= stores
-# Arguments of the check before a release
-CHECK        ?=
-# Arguments of the soak
-SOAK         ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help run clean constraints
 .PHONY: check test test-units test-peers test-broker coverage uncovered interpreted lint types
-.PHONY: bench bench-pcap fuzz mutations chaos spark-kills judge browser soak
-.PHONY: docs guides dist release-check pictures
+.PHONY: bench fuzz mutations chaos spark-kills judge browser docs guides dist
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -47,26 +40,21 @@ help:
 	@echo "            (PYTEST=\"-k WORD\" WORKERS=2)"
 	@echo "make test   set up and run every check and every test; 31 minutes (PYTEST=\"-k WORD\" PEERS=4)"
 	@echo "make test-broker  the tests of clients and of operators at our broker for development instead of Java's"
-	@echo "make bench  the name server beside Java's and a C floor, the codec beside hand-written code, construct and Java;"
-	@echo "            writes docs/performance.md, takes half an hour   (BENCH=\"--quick\")"
-	@echo "make bench-pcap  rocketwire-pcap beside tshark: CPU, speed, memory; some minutes   (BENCH=\"--rounds 3 --whole\")"
+	@echo "make bench  one program beside its peer: namesrv, client, codec, pcap, spark, store or broker"
+	@echo "            (BENCH=\"namesrv --quick\")"
 	@echo "make lint   ruff and import-linter alone"
 	@echo "make types  mypy and pyright alone"
 	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make mutations  damage stores of brokers at random, read them, and start Java's store on copies"
 	@echo "            (MUTATIONS=1000 cases in all, and as many starts of each release; SEED=text)"
-	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
+	@echo "make chaos  the name server beside a plain model, and clients under faults, long"
 	@echo "make spark-kills  a million messages read, and 200,000 rows written, by Spark whose processes are killed"
 	@echo "make judge  RocketMQ's own integration tests at three brokers, half an hour (JUDGE=\"--word tag\")"
-	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
-	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
 	@echo "make docs   the documentation site, in .cache/site; every warning and dead link is an error"
 	@echo "make guides  the commands and programs of README, tutorials and guides, those of a minute included (PAGES=\"README.md\")"
-	@echo "make dist   sdist and wheel, in dist; built twice and compared"
-	@echo "make release-check  make dist, then install the wheel with each extra and try every tool (CHECK=\"--extra pcap\")"
-	@echo "make browser  make docs, then its pages, the status page and a report in headless Chromium, with axe-core"
-	@echo "            (BROWSER=\"--all\", ROCKETWIRE_CHROMIUM=/usr/bin/chromium); make pictures also writes docs/images"
+	@echo "make dist   sdist and wheel, in dist, checked; publishing/try-wheel installs the wheel with each extra"
+	@echo "make browser  the status pages in headless Chromium, with axe-core (ROCKETWIRE_CHROMIUM=/usr/bin/chromium)"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -125,10 +113,7 @@ interpreted: $(VENV)/.installed-test
 INTERPRETED := tests/unit/wire/test_golden.py tests/unit/wire/layouts/test_functions.py tests/unit/wire/layouts/test_interpreter.py tests/unit/wire/test_vectors.py
 
 bench: $(VENV)/.installed-test
-	$(BIN)/python -m bench --write docs/performance.md $(BENCH)
-
-bench-pcap: $(VENV)/.installed-test
-	$(BIN)/python -m bench.pcap $(BENCH)
+	$(BIN)/python -m bench.$(BENCH)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -170,30 +155,22 @@ judge: $(VENV)/.installed-test
 	$(BIN)/python -m tests.java.broker.releases
 
 # Debian's Chromium, which no other target needs: apt-get install chromium-headless-shell
-browser: $(VENV)/.installed-browser docs
+browser: $(VENV)/.installed-browser
 	$(BIN)/python -m pytest -q tests/browser $(PYTEST) $(CHOSEN)
-	$(BIN)/python -m publishing.browser $(BROWSER)
-
-soak: $(VENV)/.installed-test
-	$(BIN)/python -m bench.soak $(SOAK)
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m publishing.site
+	$(BIN)/sphinx-build -q --fail-on-warning --keep-going --nitpicky -j 2 -d .cache/site-trees docs .cache/site
 
 # make test leaves out the blocks that take more than ten seconds.
 guides: $(VENV)/.installed-test
 	$(BIN)/python -m publishing.pages $(PAGES)
 
-pictures: $(VENV)/.installed-browser docs
-	$(BIN)/python -m publishing.pictures
-	$(BIN)/python -m publishing.browser --pictures docs/images
-
+# The time of every file is that of the last commit, so a build of the same commit has the same bytes.
 dist: $(VENV)/.installed-release
-	$(BIN)/python -m publishing.release.dist
-
-release-check: $(VENV)/.installed-release
-	$(BIN)/python -m publishing.release.check $(CHECK)
-	$(BIN)/python -m publishing.pages.newcomer
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --no-isolation
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents --ignore W009 dist/*.whl
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'
@@ -210,7 +187,7 @@ $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@ $(VENV)/.installed-run
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs,pcap,plot,store,observe,admin,tls]" pytest
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs,pcap,plot,store,observe,admin,tls]"
 	@touch $@ $(VENV)/.installed-run
 
 $(VENV)/.installed-release: pyproject.toml constraints.txt | $(VENV)/bin/python
