@@ -94,16 +94,17 @@ def main() -> None:
         folder = Path(name)
         compile_java(folder, "ClientBench")
         with JavaCluster(folder) as cluster:
+            sets: list[dict[str, list[str]]] = []
             for number in range(options.pairs):
                 topic = f"bench-client-{number}"
                 trio.run(create, cluster.address, topic)
-                commands = commands_of(clients, cluster.address, topic, folder)
-                measure(table, commands, counts, options.rounds)
+                sets.append(commands_of(clients, cluster.address, topic, folder))
+                measure(table, sets[-1], counts, options.rounds)
             for client in clients:
-                first_message(commands[client])  # modules are compiled
+                first_message(sets[0][client])  # modules are compiled
             for _ in range(COLD_STARTS):
                 for client in clients:
-                    seconds = first_message(commands[client])
+                    seconds = first_message(sets[0][client])
                     table.add("first acknowledged message, cold, ms", client, 1000 * seconds)
     table.print()
 
