@@ -51,13 +51,17 @@ lint: $(VENV)/.installed-test
 	@$(RUN) lint
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m publishing.site
+	$(BIN)/sphinx-build -q --fail-on-warning --keep-going --nitpicky -j 2 -d .cache/site-trees docs .cache/site
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m bench.$(BENCH)
 
+# The time of every file is that of the last commit, so a build of the same commit has the same bytes.
 dist: $(VENV)/.installed-release
-	$(BIN)/python -m publishing.release.dist
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --no-isolation
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents --ignore W009 dist/*.whl
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'
@@ -75,7 +79,7 @@ $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@ $(VENV)/.installed-run
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --quiet --editable ".[docs,pcap,plot,store,observe,admin,tls]" pytest
+	$(PIP) --quiet --editable ".[docs,pcap,plot,store,observe,admin,tls]"
 	@touch $@ $(VENV)/.installed-run
 
 $(VENV)/.installed-release: pyproject.toml constraints.txt | $(VENV)/bin/python

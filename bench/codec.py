@@ -1,24 +1,15 @@
-"""The codec against hand-written struct code, interpreted construct and Java's own classes,
-interleaved in one run.
+"""The codec beside hand-written struct code, interpreted construct and Java's own classes:
+``python -m bench.codec``.
 
-Run it with ``make bench`` (or ``python -m bench.codec``); without Java its column stays empty.
-Every round times every candidate of a row once, in turn; a row shows the medians of the rounds, and
-of the ratios to our time in the same round, because the machine's clock may change between rounds.
-
-The registration is read several times in a row, as by a name server that has its memory already.
-
-The column of construct has layouts only: in rows with a JSON header all candidates would spend the
-same time in orjson. Java has no function for an envelope without a header, so its complete
-``decode`` and ``encode`` are compared with ours, which does less.
+Every round times every candidate of a row once, in turn. Cells are microseconds, medians of the
+rounds; ratios are those to the hand-written way in the same round.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
-import math
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -26,35 +17,38 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from bench import handwritten
-from bench.javacodec import JavaCodec, open_java
+from bench import handwritten, machine
+from bench.programs import Program, compile_java, java_command
+from bench.table import Table
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, decode, encode
 from rocketwire.wire.json_header import read_json_header
 from rocketwire.wire.layouts import functions as layouts
 from rocketwire.wire.layouts.interpreter import interpret_builder, interpret_parser
+from tests.support.java import cache as java_cache
 
 Call = Callable[[], object]
-INF = float("inf")
-NAN = float("nan")
+WARM_CALLS: Final = {"register": 60}
+"""Of Java, by input; 200,000 of the others."""
+CANDIDATES: Final = ("ours", "hand", "construct", "Java")
 
 
 class Row(NamedTuple):
-    """One thing to do, by whom, and how much slower than the hand-written way ours may be."""
+    """One thing to do, and the candidates; ``java`` is the name of Java's input."""
 
     name: str
     ours: Call
     hand: Call
     construct: Call | None
     java: str
-    limit: float
     calls: int
 
 
-def _time(call: Call, calls: int) -> float:
-    """Nanoseconds for one call."""
+def nanoseconds(call: Call, calls: int) -> float:
+    """The time of one call."""
     repeat = range(calls)
     start = time.perf_counter_ns()
     for _ in repeat:
@@ -144,7 +138,12 @@ def our_topics(body: bytes) -> dict[str, bytes]:
 
 
 def rows() -> list[Row]:
-    """Everything that is compared."""
+    """Everything that is compared.
+
+    The column of construct has layouts only: in rows with a JSON header all candidates spend the
+    same time in orjson. Java has no function for an envelope without a header, so its complete
+    ``decode`` and ``encode`` are compared with ours, which does less.
+    """
     frame, stored, registration_body = request(), message(), registration(10_000)
     header = frame[8:]
     slow_envelope = interpret_parser(layouts.ENVELOPE)
@@ -183,19 +182,15 @@ def rows() -> list[Row]:
             lambda: handwritten.envelope(frame),
             lambda: slow_envelope(frame),
             "frame",
-            1.5,
             20_000,
         ),
-        Row(
-            "envelope + JSON header", ours_with_header, hand_with_header, None, "frame", 1.3, 10_000
-        ),
+        Row("envelope + JSON header", ours_with_header, hand_with_header, None, "frame", 10_000),
         Row(
             "ROCKETMQ header",
             lambda: layouts.parse_binary_header(binary),
             lambda: handwritten.binary_header(binary),
             slow_binary,
             "binary",
-            1.5,
             10_000,
         ),
         Row(
@@ -204,7 +199,6 @@ def rows() -> list[Row]:
             lambda: handwritten.build(0, header, b""),
             lambda: slow_build(0, header, b""),
             "build",
-            2.0,
             20_000,
         ),
         Row(
@@ -213,7 +207,6 @@ def rows() -> list[Row]:
             lambda: handwritten.stored(stored),
             lambda: slow_stored(stored),
             "stored",
-            1.5,
             10_000,
         ),
         Row(
@@ -222,7 +215,6 @@ def rows() -> list[Row]:
             lambda: handwritten.register_topics(registration_body),
             lambda: slow_register(registration_body),
             "register",
-            1.0,
             20,
         ),
         Row(
@@ -231,7 +223,6 @@ def rows() -> list[Row]:
             lambda: handwritten.register_topics(registration_body),
             lambda: slow_register(registration_body),
             "register",
-            INF,
             20,
         ),
         Row(
@@ -240,58 +231,37 @@ def rows() -> list[Row]:
             hand_with_header,
             None,
             "frame",
-            INF,
             10_000,
         ),
     ]
 
 
-class Figures(NamedTuple):
-    """Medians of nanoseconds for one call, and of quotients of a round; NaN where there was
-    none."""
-
-    ours: float
-    hand: float
-    construct: float
-    java: float
-    to_hand: float
-    construct_to_ours: float
-    to_java: float
-
-
-def measure(row: Row, rounds: int, java: JavaCodec | None) -> Figures:
-    """Time all candidates of a row in turn, ``rounds`` times."""
-    ours: list[float] = []
-    hand: list[float] = []
-    construct: list[float] = []
-    peer: list[float] = []
-    for _ in range(rounds):
-        ours.append(_time(row.ours, row.calls))
-        hand.append(_time(row.hand, row.calls))
-        if row.construct is not None:
-            construct.append(_time(row.construct, max(row.calls // 20, 1)))
-        if java is not None:
-            peer.append(java.run(row.java, row.calls))
-    median = statistics.median
-    return Figures(
-        median(ours),
-        median(hand),
-        median(construct or [NAN]),
-        median(peer or [NAN]),
-        _quotient(ours, hand),
-        _quotient(construct, ours),
-        _quotient(ours, peer),
-    )
+def open_java(folder: Path) -> Program | None:
+    """Start Java's codec, with its inputs and warm; None if there is no Java."""
+    inputs = {
+        "frame": request(),
+        "binary": binary_request(),
+        "build": b"",
+        "stored": message(),
+        "register": zlib.compress(registration(10_000), 9),
+    }
+    try:
+        compile_java(folder, "CodecBench")
+    except java_cache.JavaUnavailableError as error:
+        print(f"no Java: {error}", file=sys.stderr)
+        return None
+    java = Program(java_command(folder, "CodecBench", options=["-Xmx512m"]))
+    for name, data in inputs.items():
+        java.write(f"{name} {data.hex()}")
+        java.read()
+        java_nanoseconds(java, name, WARM_CALLS.get(name, 200_000))
+    return java
 
 
-def _quotient(above: list[float], below: list[float]) -> float:
-    """Return the median ratio of the rounds; NaN if a side was not timed."""
-    return statistics.median([a / b for a, b in zip(above, below, strict=False)] or [NAN])
-
-
-def _figure(value: float, digits: int) -> str:
-    """Return the number, or a dash for NaN."""
-    return f"{value:.{digits}f}" if math.isfinite(value) else "-"
+def java_nanoseconds(java: Program, name: str, calls: int) -> float:
+    """The time of one of Java's calls."""
+    java.write(f"run {name} {calls}")
+    return float(java.read())
 
 
 def import_milliseconds(rounds: int = 9) -> tuple[float, float]:
@@ -318,46 +288,29 @@ def import_milliseconds(rounds: int = 9) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.codec", description=__doc__)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--no-java", action="store_true", help="leave Java's column empty")
-    arguments = parser.parse_args()
-    body = registration(10_000)
-    java = (
-        None
-        if arguments.no_java
-        else open_java(
-            frame=request(),
-            binary=binary_request(),
-            build=b"",
-            stored=message(),
-            register=zlib.compress(body, 9),
-        )
-    )
-    gc.disable()
-    print(
-        f"Python {platform.python_version()}, {os.cpu_count()} CPUs, medians of"
-        f" {arguments.rounds} interleaved rounds, us"
-    )
-    print(
-        f"{'':34} {'ours':>9} {'hand':>9} {'construct':>10} {'Java':>9}   {'/hand':>6}"
-        f" {'limit':>5} {'construct/':>10} {'/Java':>6}"
-    )
-    for row in rows():
-        timings = measure(row, arguments.rounds, java)
-        microseconds = [_figure(nanoseconds / 1e3, 2) for nanoseconds in timings[:4]]
-        print(
-            f"{row.name:34} {microseconds[0]:>9} {microseconds[1]:>9} {microseconds[2]:>10}"
-            f" {microseconds[3]:>9}"
-            f"   {timings.to_hand:6.2f} {_figure(row.limit, 1):>5}"
-            f" {_figure(timings.construct_to_ours, 0):>10}"
-            f" {_figure(timings.to_java, 2):>6}"
-        )
+    options = parser.parse_args()
+    print(machine.describe())
+    table = Table(CANDIDATES, "hand")
+    with tempfile.TemporaryDirectory(prefix="rocketwire-bench-") as folder:
+        java = open_java(Path(folder))
+        gc.disable()
+        for row in rows():
+            for _ in range(options.rounds):
+                table.add(row.name, "ours", nanoseconds(row.ours, row.calls) / 1e3)
+                table.add(row.name, "hand", nanoseconds(row.hand, row.calls) / 1e3)
+                if row.construct is not None:
+                    calls = max(row.calls // 20, 1)
+                    table.add(row.name, "construct", nanoseconds(row.construct, calls) / 1e3)
+                if java is not None:
+                    taken = java_nanoseconds(java, row.java, row.calls)
+                    table.add(row.name, "Java", taken / 1e3)
+        if java is not None:
+            java.end()
+    table.print()
     both, dependencies = import_milliseconds()
-    print(
-        f"import: {both:.0f} ms with rocketwire, {dependencies:.0f} ms its dependencies alone,"
-        f" {both - dependencies:.0f} ms more"
-    )
+    print(f"import rocketwire: {both:.0f} ms, {dependencies:.0f} ms of them its dependencies")
 
 
 if __name__ == "__main__":

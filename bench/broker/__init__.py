@@ -1,1 +1,1 @@
-"""The broker for development beside Java's: start, memory, CPU time of each message, stop."""
+"""The broker for development beside Java's."""

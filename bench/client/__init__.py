@@ -1,1 +1,1 @@
-"""Compares our clients with Java's at a Java broker, by the CPU time of the client's process."""
+"""Our clients beside Java's at a Java broker, by the CPU time of the client's process."""

@@ -1,34 +1,30 @@
-"""``python -m bench.client.facade NAMESRV TOPIC threads|asyncio|uvloop [HOOKS]``: a facade as a program.
+"""``python -m bench.client.facade NAMESRV TOPIC threads|asyncio|uvloop [first]``: a facade as a program.
 
-The commands on stdin are those of ``bench.client.ours``: ``sync``, ``async`` (16 in flight; for
-threads ``send_many``), ``push`` (batches of 32), and ``single``: one message after the other, awaited.
+The commands on stdin are those of ``bench.client.ours``; for threads ``async`` is ``send_many``. A cold
+process imports its own facade only.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench.client.ours import BODY, IN_FLIGHT, say
 from rocketwire.client import ClientConfig, Message
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
-
-    from rocketwire.client.config import Hook
-
 SETTINGS: Final[dict[str, Any]] = {"send_msg_timeout": 60.0}
 MANY: Final = 1000
 """Messages of a ``send_many``."""
+BATCH: Final = 32
 
 
-def threads(name_server: str, topic: str, hooks: Sequence[Hook]) -> None:
+def run_threads(name_server: str, topic: str) -> None:
     """Run the commands with ``rocketwire.sync``."""
-    from rocketwire.sync import open_client, open_producer
+    from rocketwire import sync
 
     with (
-        open_client(ClientConfig(namesrv_addr=name_server, hooks=hooks)) as client,
-        open_producer(client, "bench-facade", **SETTINGS) as producer,
+        sync.open_client(ClientConfig(namesrv_addr=name_server)) as client,
+        sync.open_producer(client, "bench-facade", **SETTINGS) as producer,
     ):
         number = 0
         while line := sys.stdin.readline():
@@ -44,20 +40,19 @@ def threads(name_server: str, topic: str, hooks: Sequence[Hook]) -> None:
                     size = min(MANY, count - start)
                     producer.send_many([Message(topic=topic, body=BODY) for _ in range(size)])
             else:
-                group = f"bench-threads-{number}"
-                consume(client, topic, group, count, is_single=verb == "single")
+                consume(client, topic, f"bench-threads-{number}", count)
             say("done")
 
 
-def consume(client: Any, topic: str, group: str, count: int, *, is_single: bool) -> None:
-    """Consume messages with a new group, in batches or one by one."""
+def consume(client: Any, topic: str, group: str, count: int) -> None:
+    """Consume messages with a new group; the clock starts with the first batch."""
     from rocketwire.messages.enums import ConsumeFromWhere
     from rocketwire.sync import open_push_consumer
 
-    first = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
     consumed = 0
+    first = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
     with open_push_consumer(client, group, {topic: "*"}, consume_from_where=first) as consumer:
-        for batch in consumer if is_single else consumer.batches(32):
+        for batch in consumer.batches(BATCH):
             if not consumed:
                 say("begun")
             consumed += len(batch)
@@ -65,51 +60,46 @@ def consume(client: Any, topic: str, group: str, count: int, *, is_single: bool)
                 return
 
 
-async def tasks(name_server: str, topic: str, dialect: str, hooks: Sequence[Hook]) -> None:
+async def run_tasks(name_server: str, topic: str, dialect: str) -> None:
     """Run the commands with ``rocketwire.aio``; groups of other dialects have read the topic too."""
     import asyncio
 
-    from rocketwire.aio import open_client, open_producer
-
-    async def send(producer: Any, count: int, at_once: int) -> None:
-        numbers = iter(range(count))
-
-        async def some() -> None:
-            for _ in numbers:
-                await producer.send(Message(topic=topic, body=BODY))
-
-        await asyncio.gather(*(some() for _ in range(at_once)))
+    from rocketwire import aio
 
     async with (
-        open_client(ClientConfig(namesrv_addr=name_server, hooks=hooks)) as client,
-        open_producer(client, "bench-facade", **SETTINGS) as producer,
+        aio.open_client(ClientConfig(namesrv_addr=name_server)) as client,
+        aio.open_producer(client, "bench-facade", **SETTINGS) as producer,
     ):
         number = 0
         while line := await asyncio.to_thread(sys.stdin.readline):
             verb, count = line.split()[0], int(line.split()[1])
             number += 1
-            if verb in ("sync", "async"):
-                say("begun")
-                await send(producer, count, IN_FLIGHT if verb == "async" else 1)
+            if verb == "push":
+                await consume_in_loop(client, topic, f"bench-{dialect}-{number}", count)
             else:
-                group = f"bench-{dialect}-{number}"
-                await consume_in_loop(client, topic, group, count, is_single=verb == "single")
+                say("begun")
+                numbers = iter(range(count))
+                tasks = IN_FLIGHT if verb == "async" else 1
+                await asyncio.gather(*(send(producer, topic, numbers) for _ in range(tasks)))
             say("done")
 
 
-async def consume_in_loop(
-    client: Any, topic: str, group: str, count: int, *, is_single: bool
-) -> None:
-    """Consume messages with a new group, in batches or one by one."""
+async def send(producer: Any, topic: str, numbers: Any) -> None:
+    for _ in numbers:
+        await producer.send(Message(topic=topic, body=BODY))
+
+
+async def consume_in_loop(client: Any, topic: str, group: str, count: int) -> None:
+    """Consume messages with a new group; the clock starts with the first batch."""
     from rocketwire.aio import open_push_consumer
     from rocketwire.messages.enums import ConsumeFromWhere
 
-    first = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
     consumed = 0
+    first = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
     async with open_push_consumer(
         client, group, {topic: "*"}, consume_from_where=first
     ) as consumer:
-        async for batch in consumer if is_single else consumer.batches(32):
+        async for batch in consumer.batches(BATCH):
             if not consumed:
                 say("begun")
             consumed += len(batch)
@@ -117,8 +107,7 @@ async def consume_in_loop(
                 return
 
 
-def first(name_server: str, topic: str) -> None:
-    """Send one message from a thread."""
+def send_first(name_server: str, topic: str) -> None:
     from rocketwire.sync import open_producer
 
     with open_producer(name_server, "bench-facade", **SETTINGS) as producer:
@@ -126,8 +115,7 @@ def first(name_server: str, topic: str) -> None:
         say("done")
 
 
-async def first_in_loop(name_server: str, topic: str) -> None:
-    """Send one message from a task."""
+async def send_first_in_loop(name_server: str, topic: str) -> None:
     from rocketwire.aio import open_producer
 
     async with open_producer(name_server, "bench-facade", **SETTINGS) as producer:
@@ -135,39 +123,24 @@ async def first_in_loop(name_server: str, topic: str) -> None:
         say("done")
 
 
-def run(main: Coroutine[Any, Any, None], dialect: str) -> None:
-    """Run a coroutine in a loop of a dialect."""
-    runner: Callable[[Coroutine[Any, Any, None]], None]
+def main() -> None:
+    name_server, topic, dialect = sys.argv[1:4]
+    is_first = sys.argv[4:] == ["first"]
+    if dialect == "threads":
+        (send_first if is_first else run_threads)(name_server, topic)
+        return
+    if is_first:
+        program = send_first_in_loop(name_server, topic)
+    else:
+        program = run_tasks(name_server, topic, dialect)
     if dialect == "uvloop":
         import uvloop
 
-        runner = uvloop.run
+        uvloop.run(program)
     else:
         import asyncio
 
-        runner = asyncio.run
-    runner(main)
-
-
-def main() -> None:
-    """Run the dialect of the command line."""
-    name_server, topic, dialect = sys.argv[1:4]
-    is_first = sys.argv[4:] == ["first"]
-    if dialect == "threads" and is_first:
-        first(name_server, topic)
-        return
-    if is_first:
-        run(first_in_loop(name_server, topic), dialect)
-        return
-    hooks: Sequence[Hook] = ()
-    if observer := "".join(sys.argv[4:]):
-        from bench.client.hooks import hooks_of
-
-        hooks = hooks_of(observer)
-    if dialect == "threads":
-        threads(name_server, topic, hooks)
-    else:
-        run(tasks(name_server, topic, dialect, hooks), dialect)
+        asyncio.run(program)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """``python -m bench.client.ours NAMESRV TOPIC``: our client as a program with commands on stdin.
 
 ``sync COUNT``, ``async COUNT`` and ``push COUNT`` are answered ``begun`` and ``done``. A third
-argument ``first`` sends one message, prints ``done`` and ends, to measure a cold process. Another
-third argument names the hooks of the client, see ``bench.client.hooks``.
+argument ``first`` sends one message, prints ``done`` and ends, to measure a cold process.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.client import ConsumeConcurrentlyContext, Producer
-    from rocketwire.client.config import Hook
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -70,15 +68,10 @@ async def consume(instance: ClientInstance, topic: str, group: str, count: int) 
         say("done")
 
 
-async def serve(name_server: str, topic: str, observer: str = "") -> None:
+async def serve(name_server: str, topic: str) -> None:
     """Run the commands on stdin until it ends."""
-    hooks: tuple[Hook, ...] = ()
-    if observer:
-        from bench.client.hooks import hooks_of
-
-        hooks = hooks_of(observer)
     async with (
-        open_client(ClientConfig(namesrv_addr=name_server, hooks=hooks)) as instance,
+        open_client(ClientConfig(namesrv_addr=name_server)) as instance,
         open_producer(instance, "bench-ours") as producer,
     ):
         number = 0
@@ -99,7 +92,4 @@ async def first(name_server: str, topic: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[3:] == ["first"]:
-        trio.run(first, sys.argv[1], sys.argv[2])
-    else:
-        trio.run(serve, sys.argv[1], sys.argv[2], "".join(sys.argv[3:]))
+    trio.run(first if sys.argv[3:] == ["first"] else serve, sys.argv[1], sys.argv[2])

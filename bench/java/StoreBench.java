@@ -1,5 +1,4 @@
-// Java's message store for bench/store: StoreBench write FOLDER BODY_BYTES LOG_BYTES, StoreBench load FOLDER,
-// or StoreBench index FILE ENTRIES KEY OFFSET
+// Java's message store for bench/store: StoreBench write FOLDER BODY_BYTES LOG_BYTES, or StoreBench load FOLDER
 import java.io.File;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +10,6 @@ import org.apache.rocketmq.common.message.MessageDecoder;
 import org.apache.rocketmq.common.message.MessageExtBrokerInner;
 import org.apache.rocketmq.store.DefaultMessageStore;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
-import org.apache.rocketmq.store.index.IndexFile;
 import org.apache.rocketmq.store.stats.BrokerStatsManager;
 
 public class StoreBench {
@@ -20,10 +18,6 @@ public class StoreBench {
     static final String[] TAGS = {"created", "paid", "sent", "returned"};
 
     public static void main(String[] words) throws Exception {
-        if (words[0].equals("index")) {
-            index(words[1], Integer.parseInt(words[2]), words[3], Long.parseLong(words[4]));
-            return;
-        }
         DefaultMessageStore store = open(words[1]);
         long begin = System.nanoTime();
         if (!store.load()) {
@@ -76,19 +70,6 @@ public class StoreBench {
         while (store.dispatchBehindBytes() > 0) {
             Thread.sleep(10);
         }
-    }
-
-    /** A full index file; the key of one message stands in the middle of it. */
-    static void index(String file, int entries, String key, long offset) throws Exception {
-        IndexFile index = new IndexFile(file, 5_000_000, entries, 0, 0);
-        long now = System.currentTimeMillis();
-        for (int number = 1; number < entries; number++) {
-            boolean isMiddle = number == entries / 2;
-            index.putKey(isMiddle ? key : "bench-topic-0#filler-" + number, isMiddle ? offset : number, now);
-        }
-        index.flush();
-        index.shutdown();
-        System.out.println(entries - 1);
     }
 
     /** Text like the JSON of an order: names that repeat, numbers that do not. */

@@ -1,0 +1,1 @@
+"""The name server beside Java's."""

@@ -1,10 +1,8 @@
-# The C programs of the name server's benchmark, built into .cache/bench.  Run from the checkout:
-#   make -f bench/namesrv/programs.mk
-# or include it: it has the one target bench-programs, and no default of its own where another Makefile has one.
+# The C programs of the name server's benchmark, built into .cache/bench: make -f bench/namesrv/programs.mk
 
 BENCH_CC       ?= gcc
 BENCH_CFLAGS   ?= -O2 -std=gnu11 -Wall -Wextra
-BENCH_PROGRAMS := $(addprefix .cache/bench/,loadgen cserver spin)
+BENCH_PROGRAMS := $(addprefix .cache/bench/,loadgen spin)
 
 .PHONY: bench-programs
 bench-programs: $(BENCH_PROGRAMS)

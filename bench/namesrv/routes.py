@@ -69,15 +69,17 @@ class Broker:
     address: str
 
 
-def narrow_brokers() -> list[Broker]:
-    """The brokers of ``NARROW``; number k has the topics of every family with more than k
-    brokers."""
-    return [Broker(f"broker-{k:03}", f"127.1.0.{k + 1}:10911") for k in range(128)]
+def narrow_registrations() -> list[tuple[Broker, bytes]]:
+    """The brokers of ``NARROW`` and their bodies; number k has the topics of every family with more
+    than k brokers."""
+    brokers = [Broker(f"broker-{k:03}", f"127.1.0.{k + 1}:10911") for k in range(128)]
+    return [(broker, narrow_body(number)) for number, broker in enumerate(brokers)]
 
 
-def wide_brokers(count: int = WIDE.brokers) -> list[Broker]:
-    """The brokers of ``WIDE``, or others of their kind."""
-    return [Broker(f"wide-{k:03}", f"127.2.0.{k + 1}:10911") for k in range(count)]
+def wide_registrations(count: int, topics: int = WIDE.count) -> list[tuple[Broker, bytes]]:
+    """The brokers of ``WIDE``, or others of their kind, and their bodies."""
+    body = wide_bodies("same", "zip", topics)[0]
+    return [(Broker(f"wide-{k:03}", f"127.2.0.{k + 1}:10911"), body) for k in range(count)]
 
 
 def _spread(x: int) -> int:
@@ -116,7 +118,7 @@ def names(family: Topics) -> list[str]:
 
 @cache
 def narrow_body(broker: int) -> bytes:
-    """Return the body of broker number ``broker`` of ``narrow_brokers``."""
+    """Return the body of broker number ``broker``."""
     if broker not in {0, 1, 16}:  # the others have the same body as one of these
         return narrow_body(1 if broker < 16 else 16)
     families = [family for family in NARROW if broker < family.brokers]

@@ -13,10 +13,8 @@ from __future__ import annotations
 import gzip
 import hashlib
 import heapq
-import json
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -32,10 +30,9 @@ from tests.support.foreign.repeated import recorded, repeated
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from tests.support.foreign.profiles import Profile
     from tests.support.foreign.tcp import Packet
 
-__all__ = ["LARGE", "PROFILES", "RECORDED", "Capture", "Folder"]
+__all__ = ["LARGE", "PROFILES", "RECORDED", "Folder"]
 
 RECORDED: Final = "recorded"
 """Captures of Java peers of three kinds, each a thousand times between other ends: 200 MB."""
@@ -47,21 +44,6 @@ _SEED: Final = 1
 _COPIES: Final = 3
 _APART_NS: Final = 7_000_000
 _COMPRESSION: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Capture:
-    """A capture.
-
-    Attributes:
-        path: of the file.
-        size: its bytes.
-        frames: least and greatest number of rows that a decoder may give; None if unknown.
-    """
-
-    path: Path
-    size: int
-    frames: tuple[int, int] | None
 
 
 class Folder:
@@ -79,61 +61,38 @@ class Folder:
         self.path.mkdir(exist_ok=True)
         self._say = say
 
-    def capture(self, name: str) -> Capture:
+    def capture(self, name: str) -> Path:
         """A capture of one of the profiles, the large one, or that of recorded ones."""
-        path, about = self.path / f"{name}.pcap", self.path / f"{name}.json"
-        if not about.exists():
-            self._say(f"making {path}, once")
-            if name == RECORDED:
-                self._repeat(path, about)
-            else:
-                profile = PROFILES["mixed" if name == LARGE else name]
-                self._make(path, about, profile, _COPIES if name == LARGE else 1)
-        frames = json.loads(about.read_text())["frames"]
-        return Capture(path, path.stat().st_size, None if frames is None else tuple(frames))
-
-    def _make(self, path: Path, about: Path, profile: Profile, copies: int) -> None:
-        capture = make(profile, _SEED)
-        _write(path, _together(capture.packets, copies))
-        frames = [copies * count for count in capture.frame_counts]
-        about.write_text(json.dumps({"frames": frames}))
-
-    def _repeat(self, path: Path, about: Path) -> None:
-        files = (manifest.FIXTURES / "captures" / f"{name}.pcap.gz" for name in _RECORDED)
-        _write(path, repeated(list(map(recorded, files)), _REPETITIONS, _SEED))
-        about.write_text(json.dumps({"frames": None}))
-
-    def skewed(self, profile: Profile) -> Path:
-        """A capture of a profile of its own.
-
-        Args:
-            profile: what kind of traffic.
-        """
-        name = hashlib.sha256(repr(profile).encode()).hexdigest()[:12]
-        path = self.path / f"skewed-{name}.pcap"
-        if not path.exists():
-            self._say(f"making {path}, once")
-            _write(path, make(profile, _SEED).packets)
+        path = self.path / f"{name}.pcap"
+        if path.exists():
+            return path
+        self._say(f"making {path}, once")
+        if name == RECORDED:
+            files = (manifest.FIXTURES / "captures" / f"{name}.pcap.gz" for name in _RECORDED)
+            _write(path, repeated(list(map(recorded, files)), _REPETITIONS, _SEED))
+        else:
+            made = make(PROFILES["mixed" if name == LARGE else name], _SEED)
+            _write(path, _together(made.packets, _COPIES if name == LARGE else 1))
         return path
 
-    def part(self, capture: Capture, size: int) -> Path:
+    def part(self, capture: Path, size: int) -> Path:
         """The first bytes of a capture, up to a record."""
-        path = capture.path.with_suffix(f".{size >> 20}.pcap")
+        path = capture.with_suffix(f".{size >> 20}.pcap")
         if not path.exists():
-            head = read_head(str(capture.path))
+            head = read_head(str(capture))
             assert head is not None
-            end = find_record(str(capture.path), head, size)
-            with capture.path.open("rb") as file:
+            end = find_record(str(capture), head, size)
+            with capture.open("rb") as file:
                 path.write_bytes(file.read(end))
         return path
 
-    def compressed(self, capture: Capture, suffix: str) -> Path:
+    def compressed(self, capture: Path, suffix: str) -> Path:
         """A capture as ``zst`` or ``gz``."""
-        path = capture.path.with_name(f"{capture.path.name}.{suffix}")
+        path = capture.with_name(f"{capture.name}.{suffix}")
         if not path.exists():
             self._say(f"making {path}, once")
             partial = path.with_suffix(".partial")
-            with capture.path.open("rb") as source, partial.open("wb") as packed:
+            with capture.open("rb") as source, partial.open("wb") as packed:
                 if suffix == "zst":
                     zstandard.ZstdCompressor().copy_stream(source, packed)
                 else:

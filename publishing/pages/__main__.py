@@ -19,12 +19,11 @@ def main() -> int:
     """Run the pages that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m publishing.pages", description=main.__doc__)
     parser.add_argument("page", nargs="*", type=Path, help="default: all")
-    parser.add_argument("--installed", type=Path, metavar="DIR", help="a virtual environment")
     parser.add_argument("--short", action="store_true", help="without blocks that take long")
     options = parser.parse_args()
     if INSIDE in os.environ:
         pages = [page.resolve() for page in options.page] or list(PAGES)
-        return 1 if read_all(pages, options.installed, long=not options.short) else 0
+        return 1 if read_all(pages, long=not options.short) else 0
     if missing := namespace.missing():
         parser.error(missing)
     command = namespace.alone([sys.executable, "-m", "publishing.pages", *sys.argv[1:]])

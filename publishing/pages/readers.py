@@ -25,8 +25,6 @@ PAGES = (
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
     *sorted((ROOT / "docs" / "zh").glob("*.md")),
     *sorted((ROOT / "docs" / "guide").glob("*.md")),
-    ROOT / "docs" / "contributing.md",
-    ROOT / "docs" / "releasing.md",
     ROOT / "docs" / "deploy" / "README.md",
 )
 """All pages with commands."""
@@ -34,56 +32,56 @@ PAGES = (
 SOURCES = (".", "namesrv", "broker", "tools")
 
 
-def environment(home: Path, scratch: Path, installed: Path | None) -> dict[str, str]:
-    """The variables of a page's commands.
+def environment(home: Path, scratch: Path) -> dict[str, str]:
+    """The variables of a page's commands, in which ``pip`` has nothing to do.
 
     Args:
         home: the reader's folder.
         scratch: a folder for programs that stand in for others.
-        installed: a virtual environment with rocketwire; otherwise the one that runs this, and the
-            sources of the project, and ``pip`` has nothing to do.
     """
-    result = {"HOME": str(home), "LC_ALL": "C.UTF-8", "MPLCONFIGDIR": str(scratch)}
-    if installed is not None:
-        return {**result, "PATH": f"{installed / 'bin'}:/usr/bin:/bin", "PIP_NO_INDEX": "1"}
     pip = scratch / "bin" / "pip"
     pip.parent.mkdir()
     pip.write_text("#!/bin/sh\nexit 0\n", "utf-8")
     pip.chmod(0o755)
     path = [str(pip.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
-    sources = [str(ROOT / each) for each in SOURCES]
-    return {**result, "PATH": os.pathsep.join(path), "PYTHONPATH": os.pathsep.join(sources)}
+    return {
+        "HOME": str(home),
+        "LC_ALL": "C.UTF-8",
+        "MPLCONFIGDIR": str(scratch),
+        "PATH": os.pathsep.join(path),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / each) for each in SOURCES),
+    }
 
 
 @contextlib.contextmanager
-def reader(installed: Path | None = None) -> Generator[tuple[Shell, Path]]:
+def reader() -> Generator[tuple[Shell, Path]]:
     """A shell in a folder of its own, and this folder."""
     with tempfile.TemporaryDirectory() as name:
         home, scratch = Path(name) / "home", Path(name) / "scratch"
         home.mkdir()
         scratch.mkdir()
         folder.furnish(home, FIXTURES)
-        with Shell(home, environment(home, scratch, installed), scratch) as shell:
+        with Shell(home, environment(home, scratch), scratch) as shell:
             yield shell, home
 
 
 @contextlib.contextmanager
-def cluster(installed: Path | None = None) -> Generator[None]:
+def cluster() -> Generator[None]:
     """Run our name server and our broker for development at the default ports.
 
     Raises:
         RuntimeError: they do not start.
     """
-    with reader(installed) as (shell, _):
+    with reader() as (shell, _):
         started = shell.start("rocketwire dev", "ready:")
         if started.status != 0:
             raise RuntimeError(f"rocketwire dev does not start: {started.output}")
         yield
 
 
-def read(page: Path, installed: Path | None = None, *, long: bool = True) -> list[reading.Problem]:
+def read(page: Path, *, long: bool = True) -> list[reading.Problem]:
     """Run what a page shows."""
-    with reader(installed) as (shell, home):
+    with reader() as (shell, home):
         return reading.read(page, shell, home, long=long)
 
 
@@ -93,14 +91,11 @@ def _cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def read_all(
-    pages: Iterable[Path], installed: Path | None = None, *, long: bool, clusters: bool = True
-) -> int:
+def read_all(pages: Iterable[Path], *, long: bool, clusters: bool = True) -> int:
     """Run pages, and print their problems.
 
     Args:
         pages: in their order.
-        installed: a virtual environment with rocketwire.
         long: whether blocks that take long run.
         clusters: whether to start a cluster for each page whose readers have one.
 
@@ -111,8 +106,8 @@ def read_all(
     for page in pages:
         start, cpu = time.monotonic(), _cpu_seconds()
         needs = clusters and has_cluster(page)
-        with cluster(installed) if needs else contextlib.nullcontext():
-            problems = read(page, installed, long=long)
+        with cluster() if needs else contextlib.nullcontext():
+            problems = read(page, long=long)
         number += len(problems)
         for problem in problems:
             print(f"FAILED {problem}", flush=True)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from publishing.browser.visits import DESK, PHONE, Visit
 from rocketwire.client import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
@@ -23,7 +22,7 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.support.browser import opened
+from tests.support.browser import DESK, PHONE, Visit, opened
 from tests.support.java.dev_cluster import PROGRAM
 from tests.support.processes import LOOPBACK, Child, free_ports
 

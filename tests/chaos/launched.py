@@ -1,7 +1,7 @@
 """``python -m tests.chaos.launched -c FILE``: the name server under limits and failpoints that its environment names.
 
 ``CHAOS_NOFILE``: most descriptors it may have.  ``CHAOS_FSIZE``: most bytes of a file, as on a full disk.
-``CHAOS_DIE_AT``: the point of its writes of files at which it is killed.
+``CHAOS_DIE_AT``: the point of its writes of files at which it is killed.  ``CHAOS_TASKS``: a file with the number of its tasks.
 """
 
 from __future__ import annotations
@@ -10,6 +10,10 @@ import os
 import resource
 import sys
 import threading
+from functools import partial
+from pathlib import Path
+
+import trio
 
 from rocketwire_namesrv.__main__ import main
 from rocketwire_namesrv.runtime import storage
@@ -35,9 +39,30 @@ def _arm(number: int) -> None:
     setattr(storage, "save", armed)  # noqa: B010 - from outside
 
 
+class TaskCount(trio.abc.Instrument):
+    """Keeps the number of trio's tasks in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._tasks = 0
+
+    def task_spawned(self, task: trio.lowlevel.Task) -> None:
+        self._tasks += 1
+
+    def task_exited(self, task: trio.lowlevel.Task) -> None:
+        self._tasks -= 1
+
+    def before_io_wait(self, timeout: float) -> None:
+        if timeout > 0:
+            self._path.write_text(str(self._tasks))
+
+
 if __name__ == "__main__":
     _limit(resource.RLIMIT_NOFILE, "CHAOS_NOFILE")
     _limit(resource.RLIMIT_FSIZE, "CHAOS_FSIZE")
     if "CHAOS_DIE_AT" in os.environ:
         _arm(int(os.environ["CHAOS_DIE_AT"]))
+    if "CHAOS_TASKS" in os.environ:
+        count = TaskCount(Path(os.environ["CHAOS_TASKS"]))
+        setattr(trio, "run", partial(trio.run, instruments=[count]))  # noqa: B010 - it is Final
     sys.exit(main(sys.argv[1:]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.namesrv import machine
+from bench import machine
 from rocketwire_namesrv.server import reactor
 from tests.chaos.server import DELETE, GET, NAMESPACE, PUT, SECONDS, UnluckyServer
 from tests.support import raw_call

@@ -1,4 +1,4 @@
-"""Memory and threads of a process that only reads captures or stores: see docs/decisions/0024."""
+"""Memory and threads of a process that only reads captures or stores: see docs/performance.md."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""Compares Spark with the engine: ``python -m bench.spark``."""

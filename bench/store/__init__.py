@@ -1,1 +1,0 @@
-"""Speed and memory of ``rocketwire-store``, compared with the recovery of Java's message store."""

@@ -1,1 +1,0 @@
-"""Pages in a headless Chromium: console errors, narrow screens, accessibility, and pictures."""

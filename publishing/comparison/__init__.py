@@ -1,1 +1,0 @@
-"""The comparison with other projects: ``projects.toml``, written as ``docs/comparison.md``."""

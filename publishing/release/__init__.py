@@ -1,1 +1,0 @@
-"""Packages of a release: built twice, installed, tried, and their contents listed."""
