@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from publishing.site import interfaces, programs
+from rocketwire_tools.codec.schema.markdown import write_pages
+from rocketwire_tools.codec.schema.schema import schema
 
 if TYPE_CHECKING:
     from publishing.site.programs import Help
@@ -33,6 +35,7 @@ def write(root: Path, folder: Path) -> None:
     docs = root / "docs"
     shutil.copytree(docs, folder, ignore=shutil.ignore_patterns(*UNPUBLISHED))
     shutil.copytree(docs / "site", folder, dirs_exist_ok=True)
+    write_pages(str(folder / "protocol"), schema())
     for page in sorted(folder.rglob("*.md")):
         original = docs / page.relative_to(folder)
         if original.exists():

@@ -39,17 +39,6 @@ REFUSED: Final = 1
 USAGE: Final = 2
 INTERRUPTED: Final = 130
 
-LAYOUT_NAMES: Final = (
-    "frame",
-    "binary-header",
-    "register-body",
-    "register-body-with-mappings",
-    "stored",
-    "batch",
-)
-"""As in ``layouts.LAYOUTS``, which would import the whole grammar."""
-
-
 _EPILOG: Final = """\
 The input is lines of hex, unless an option says otherwise. Each command has its own help:
 rocketwire-codec decode --help
@@ -60,7 +49,6 @@ invalid or a file cannot be read, 130 interrupted"""
 _EXAMPLES: Final = {
     "decode": "rocketwire-codec decode --binary < connection.bin",
     "encode": "rocketwire-codec decode frames.hex | rocketwire-codec encode",
-    "explain": "rocketwire-codec explain --text frames.hex",
     "body": "echo 7b7d | rocketwire-codec body TopicRouteData",
     "register-body": "rocketwire-codec register-body --compressed bodies.hex",
     "stored": "rocketwire-codec stored --check-crc messages.hex",
@@ -156,22 +144,7 @@ def _add_frames(commands: Commands) -> None:
         "write frames from the JSON objects that decode prints",
         both_ways=False,
     )
-    explain = _command(
-        commands,
-        "explain",
-        _explain,
-        "show what each range of bytes in a frame means",
-        both_ways=False,
-    )
-    explain.add_argument("--base64", action="store_true", help="read base64 instead of hex")
-    explain.add_argument("--text", action="store_true", help="write a table instead of JSON")
-    explain.add_argument(
-        "--layout",
-        choices=LAYOUT_NAMES,
-        default="frame",
-        help="format of the bytes (default: %(default)s)",
-    )
-    for command in (decode, encode, explain):
+    for command in (decode, encode):
         command.add_argument(
             "--request-code",
             type=_request_code,
@@ -344,21 +317,6 @@ def _encode(arguments: argparse.Namespace, output: Output) -> None:
     _translate(
         arguments, output, lambda line: {"hex": encode_object(parse_object(line), code).hex()}
     )
-
-
-def _explain(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.schema.explain import explain_lines
-
-    show = sys.stdout.buffer if arguments.text else None
-    for source in _sources(arguments):
-        explain_lines(
-            source,
-            output,
-            _reader(arguments),
-            layout=arguments.layout,
-            request_code=arguments.request_code,
-            table=show,
-        )
 
 
 def _body(arguments: argparse.Namespace, output: Output) -> None:

@@ -35,8 +35,6 @@ WAYS = [
     ["decode", "--binary"],
     ["encode"],
     ["encode", "--request-code", "105"],
-    ["explain"],
-    ["explain", "--layout", "stored"],
     ["body", "ConsumeStats"],
     ["body", "--array", "AclInfo"],
     ["body", "--encode", "ConsumeStats"],
@@ -141,7 +139,6 @@ def test_no_sub_command_brings_an_event_loop_and_small_ones_bring_no_classes() -
         ["decode", "--request-code", "x"],
         ["decode", "no/such/file"],
         ["body"],
-        ["explain", "--layout", "x"],
     ],
 )
 def test_a_command_line_that_makes_no_sense_has_status_2(arguments: list[str]) -> None:
@@ -165,9 +162,9 @@ def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
 def test_a_line_without_end_is_refused_and_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "MAX_LINE", 1000)
 
-    for arguments in (["decode"], ["explain"]):
-        done = run(*arguments, stdin=["00" * 200_000, "zz"])
-        assert ["LimitExceededError", "DecodeError"] == [line["error"] for line in done.lines]
+    done = run("decode", stdin=["00" * 200_000, "zz"])
+
+    assert ["LimitExceededError", "DecodeError"] == [line["error"] for line in done.lines]
 
 
 def _texts() -> st.SearchStrategy[str]:
@@ -228,7 +225,7 @@ def test_any_line_is_answered_by_one_object(arguments: list[str], texts: list[st
     assert "" == done.complaint
     errors = [line for line in done.lines if "error" in line]
     assert (1 if errors else 0) == done.status
-    if arguments[0] != "explain" and "--binary" not in arguments:
+    if "--binary" not in arguments:
         read = split.split(b"\n")[:-1]
         if arguments != ["properties"]:
             read = [text for text in read if text.strip(b" \t\r\v\f")]
