@@ -56,7 +56,7 @@ help:
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make mutations  damage stores of brokers at random, read them, and start Java's store on copies"
 	@echo "            (MUTATIONS=1000 cases in all, and as many starts of each release; SEED=text)"
-	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
+	@echo "make chaos  the name server under faults, long (some minutes)"
 	@echo "make spark-kills  a million messages read, and 200,000 rows written, by Spark whose processes are killed"
 	@echo "make judge  RocketMQ's own integration tests at three brokers, half an hour (JUDGE=\"--word tag\")"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
