@@ -35,18 +35,6 @@ _GUARDS: Final = (
 )
 
 
-class Streamed(NamedTuple):
-    """A body that is too large to be in memory at once.
-
-    Attributes:
-        size: number of its bytes.
-        parts: its bytes; the next part is asked for when the one before has been sent.
-    """
-
-    size: int
-    parts: Iterator[bytes]
-
-
 class Document(NamedTuple):
     """An answer.
 
@@ -59,7 +47,7 @@ class Document(NamedTuple):
 
     status: int
     content_type: str
-    body: bytes | Streamed
+    body: bytes
     encoding: str = ""
 
 
@@ -119,7 +107,7 @@ class Exchange:
         return b"".join(self.answers(data))
 
     def answers(self, data: bytes) -> Iterator[bytes]:
-        """Do the same, but yield the bytes to send.
+        """Do the same, but yield the response to each request.
 
         Read all of them before the next bytes are taken.
         """
@@ -131,31 +119,33 @@ class Exchange:
                 event = self._http.next_event()
                 if event is h11.NEED_DATA:
                     break
-                yield from self._handle(event)
+                if response := self._handle(event):
+                    yield response
         except h11.RemoteProtocolError as error:
-            yield from self._refuse(error.error_status_hint)
+            yield self._refuse(error.error_status_hint)
 
-    def _handle(self, event: object) -> Iterator[bytes]:
+    def _handle(self, event: object) -> bytes:
+        """Return the response that follows from an event; empty if there is none."""
         if isinstance(event, h11.Request):
             self._request = event
             self._bodiless = event.method == b"HEAD"
-            if event.method not in {b"GET", b"HEAD"}:
-                yield from self._refuse(405)
-        elif isinstance(event, h11.Data):
-            yield from self._refuse(413)  # nothing that is asked for here has a body
-        elif isinstance(event, h11.EndOfMessage):
-            yield from self._answer(self._request)
-        else:  # the client has ended it
-            self.closed = True
+            return b"" if event.method in {b"GET", b"HEAD"} else self._refuse(405)
+        if isinstance(event, h11.Data):
+            return self._refuse(413)  # nothing that is asked for here has a body
+        if isinstance(event, h11.EndOfMessage):
+            return self._answer(self._request)
+        self.closed = True  # the client has ended it
+        return b""
 
-    def _answer(self, request: h11.Request) -> Iterator[bytes]:
+    def _answer(self, request: h11.Request) -> bytes:
         self._left -= 1
         last = self._left == 0
-        yield from self._encoded(self._document(request), close=last)
+        response = self._encoded(self._document(request), close=last)
         if self._http.our_state is h11.MUST_CLOSE or self._http.their_state is h11.MUST_CLOSE:
             self.closed = True
         else:
             self._http.start_next_cycle()
+        return response
 
     def _document(self, request: h11.Request) -> Document:
         if self._local_only and not is_local_name(host := _header(request, b"host")):
@@ -169,18 +159,15 @@ class Exchange:
         document = self._respond(parts.path, {name: values[0] for name, values in fields.items()})
         return plain(404, "there is no such page") if document is None else document
 
-    def _refuse(self, status: int) -> Iterator[bytes]:
-        """Yield an error response and close the connection."""
+    def _refuse(self, status: int) -> bytes:
+        """Return an error response and close the connection."""
         self.closed = True
-        yield from self._encoded(plain(status, "the request is not served"), close=True)
+        return self._encoded(plain(status, "the request is not served"), close=True)
 
-    def _encoded(self, document: Document, *, close: bool) -> Iterator[bytes]:
-        """Yield the head of a response with the first part of its body, then the other parts."""
-        body = document.body
-        size, parts = body if isinstance(body, Streamed) else (len(body), iter((body,)))
+    def _encoded(self, document: Document, *, close: bool) -> bytes:
         headers = [
             (b"content-type", document.content_type.encode()),
-            (b"content-length", b"%d" % size),
+            (b"content-length", b"%d" % len(document.body)),
             *_GUARDS,
         ]
         if document.encoding:
@@ -191,14 +178,9 @@ class Exchange:
             headers.append((b"connection", b"close"))
         reason = HTTPStatus(document.status).phrase.encode()
         response = h11.Response(status_code=document.status, headers=headers, reason=reason)
-        ready = self._http.send(response) or b""
-        if not self._bodiless:
-            for part in parts:
-                yield ready + (self._http.send(h11.Data(data=part)) or b"")
-                ready = b""
-        ready += self._http.send(h11.EndOfMessage()) or b""
-        if ready:
-            yield ready
+        body = () if self._bodiless else (h11.Data(data=document.body),)
+        events = (response, *body, h11.EndOfMessage())
+        return b"".join(self._http.send(event) or b"" for event in events)
 
 
 def _header(request: h11.Request, lower_name: bytes) -> str:

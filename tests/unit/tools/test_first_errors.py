@@ -65,7 +65,7 @@ PROGRAMS = {
         ("pcap decode CAPTURE --filter cod==3", 2, "no column 'cod'; there are"),
         ("pcap decode CAPTURE --jobs 0", 2, "must be a positive integer; see rocketwire-pcap"),
         ("codec decode none", 2, "none: no such file or directory"),
-        ("codec body Nothing", 2, "no body class 'Nothing'"),
+        ("codec body Nothing", 2, "body was deleted: decode shows the body of a frame"),
         ("codec decode --request-code x", 2, "'x': must be the number or the name of a request"),
         ("store info none", 2, "none: no such file or directory"),
         ("store info .", 2, "no commit log, queue or configuration of a broker"),
@@ -76,7 +76,7 @@ PROGRAMS = {
         ("conformance --explain x", 2, "unknown case x; --list shows all cases"),
         ("conformance matrix none", 2, "none: no such file or directory"),
         ("conformance matrix broken.toml", 2, "broken.toml: not a report of --json"),
-        ("conformance replay none a:1", 2, "none: no such file or directory"),
+        ("conformance replay none a:1", 2, "replay was deleted: compare two running servers"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do(

@@ -18,7 +18,7 @@ from rocketwire_tools.codec.expect import Plain, is_object
 from rocketwire_tools.jsonlines import unbroken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 
 MAX_LINE: Final = 4 * MAX_FRAME_LENGTH
@@ -65,17 +65,16 @@ def text_of(value: Plain) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
-def each_line(
-    source: IO[bytes],
-    translate: Callable[[bytes], Plain],
-    output: Output,
-    *,
-    blank_lines: bool = False,
-) -> None:
-    """Translates every line of ``source``; blank lines only if ``blank_lines``."""
-    for line in read_lines(source, blank_lines=blank_lines):
+def each_line(source: IO[bytes], translate: Callable[[bytes], Plain], output: Output) -> None:
+    """Translates every line of ``source`` that is not blank."""
+    while line := source.readline(MAX_LINE + 2):
+        if line.isspace():
+            continue
         try:
-            check_length(line)
+            if len(line) > MAX_LINE + 1:
+                _skip_rest(source, line)
+                message = f"a line of more than {MAX_LINE} bytes"
+                raise LimitExceededError(message, declared=len(line), limit=MAX_LINE)
             value = translate(line)
         except CodecError as error:
             output.refuse(error)
@@ -83,36 +82,15 @@ def each_line(
             output.put(value)
 
 
-def read_lines(source: IO[bytes], *, blank_lines: bool = False) -> Iterator[bytes]:
-    """Yields the lines; blank lines only if ``blank_lines``, and only the start of a line that is
-    too long."""
-    while line := source.readline(MAX_LINE + 2):
-        if len(line) > MAX_LINE + 1:
-            _skip_rest(source, line)
-        if blank_lines or not line.isspace():
-            yield line
-
-
 def _skip_rest(source: IO[bytes], piece: bytes) -> None:
     while piece and not piece.endswith(b"\n"):
         piece = source.readline(1 << 16)
 
 
-def check_length(line: bytes) -> None:
-    """Refuses a line that is too long.
-
-    Raises:
-        LimitExceededError: it is longer than ``MAX_LINE``.
-    """
-    if len(line) > MAX_LINE + 1:
-        message = f"a line of more than {MAX_LINE} bytes"
-        raise LimitExceededError(message, declared=len(line), limit=MAX_LINE)
-
-
 def from_hex(line: bytes) -> bytes:
     """Returns the bytes of a line of hex digits; spaces, ``0x`` and letter case are ignored.
 
-    A line may also be an object with a member ``hex``, as the encoding sub-commands write it.
+    A line may also be an object with a member ``hex``, as ``encode`` writes it.
 
     Raises:
         DecodeError: the line is neither.

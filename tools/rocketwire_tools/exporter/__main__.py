@@ -76,12 +76,11 @@ def _status_of(error: BaseException) -> int:
 
 async def _once(config: ClientConfig, options: Options) -> int:
     """Collect once and print."""
-    from rocketwire_tools.exporter.exposition import gauges_parts
+    from rocketwire_tools.exporter.exposition import gauges_text
 
     async with open_admin(config, within=options.request_timeout) as admin:
         samples = await collect(admin, options.limits)
-    for part in gauges_parts(samples):
-        sys.stdout.write(part.decode())
+    sys.stdout.write(gauges_text(samples).decode())
     return statuses.DONE if _is_complete(samples) else statuses.UNREACHABLE
 
 

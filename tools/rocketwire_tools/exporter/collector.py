@@ -11,13 +11,10 @@ import trio
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
 
 from rocketwire_tools.exporter.collection import MIN_INTERVAL, WAIT
-from rocketwire_tools.exporter.compressed import Beginning
 from rocketwire_tools.exporter.exposition import text_of
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
-
-    from rocketwire_tools.exporter.compressed import Compressed
 
 _LOG: Final = logging.getLogger("rocketwire.exporter")
 
@@ -29,11 +26,11 @@ class Result(NamedTuple):
     """A complete collection.
 
     Attributes:
-        gauges: its gauges.
+        gauges: text of its gauges.
         ended: time of its end, in trio's seconds.
     """
 
-    gauges: Beginning
+    gauges: bytes
     ended: float
 
 
@@ -48,7 +45,7 @@ class Collector:
 
     def __init__(
         self,
-        collect: Callable[[], Awaitable[Beginning]],
+        collect: Callable[[], Awaitable[bytes]],
         *,
         wait: float = WAIT,
         min_interval: float = MIN_INTERVAL,
@@ -61,11 +58,6 @@ class Collector:
         self._requested = trio.Event()
         self._running: trio.Event | None = None
         self._collections: Counter[str] = Counter({"complete": 0, "error": 0})
-
-    @property
-    def has_result(self) -> bool:
-        """Whether a collection has ended."""
-        return self._result is not None
 
     async def serve(self) -> None:
         """Carry out the collections that ``refresh`` asks for, until cancelled."""
@@ -98,14 +90,14 @@ class Collector:
         with trio.move_on_after(self._wait):
             await self._running.wait()
 
-    def text(self, content_type: str) -> Compressed:
+    def text(self, content_type: str) -> bytes:
         """Return the last complete result and the metrics of the exporter.
 
         Args:
             content_type: ``exposition.PLAIN`` or ``OPENMETRICS``.
         """
-        gauges = Beginning() if self._result is None else self._result.gauges
-        return gauges.followed_by(text_of(self._own(), content_type))
+        gauges = b"" if self._result is None else self._result.gauges
+        return gauges + text_of(self._own(), content_type)
 
     def _own(self) -> Iterator[Metric]:
         counter = CounterMetricFamily(COLLECTIONS, "Collections by result.", labels=("result",))

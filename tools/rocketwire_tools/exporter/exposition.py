@@ -1,12 +1,13 @@
 """Samples in the forms that Prometheus reads; prometheus_client knows these forms.
 
-Rules of this file: some series are rendered at a time, so that the objects and the text of these
-alone are in memory. A collection consists of gauges, whose text is the same in both forms.
+Rules of this file: some series are rendered at a time, so that the objects of these alone are in
+memory. A collection consists of gauges, whose text is the same in both forms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from io import BytesIO
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -43,14 +44,16 @@ class _Families(Collector):
         return ()
 
 
-def gauges_parts(samples: Samples) -> Iterator[bytes]:
-    """Yield the text of all families of a collection that have values, some series at a time."""
+def gauges_text(samples: Samples) -> bytes:
+    """Return the text of all families of a collection that have values."""
+    text = BytesIO()
     for name, values in samples.values.items():
-        pairs = values.pairs()
+        pairs = iter(values.items())
         lines = 0  # the head of a family stands before its first series alone
         while part := list(islice(pairs, PART)):
-            yield _text_of(name, part).split(b"\n", lines)[-1]
+            text.write(_text_of(name, part).split(b"\n", lines)[-1])
             lines = HEAD_LINES
+    return text.getvalue()
 
 
 def _text_of(name: str, pairs: Iterable[tuple[Labels, float]]) -> bytes:

@@ -12,9 +12,8 @@ from rocketwire_namesrv.config.access_control import is_loopback
 from rocketwire_namesrv.server.http_port import HttpPort
 from rocketwire_tools.exporter.collection import collect
 from rocketwire_tools.exporter.collector import Collector
-from rocketwire_tools.exporter.compressed import Beginning
 from rocketwire_tools.exporter.documents import Documents
-from rocketwire_tools.exporter.exposition import gauges_parts
+from rocketwire_tools.exporter.exposition import gauges_text
 
 if TYPE_CHECKING:
     from rocketwire.client import ClientConfig
@@ -39,9 +38,8 @@ async def serve(
     """
     async with open_admin(config, within=options.request_timeout) as admin:
 
-        async def collect_text() -> Beginning:
-            parts = gauges_parts(await collect(admin, options.limits))
-            return await trio.to_thread.run_sync(Beginning, parts)
+        async def collect_text() -> bytes:
+            return await trio.to_thread.run_sync(gauges_text, await collect(admin, options.limits))
 
         collector = Collector(collect_text, wait=options.wait, min_interval=options.min_interval)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -11,7 +11,6 @@ from rocketwire_namesrv.admin_http.http import (
     MAX_REQUESTS,
     Document,
     Exchange,
-    Streamed,
     is_local_name,
     plain,
 )
@@ -198,27 +197,6 @@ def test_a_document_may_depend_on_the_accept_header() -> None:
         http.receive(f"GET / HTTP/1.1\r\nHost: localhost\r\n{accept}\r\n".encode())
 
     assert accepted == ["a/b, c/d", ""]
-
-
-def test_a_large_body_is_sent_in_parts_each_after_the_one_before() -> None:
-    asked: list[bytes] = []
-
-    def parts() -> Iterator[bytes]:
-        for part in (b"one", b"two", b"3"):
-            asked.append(part)
-            yield part
-
-    http = Exchange(lambda path, query: Document(200, "text/plain", Streamed(7, parts())))
-    answers = http.answers(get("/") + get("/", method="HEAD"))
-
-    first = next(answers)
-    assert asked == [b"one"]
-    assert b"content-length: 7\r\n" in first
-    assert body_of(first) == b"one"
-    assert [next(answers), next(answers)] == [b"two", b"3"]
-    (head,) = answers
-    assert b"content-length: 7\r\n" in head
-    assert body_of(head) == b""
 
 
 @pytest.mark.parametrize(

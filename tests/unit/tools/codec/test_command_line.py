@@ -35,21 +35,6 @@ WAYS = [
     ["decode", "--binary"],
     ["encode"],
     ["encode", "--request-code", "105"],
-    ["explain"],
-    ["explain", "--layout", "stored"],
-    ["body", "ConsumeStats"],
-    ["body", "--array", "AclInfo"],
-    ["body", "--encode", "ConsumeStats"],
-    ["register-body"],
-    ["register-body", "--compressed"],
-    ["register-body", "--encode", "--compressed"],
-    ["stored", "--unwrap", "--check-crc"],
-    ["stored", "--encode"],
-    ["message-id"],
-    ["message-id", "--unique"],
-    ["message-id", "--encode", "--unique"],
-    ["properties"],
-    ["properties", "--encode"],
 ]
 
 
@@ -82,7 +67,7 @@ def examples() -> list[tuple[str, str]]:
 @pytest.mark.slow
 def test_the_examples_of_the_guide_print_what_stands_under_them(tmp_path: Path) -> None:
     shown = examples()
-    assert len(shown) >= 10
+    assert len(shown) >= 5
     for command, output in shown:
         done = shell(command, cwd=tmp_path)
         assert (output, "") == (done.stdout.decode(), done.stderr.decode()), command
@@ -118,18 +103,13 @@ def test_every_line_is_answered_before_the_next_one_comes() -> None:
 
 @pytest.mark.process
 @pytest.mark.slow
-def test_no_sub_command_brings_an_event_loop_and_small_ones_bring_no_classes() -> None:
+def test_no_sub_command_brings_an_event_loop() -> None:
     script = (
-        "import sys; from rocketwire_tools.codec.__main__ import main; main(['{}']);"
-        "print(sorted({{'trio', 'asyncio', 'rocketwire.messages.operations.registry'}} & set(sys.modules)), file=sys.stderr)"
+        "import sys; from rocketwire_tools.codec.__main__ import main; main(['decode']);"
+        "print({'trio', 'asyncio'} & set(sys.modules), file=sys.stderr)"
     )
-    for name, loaded in (
-        ("message-id", b"[]\n"),
-        ("stored", b"[]\n"),
-        ("decode", b"['rocketwire.messages.operations.registry']\n"),
-    ):
-        done = shell(f"{shlex.quote(sys.executable)} -c {shlex.quote(script.format(name))}")
-        assert loaded == done.stderr
+    done = shell(f"{shlex.quote(sys.executable)} -c {shlex.quote(script)}")
+    assert done.stderr == b"set()\n"
 
 
 @pytest.mark.parametrize(
@@ -140,8 +120,7 @@ def test_no_sub_command_brings_an_event_loop_and_small_ones_bring_no_classes() -
         ["decode", "--base64", "--binary"],
         ["decode", "--request-code", "x"],
         ["decode", "no/such/file"],
-        ["body"],
-        ["explain", "--layout", "x"],
+        ["body", "KVTable"],
     ],
 )
 def test_a_command_line_that_makes_no_sense_has_status_2(arguments: list[str]) -> None:
@@ -165,9 +144,9 @@ def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
 def test_a_line_without_end_is_refused_and_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "MAX_LINE", 1000)
 
-    for arguments in (["decode"], ["explain"]):
-        done = run(*arguments, stdin=["00" * 200_000, "zz"])
-        assert ["LimitExceededError", "DecodeError"] == [line["error"] for line in done.lines]
+    done = run("decode", stdin=["00" * 200_000, "zz"])
+
+    assert ["LimitExceededError", "DecodeError"] == [line["error"] for line in done.lines]
 
 
 def _texts() -> st.SearchStrategy[str]:
@@ -228,10 +207,8 @@ def test_any_line_is_answered_by_one_object(arguments: list[str], texts: list[st
     assert "" == done.complaint
     errors = [line for line in done.lines if "error" in line]
     assert (1 if errors else 0) == done.status
-    if arguments[0] != "explain" and "--binary" not in arguments:
-        read = split.split(b"\n")[:-1]
-        if arguments != ["properties"]:
-            read = [text for text in read if text.strip(b" \t\r\v\f")]
+    if "--binary" not in arguments:
+        read = [text for text in split.split(b"\n")[:-1] if text.strip(b" \t\r\v\f")]
         assert len(read) == len(done.lines)
 
 
@@ -239,8 +216,7 @@ def test_deep_and_long_texts_are_refused() -> None:
     deep = '{"value":' + '{"a":' * 5000 + "1" + "}" * 5001
     long = '{"code":' + "9" * 5000 + "}"
 
-    for arguments in (["encode"], ["body", "--encode", "KVTable"], ["stored", "--encode"]):
-        assert "error" in refused(*arguments, line=deep)
+    assert "error" in refused("encode", line=deep)
     assert "error" in refused("encode", line=long)
     nested = b'{"a":' * 800 + b"1" + b"}" * 800
     frame = encode(RemotingCommand(code=0, flag=1, body=nested))

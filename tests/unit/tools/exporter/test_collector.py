@@ -8,7 +8,6 @@ import pytest
 import trio
 
 from rocketwire_tools.exporter.collector import Collector
-from rocketwire_tools.exporter.compressed import Beginning
 from rocketwire_tools.exporter.exposition import OPENMETRICS, PLAIN
 
 
@@ -20,12 +19,12 @@ class Source:
         self.seconds = 1.0
         self.fails = False
 
-    async def collect(self) -> Beginning:
+    async def collect(self) -> bytes:
         await trio.sleep(self.seconds)
         if self.fails:
             raise ZeroDivisionError
         self.count += 1
-        return Beginning((f"rocketmq_exporter_requests {self.count}\n".encode(),))
+        return f"rocketmq_exporter_requests {self.count}\n".encode()
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def source() -> Source:
 
 
 def text_of(collector: Collector, form: str = PLAIN) -> str:
-    return b"".join(collector.text(form).parts()).decode()
+    return collector.text(form).decode()
 
 
 def shown(collector: Collector) -> str:

@@ -10,15 +10,11 @@ from rocketwire_tools.exporter.exposition import (
     PART,
     PLAIN,
     content_type_for,
-    gauges_parts,
+    gauges_text,
 )
 from rocketwire_tools.exporter.families import FAMILIES
 from rocketwire_tools.exporter.samples import Samples
 from tests.support.exporter_in_process import openmetrics_families
-
-
-def gauges_text(samples: Samples) -> bytes:
-    return b"".join(gauges_parts(samples))
 
 
 def full() -> Samples:
@@ -62,8 +58,8 @@ def test_a_family_in_several_parts_has_one_head() -> None:
     samples = Samples()
     for number in range(2 * PART + 1):
         samples.set("rocketmq_producer_offset", ("c", "a", str(number)), number)
-    parts = list(gauges_parts(samples))
+    text = gauges_text(samples)
 
-    assert [part.count(b"\n") for part in parts] == [PART + HEAD_LINES, PART, 1]
-    (family,) = plain(b"".join(parts).decode())
+    assert text.count(b"\n") == HEAD_LINES + 2 * PART + 1
+    (family,) = plain(text.decode())
     assert [sample.value for sample in family.samples] == list(range(2 * PART + 1))

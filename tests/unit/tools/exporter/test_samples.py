@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from rocketwire_tools.exporter.samples import Samples
 
 DIFF = "rocketmq_group_diff"
@@ -37,18 +35,3 @@ def test_series_above_the_limit_are_dropped_and_counted_but_not_those_of_the_exp
     assert samples.values[DIFF] == {("c", "g", "t"): 2}
     assert samples.dropped == 2
     assert samples.values["rocketmq_exporter_up"] == {(): 1}
-
-
-def test_families_with_the_same_labels_have_values_of_their_own() -> None:
-    samples = Samples()
-    samples.set("rocketmq_consumer_offset", ("c", "b", "t", "g"), 7)
-    samples.set("rocketmq_consumer_tps", ("c", "b", "u", "g"), 0)
-    offsets, rates = (samples.values[f"rocketmq_consumer_{name}"] for name in ("offset", "tps"))
-
-    assert dict(offsets.pairs()) == {("c", "b", "t", "g"): 7}
-    assert list(rates) == [("c", "b", "u", "g")]
-    assert (len(offsets), len(rates)) == (1, 1)
-    with pytest.raises(KeyError):
-        offsets["c", "b", "u", "g"]
-    with pytest.raises(KeyError):
-        rates["c", "b", "t", "g"]

@@ -1,4 +1,4 @@
-"""Descriptions of the protocol: its schema, its layouts, and the bytes of one packet explained.
+"""Descriptions of the protocol: one object, and pages.
 
 It may import ``values`` and the library.
 """

@@ -1,4 +1,4 @@
-"""The schema as pages: ``docs/protocol``."""
+"""The schema as Markdown pages, for the documentation site."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Content = Callable[[dict[str, Plain]], Iterator[str]]
 
 NOTE: Final = (
-    "Written by `rocketwire-codec schema --markdown docs/protocol`; do not edit.\n"
+    "Written by `rocketwire-codec schema --markdown`.\n"
     "What is marked *since* is missing from release {oldest}."
 )
 
@@ -39,7 +39,6 @@ def pages(schema: dict[str, Plain]) -> dict[str, str]:
         "operations.md": _operations(schema),
         "headers.md": _classes(schema["headers"], "Headers", _header),
         "bodies.md": _bodies(schema),
-        "layouts.md": _layouts(schema),
     }
     note = NOTE.format(oldest=schema["oldest"])
     return {name: _page(blocks, note) for name, blocks in blocks_by_page.items()}
@@ -87,7 +86,6 @@ def _index(schema: dict[str, Plain]) -> Iterator[str]:
             f"- [Headers](headers.md): {len(schema['headers'])} classes of header fields",
             f"- [Bodies](bodies.md): {len(schema['bodies'])} classes of JSON bodies and their"
             f" parts",
-            f"- [Layouts](layouts.md): {len(schema['layouts'])} layouts of bytes",
         )
     )
     yield "`rocketwire-codec schema` prints all of it, and the versions, as one JSON object."
@@ -203,14 +201,3 @@ def _classes(classes: dict[str, Plain], title: str, content: Content) -> Iterato
         since = f", since {cls['since']}" if cls["since"] else ""
         yield f"{cls['meaning']}\nJava: `{cls['java']}`{since}."
         yield from content(cls)
-
-
-def _layouts(schema: dict[str, Plain]) -> Iterator[str]:
-    yield "# Layouts"
-    yield "All integers are big-endian; sizes are in bytes."
-    for name, rows in schema["layouts"].items():
-        yield f"## {name}"
-        yield _table(
-            ("Field", "Size", "Holds"),
-            ((_code(row["field"] or "-"), row["size"], row["holds"]) for row in rows),
-        )

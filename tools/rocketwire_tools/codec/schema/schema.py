@@ -1,7 +1,6 @@
-"""The whole protocol as one plain value: numbers, headers, bodies, operations, layouts.
+"""The whole protocol as one plain value: numbers, headers, bodies, operations.
 
-Everything comes from the library: its enums, the metadata of its fields, its registry and its
-construct declarations.
+Everything comes from the library: its enums, the metadata of its fields and its registry.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from rocketwire.messages import enums
 from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of, members_of
 from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf, Raw
 from rocketwire.versions import CURRENT_VERSION, MQVersion
-from rocketwire_tools.codec.schema.layouts import LAYOUTS, layout_rows
 from rocketwire_tools.codec.values.plain import is_body, to_plain
 
 if TYPE_CHECKING:
@@ -66,7 +64,6 @@ def schema() -> dict[str, Plain]:
         "headers": {name: _header(cls) for name, cls in CLASSES.items() if not is_body(cls)},
         "bodies": {name: _body(cls) for name, cls in CLASSES.items() if is_body(cls)},
         "raw_bodies": {raw.name: raw.value for raw in Raw},
-        "layouts": {name: layout_rows(con) for name, con in LAYOUTS.items()},
     }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.codes import RequestCode
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages import decode_bodies, decode_body, encode_bodies, encode_body
-from rocketwire.messages.operations.registry import CLASSES, ArrayOf, Body, Raw
+from rocketwire.messages.operations.registry import ArrayOf, Body, Raw
 from rocketwire.messages.registration import (
     RegisterBrokerBody,
     decode_register_broker_body,
@@ -20,7 +20,7 @@ from rocketwire.messages.registration import (
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
 from rocketwire.wire.json.fastjson import ANSWER_LIMITS, dumps, loads
 from rocketwire_tools.codec.expect import Plain, a_text, an_array, is_array
-from rocketwire_tools.codec.values.plain import from_plain, is_body, to_plain
+from rocketwire_tools.codec.values.plain import from_plain, to_plain
 from rocketwire_tools.codec.values.stored import (
     batch_from_plain,
     batch_to_plain,
@@ -32,15 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-BODIES: Final[dict[str, type[Any]]] = {name: cls for name, cls in CLASSES.items() if is_body(cls)}
-"""Body classes, and parts of them, by their short names in Java."""
-
 _CHECKPOINTS: Final = 7
-
-
-def body_type(name: str, *, array: bool) -> Body:
-    """The type of a body of this class, or of an array of it."""
-    return ArrayOf(BODIES[name]) if array else BODIES[name]
 
 
 def body_to_plain(body_type: Body, body: bytes) -> Plain:

@@ -1,7 +1,7 @@
-"""Stored messages, batches, ids and properties as plain values, and back.
+"""Stored messages and batches as plain values, and back.
 
-Rules of this file: members have their names in Java (``MessageExt``, ``Message``, ``MessageId``); a
-host is ``ip:port``, a body is hex after decompression.
+Rules of this file: members have their names in Java (``MessageExt``, ``Message``); a host is
+``ip:port``, a body is hex after decompression.
 """
 
 from __future__ import annotations
@@ -14,19 +14,8 @@ from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.batch import BatchMessage, decode_batch, encode_batch
 from rocketwire.wire.message.body_compression import compress_body, compression_type
 from rocketwire.wire.message.host import Host
-from rocketwire.wire.message.ids import (
-    UniqueKey,
-    create_offset_message_id,
-    decode_offset_message_id,
-    decode_unique_key,
-    encode_unique_key,
-)
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from rocketwire.wire.message.stored import (
-    StoredMessage,
-    encode_stored_message,
-    unwrap_inner_batch,
-)
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.codec.expect import Plain, a_text, an_array, an_integer, an_object, texts
 from rocketwire_tools.codec.jsonl import hex_member
 
@@ -52,25 +41,13 @@ _DERIVED: Final = frozenset({"storeSize", "msgId", "offsetMsgId"})
 _MEMBERS: Final = frozenset({*_NUMBERS, *_HOSTS, *_DERIVED, "topic", "properties", "body"})
 
 
-def stored_to_plain(
-    data: bytes, *, decompress: bool = True, unwrap: bool = False, check_crc: bool = False
-) -> list[Plain]:
-    """Returns the messages in ``data``.
-
-    Args:
-        data: messages back to back.
-        decompress: whether to inflate bodies.
-        unwrap: whether to return the messages of an inner batch instead of it, as a client sees
-            them.
-        check_crc: whether to compare bodies with their checksum.
+def stored_to_plain(data: bytes) -> list[Plain]:
+    """Returns the messages in ``data``, which follow each other.
 
     Raises:
         DecodeError: a message cannot be read.
     """
-    messages = decode_stored_messages(data, decompress=decompress, check_crc=check_crc)
-    if unwrap:
-        return [_message(inner) for message in messages for inner in unwrap_inner_batch(message)]
-    return [_message(message) for message in messages]
+    return [_message(message) for message in decode_stored_messages(data)]
 
 
 def _message(message: StoredMessage) -> dict[str, Plain]:
@@ -85,23 +62,22 @@ def _message(message: StoredMessage) -> dict[str, Plain]:
     }
 
 
-def stored_from_plain(messages: Iterable[Plain], *, compress: bool = True) -> bytes:
-    """Returns the bytes of messages, back to back.
+def stored_from_plain(messages: Iterable[Plain]) -> bytes:
+    """Returns the bytes of messages, one after the other.
 
     A body is compressed if ``sysFlag`` has that flag; a missing ``bodyCRC`` is computed; sizes and
     ids follow from the other members.
 
     Args:
         messages: as ``stored_to_plain`` returns them; members may be missing.
-        compress: if not, bodies are already compressed.
 
     Raises:
         EncodeError: a member does not fit.
     """
-    return b"".join(_bytes_of(message, compress=compress) for message in messages)
+    return b"".join(map(_bytes_of, messages))
 
 
-def _bytes_of(source: Plain, *, compress: bool) -> bytes:
+def _bytes_of(source: Plain) -> bytes:
     source = an_object(source, "messages")
     if unknown := next((name for name in source if name not in _MEMBERS), None):
         raise EncodeError("MessageExt has no such member on the wire", path=unknown)
@@ -117,7 +93,7 @@ def _bytes_of(source: Plain, *, compress: bool) -> bytes:
     }
     body = _body(source)
     sys_flag = numbers.get("sys_flag", 0)
-    if compress and body is not None and sys_flag & MessageSysFlag.COMPRESSED:
+    if body is not None and sys_flag & MessageSysFlag.COMPRESSED:
         body = compress_body(body, compression_type(sys_flag))
     numbers.setdefault("body_crc", crc32(body))
     properties = source.get("properties")
@@ -162,41 +138,6 @@ def batch_from_plain(messages: Plain) -> bytes:
         )
         for source in sources
     )
-
-
-def id_to_plain(text: str, *, unique: bool) -> dict[str, Plain]:
-    """Returns the content of a message id (Java: ``MessageId``), or of a unique key if ``unique``.
-
-    Raises:
-        DecodeError: it is invalid.
-    """
-    if unique:
-        key = decode_unique_key(text)
-        return {
-            "address": key.ip,
-            "processId": key.process_id,
-            "constant": key.constant,
-            "milliseconds": key.milliseconds,
-            "counter": key.counter,
-        }
-    message_id = decode_offset_message_id(text)
-    return {"address": str(message_id.store_host), "offset": message_id.commit_log_offset}
-
-
-def id_from_plain(source: dict[str, Plain], *, unique: bool) -> str:
-    """Returns the id with this content.
-
-    Raises:
-        EncodeError: a member is missing or does not fit.
-    """
-    if unique:
-        address = _host(f"{a_text(source.get('address'), 'address')}:0", "address").address
-        names = ("processId", "constant", "milliseconds", "counter")
-        return encode_unique_key(
-            UniqueKey(address, *(an_integer(source.get(name, 0), name) for name in names))
-        )
-    host = _host(source.get("address"), "address")
-    return create_offset_message_id(host, an_integer(source.get("offset", 0), "offset"))
 
 
 def _host(value: Plain, path: str) -> Host:

@@ -1,4 +1,4 @@
-"""``body`` and ``register-body``, on bodies that Java wrote."""
+"""Bodies as plain values and back, on bodies that Java wrote."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import Any
 
 import pytest
 
+from rocketwire.errors import EncodeError
 from rocketwire.messages import decode_body, encode_body
-from rocketwire.messages.operations.registry import CLASSES
-from rocketwire_tools.codec.values.bodies import BODIES
-from rocketwire_tools.codec.values.plain import from_plain, java_type_of, to_plain
-from tests.support import golden
-from tests.support.codec_in_process import only, refused, run
+from rocketwire.messages.operations.registry import CLASSES, ArrayOf
+from rocketwire_tools.codec.values.bodies import body_from_plain, body_to_plain
+from rocketwire_tools.codec.values.plain import from_plain, is_body, java_type_of, to_plain
 from tests.support.java.vectors import JavaVector, vectors
+
+BODIES = {name: cls for name, cls in CLASSES.items() if is_body(cls)}
 
 
 @pytest.mark.parametrize("vector", vectors("bodies/classes-5.5.0"), ids=str)
 def test_bodies_of_java_are_shown_by_its_names_and_written_again(vector: JavaVector) -> None:
     name, text = vector["class"], vector.data.decode()
-    line = only("body", name, line=text.encode().hex())
-    again = bytes.fromhex(only("body", "--encode", name, line=line)["hex"])
+    shown = body_to_plain(BODIES[name], text.encode())
 
+    again = body_from_plain(BODIES[name], shown)
     assert encode_body(decode_body(CLASSES[name], text.encode())) == again
     try:
         plain = json.loads(text)
     except ValueError:  # a map whose keys are no texts
         return
-    shown = {key: value for key, value in line["value"].items() if value is not None}
-    assert sorted(plain) == sorted(shown)
+    assert sorted(plain) == sorted(key for key, value in shown.items() if value is not None)
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -40,35 +40,31 @@ def test_every_class_is_its_plain_value_again(name: str) -> None:
 
 def test_maps_with_other_keys_than_texts_are_pairs() -> None:
     queue = '{"brokerName":"b","queueId":1,"topic":"T"}'
-    text = '{"offsetTable":{' + queue + ":7}}"
+    text = b'{"offsetTable":{' + queue.encode() + b":7}}"
 
-    line = only("body", "ResetOffsetBody", line=text.encode().hex())
+    shown = body_to_plain(BODIES["ResetOffsetBody"], text)
 
-    assert line["value"] == {"offsetTable": [[json.loads(queue), 7]]}
-    assert text.encode().hex() == only("body", "--encode", "ResetOffsetBody", line=line)["hex"]
+    assert shown == {"offsetTable": [[json.loads(queue), 7]]}
+    assert body_from_plain(BODIES["ResetOffsetBody"], shown) == text
 
 
 def test_numbers_are_keys_of_pairs_and_empty_maps_are_objects() -> None:
     full, empty = b'{"brokerAddrs":{0:"a",-1:"b"}}', b'{"brokerAddrs":{}}'
 
-    assert only("body", "BrokerData", line=full.hex())["value"]["brokerAddrs"] == [
-        [0, "a"],
-        [-1, "b"],
-    ]
-    assert only("body", "BrokerData", line=empty.hex())["value"]["brokerAddrs"] == {}
+    shown = body_to_plain(BODIES["BrokerData"], full)["brokerAddrs"]
+    assert shown == [[0, "a"], [-1, "b"]]
+    assert body_to_plain(BODIES["BrokerData"], empty)["brokerAddrs"] == {}
 
 
 def test_numbers_of_64_bits_are_exact_nan_is_null_and_bits_are_base64() -> None:
-    stats = b'{"sum":-9223372036854775808,"tps":NaN}'
-    ack = b'{"b":"BQ=="}'
+    value = body_to_plain(BODIES["BrokerStatsItem"], b'{"sum":-9223372036854775808,"tps":NaN}')
 
-    value = only("body", "BrokerStatsItem", line=stats.hex())["value"]
     assert (-(2**63), None) == (value["sum"], value["tps"])
-    assert only("body", "BatchAck", line=ack.hex())["value"]["b"] == "BQ=="
+    assert body_to_plain(BODIES["BatchAck"], b'{"b":"BQ=="}')["b"] == "BQ=="
 
 
 def test_an_inner_class_has_its_outer_class_before_it() -> None:
-    value = only("body", "AclInfo.PolicyInfo", line=b'{"policyType":"p"}'.hex())["value"]
+    value = body_to_plain(BODIES["AclInfo.PolicyInfo"], b'{"policyType":"p"}')
 
     assert value == {"entries": None, "policyType": "p"}
 
@@ -76,36 +72,27 @@ def test_an_inner_class_has_its_outer_class_before_it() -> None:
 def test_an_array_of_a_class_and_no_body_at_all() -> None:
     users = b'[{"username":"u"}]'
 
-    shown = only("body", "--array", "UserInfo", line=users.hex())
-    assert ["u"] == [user["username"] for user in shown["value"]]
-    assert users.hex() == only("body", "--array", "--encode", "UserInfo", line=shown)["hex"]
-    assert only("body", "KVTable", line=b"null".hex()) == {"value": None}
-
-
-def test_a_class_that_nobody_has_is_an_error_of_the_command_line() -> None:
-    for name in ("TopicRouteDat", "GetKVConfigRequestHeader", "x"):
-        done = run("body", name)
-        assert (2, []) == (done.status, done.lines)
-        assert name in done.complaint
+    shown = body_to_plain(ArrayOf(BODIES["UserInfo"]), users)
+    assert ["u"] == [user["username"] for user in shown]
+    assert body_from_plain(ArrayOf(BODIES["UserInfo"]), shown) == users
+    assert body_to_plain(BODIES["KVTable"], b"null") is None
 
 
 @pytest.mark.parametrize(
-    "source",
+    "value",
     [
-        "{",
-        "[]",
-        {},
-        {"value": 1},
-        {"value": None},
-        {"value": {"brokerAdrs": {}}},
-        {"value": {"brokerAddrs": [1]}},
-        {"value": {"brokerAddrs": [[None, "a"]]}},
-        {"value": {"brokerAddrs": [[True, "a"]]}},
-        {"value": {"brokerAddrs": {"x": "a"}}},
+        1,
+        None,
+        {"brokerAdrs": {}},
+        {"brokerAddrs": [1]},
+        {"brokerAddrs": [[None, "a"]]},
+        {"brokerAddrs": [[True, "a"]]},
+        {"brokerAddrs": {"x": "a"}},
     ],
 )
-def test_a_value_that_does_not_fit_the_class_is_refused(source: Any) -> None:
-    assert refused("body", "--encode", "BrokerData", line=source)["error"].endswith("codeError")
+def test_a_value_that_does_not_fit_the_class_is_refused(value: Any) -> None:
+    with pytest.raises(EncodeError):
+        body_from_plain(BODIES["BrokerData"], value)
 
 
 def test_types_are_taken_apart_as_they_are_spelt() -> None:
@@ -113,38 +100,3 @@ def test_types_are_taken_apart_as_they_are_spelt() -> None:
 
     assert ("ConcurrentMap", "String") == (shape.name, shape.arguments[0].name)
     assert ["MessageQueue", "List"] == [one.name for one in shape.arguments[1].arguments]
-
-
-# ---------------------------------------------------------------------------- registrations
-
-
-def registrations() -> list[golden.Vector]:
-    return [
-        vector
-        for vector in golden.vectors()
-        if vector.facts["code"] == 103
-        and vector.facts["body_length"]
-        and not int(str(vector.facts["flag"])) & 1
-    ]
-
-
-@pytest.mark.parametrize("vector", registrations(), ids=lambda vector: vector.id)
-def test_a_registration_is_read_alone_as_in_its_frame(vector: golden.Vector) -> None:
-    frame = only("decode", line=vector.data.hex())
-    arguments = ["--version", str(frame["version"])]
-    arguments += ["--compressed"] if frame["header"]["compressed"] else []
-
-    alone = only("register-body", *arguments, line=frame["body"]["hex"])
-
-    assert frame["body"]["value"] == alone["value"]
-    again = only("register-body", "--encode", *arguments, line=alone)
-    assert alone == only("register-body", *arguments, line=again)
-
-
-def test_the_version_of_a_registration_may_be_named() -> None:
-    source: dict[str, Any] = {"value": {"topicConfigSerializeWrapper": {}}}
-
-    for version in ("401", "V4_9_4"):
-        line = only("register-body", "--encode", "--compressed", "--version", version, line=source)
-        assert "error" in refused("register-body", "--compressed", line=line)
-        assert "value" in only("register-body", "--compressed", "--version", version, line=line)
