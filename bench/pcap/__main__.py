@@ -144,9 +144,8 @@ class Bench:
             if name != LARGE:
                 for _ in range(DECODERS):
                     self._columns("columns", name, capture.path)
-                self._decode(name, capture.path, "1", "jsonl")
-            self._decode(name, capture.path, "1")
-        self._decode(LARGE, self.captures[LARGE].path, "2")
+                self._decode(name, capture.path, "jsonl")
+            self._decode(name, capture.path)
         for suffix in INFLATED:
             for number in range(PAIRS):
                 self._pair(suffix, plain_first=number % 2 == 0)
@@ -201,11 +200,10 @@ class Bench:
         walls = {name: self._columns("pair", name, both[name]).wall for name in order}
         self.ratios[suffix].append(walls["mixed"] / walls[suffix])
 
-    def _decode(self, name: str, path: Path, jobs: str, form: str = "parquet") -> None:
+    def _decode(self, name: str, path: Path, form: str = "parquet") -> None:
         target = self._scratch / f"out.{form}"
         command = ["-m", "rocketwire_tools.pcap", "decode", str(path), "-o", str(target)]
-        spent = run([sys.executable, *command, "--jobs", jobs], self._out)
-        self._note(f"{form} {jobs}", name, spent)
+        self._note(form, name, run([sys.executable, *command], self._out))
 
     # ---- the report
 
@@ -215,7 +213,7 @@ class Bench:
         if TSHARK is not None:
             for name in (*PROFILES, RECORDED):
                 for form, times in TIMES_LESS.items():
-                    ratio = self._tshark_of(name, _cpu) / self.seen[f"{form} 1", name].cpu
+                    ratio = self._tshark_of(name, _cpu) / self.seen[form, name].cpu
                     text = f"{name}: CPU of tshark / of rocketwire-pcap decode -o FILE.{form}"
                     figures.append(Figure(text, ratio, "x", times if name in PROFILES else None))
         for name in (*PROFILES, RECORDED):
@@ -230,15 +228,13 @@ class Bench:
         return figures + self._of_large()
 
     def _of_large(self) -> list[Figure]:
-        single, jobs = self.seen["parquet 1", LARGE], self.seen["parquet 2", LARGE]
+        single = self.seen["parquet", LARGE]
         size = self.captures[LARGE].size / 1e6
         text = f"{size:,.0f} MB to Parquet"
         figures: list[Figure] = []
         if TSHARK is not None:
-            ratio = self._tshark_of(LARGE, _wall) / jobs.wall
-            figures.append(
-                Figure(f"{text}: wall of tshark / of --jobs 2", ratio, "x", TIMES_FASTER)
-            )
+            ratio = self._tshark_of(LARGE, _wall) / single.wall
+            figures.append(Figure(f"{text}: wall of tshark / of decode", ratio, "x", TIMES_FASTER))
             ratio = self._tshark_of(LARGE, _cpu) / single.cpu
             figures.append(Figure(f"{text}: CPU of tshark / of one process", ratio, "x"))
         return [
@@ -246,11 +242,7 @@ class Bench:
             Figure(
                 f"{text}: most memory, one process", single.peak, "MB", MOST_MEMORY, higher=False
             ),
-            Figure(f"{text}: most memory, the largest of --jobs 2", jobs.peak, "MB"),
             Figure(f"{text}: one process, wall", size / single.wall, "MB/s"),
-            Figure(f"{text}: --jobs 2, wall", size / jobs.wall, "MB/s"),
-            Figure(f"{text}: wall of one process / of --jobs 2", single.wall / jobs.wall, "x"),
-            Figure(f"{text}: CPU of --jobs 2 / of one process", jobs.cpu / single.cpu, "x"),
         ]
 
     def _tshark_of(self, name: str, measure: Callable[[Usage], float]) -> float:
@@ -280,7 +272,7 @@ class Bench:
         parts += [
             f"{form} {usage.cpu:.2f} s CPU"
             for form in TIMES_LESS
-            if (usage := self.seen.get((f"{form} 1", name))) is not None
+            if (usage := self.seen.get((form, name))) is not None
         ]
         if (usage := self.seen.get(("tshark", name))) is not None:
             size = self.parts[name].stat().st_size / 1e6

@@ -87,20 +87,18 @@ class DefaultSource(FileSource):
         """Reads captures once.
 
         Raises:
-            FilterError: the filter is invalid; Spark would retry tasks that find out.
+            ValueError: the filter or a column is invalid; Spark would retry tasks that find out.
         """
+        from rocketwire_tools.pcap.rows.selection import Selection
         from rocketwire_tools.spark.columns import every_column
 
         settings = read_options(self.options)
-        if settings.filter_text is not None:
-            from rocketwire_tools.pcap.rows.filters import Filter
-            from rocketwire_tools.pcap.rows.rows import COLUMNS
-
-            Filter(settings.filter_text, COLUMNS)
+        fields = chosen_columns(schema, every_column())
+        Selection(fields, settings.filter_text, redact=settings.redact)
         # Filters of a query compare masks if there are any; pushed filters would compare the names.
         pushes = settings.push_filters and settings.redact is None
         reader = FilteringReader if pushes else CaptureReader
-        return reader(chosen_columns(schema, every_column()), settings)
+        return reader(fields, settings)
 
 
 def register(spark: SparkSession) -> None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire_tools.pcap.files.records import rows_at
-from rocketwire_tools.pcap.packets import tunnels
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -140,19 +139,8 @@ class Addresses:
         self._texts = {number: text for number, text in self._texts.items() if number in numbers}
         self._numbers = {text: number for number, text in self._texts.items()}
 
-    # ---- for another process
 
-    def of_ends(self, *ends: Integers) -> dict[int, bytes]:
-        """The IPv6 addresses of senders and receivers, by number."""
-        numbers = {number for end in ends for number in np.unique(end >> 16).tolist()}
-        return {number: self._texts[number] for number in numbers if number >= self._FIRST}
-
-    def learn(self, texts: dict[int, bytes]) -> None:
-        """Replace the addresses by those of another process."""
-        self._texts = texts
-
-
-UNREAD: Final = ("link type", "IP fragment", tunnels.TUNNEL)
+UNREAD: Final = ("link type", "IP fragment")
 """Prefixes of the reasons for which a packet that may contain frames was not decoded."""
 
 
@@ -162,9 +150,8 @@ def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segmen
     end = records.data + records.captured
     four = np.flatnonzero(ether_type == _IPV4)
     six = np.flatnonzero(ether_type == _IPV6)
-    tunnels.count_types(
-        skipped, ether_type[(ether_type != _IPV4) & (ether_type != _IPV6) & (ether_type >= 0)]
-    )
+    others = (ether_type != _IPV4) & (ether_type != _IPV6) & (ether_type >= 0)
+    skipped.count("not IP", int(others.sum()))
     parts: list[Network] = []
     if len(four):
         parts.append(_ipv4(records, four, offset[four], end[four], skipped))
@@ -291,7 +278,7 @@ def _ipv4(
     good = (offset + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
     is_whole = (head["fragment"] & 0x3FFF) == 0
     tcp = head["protocol"] == _TCP
-    tunnels.count_protocols(skipped, records, good & ~tcp, offset + size, head["protocol"])
+    skipped.count("not TCP", int((good & ~tcp).sum()))
     skipped.count("IP fragment", int((good & tcp & ~is_whole).sum()))
     skipped.count("damaged IP header", int((~good).sum()))
     keep = np.flatnonzero(good & is_whole & tcp)
@@ -332,7 +319,7 @@ def _ipv6(
     )
     skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
     is_other = (protocol != _TCP) & (protocol != _FRAGMENT)
-    tunnels.count_protocols(skipped, records, is_other, np.minimum(transport, end), protocol)
+    skipped.count("not TCP", int(is_other.sum()))
     keep = np.flatnonzero(protocol == _TCP)
     ends = addresses.numbers(head[keep, 8:40].reshape(-1, 16)) if len(keep) else keep
     return index[keep], transport[keep], stop[keep], ends[::2], ends[1::2]

@@ -9,8 +9,6 @@ import numpy as np
 from rocketwire_tools.pcap.arrow import column, pa, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire_tools.pcap.arrow import Column
 
     Array = np.ndarray[Any, Any]
@@ -39,10 +37,6 @@ class FileNames:
             path: its path.
         """
         self.begun.append((base, path))
-
-    def learn(self, first_offsets: Iterable[tuple[int, str]]) -> None:
-        """Replace the files by those that another process has read."""
-        self.begun = list(first_offsets)
 
     def column(self, where: Array) -> Column:
         """The paths of the files in which frames begin.

@@ -58,13 +58,7 @@ RAW_BODY: Final = "raw_body"
 """Columns on request; ``selection`` makes ``body`` of ``RAW_BODY``."""
 FOR_REPORTS: Final[dict[str, DataType]] = {"request_topic": pa.string()}
 """Columns for reports: the topic of the request that a response answers."""
-
-
-PLACES: Final = ("last_where", "first_where")
-"""Columns by which the rows of several decoders are merged."""
-EVERY: Final[dict[str, DataType]] = (
-    COLUMNS | ON_REQUEST | FOR_REPORTS | {RAW_BODY: pa.binary()} | dict.fromkeys(PLACES, pa.int64())
-)
+EVERY: Final[dict[str, DataType]] = COLUMNS | ON_REQUEST | FOR_REPORTS | {RAW_BODY: pa.binary()}
 """All columns that the decoder can make."""
 
 

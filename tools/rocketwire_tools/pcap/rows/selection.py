@@ -13,7 +13,6 @@ from rocketwire_tools.pcap.rows.rows import (
     COLUMNS,
     FOR_REPORTS,
     ON_REQUEST,
-    PLACES,
     RAW_BODY,
     schema,
 )
@@ -41,17 +40,16 @@ class Selection:
         filter_text: a filter expression; None for all rows.
         body: a name in ``BODIES``.
         redact: secret that masks topics, groups and addresses; None to show them.
-        places: whether to append the columns ``rows.PLACES``.
         report: whether columns of ``rows.FOR_REPORTS`` are allowed.
 
     Attributes:
-        arguments: the first four arguments, to create an equal selection.
         schema: of the requested rows.
+        is_filtered: whether there is a filter.
         engine_fields: columns that the decoder must make.
         needs_bodies: whether the decoder must keep bodies.
 
     Raises:
-        SelectionError: a column does not exist.
+        SelectionError: a column does not exist, or cannot be masked.
         FilterError: the filter is invalid.
     """
 
@@ -62,10 +60,9 @@ class Selection:
         body: str = "length",
         redact: str | None = None,
         *,
-        places: bool = False,
         report: bool = False,
     ) -> None:
-        self.arguments = (fields, filter_text, body, redact)
+        self.is_filtered = filter_text is not None
         every = COLUMNS | ON_REQUEST | (FOR_REPORTS if report else {})
         chosen = list(COLUMNS) if fields is None else list(dict.fromkeys(fields))
         for name in chosen:
@@ -75,8 +72,9 @@ class Selection:
             chosen = [name for name in chosen if name not in ("body_length", "body")]
         elif body == "decoded" and "body" not in chosen:
             chosen.append("body")
-        if places:
-            chosen += PLACES
+        for name in ON_REQUEST:
+            if redact is not None and name in chosen:
+                raise SelectionError(f"column {name!r} has no masks: leave it out, or --redact")
         self.schema = schema(chosen)
         self._filter = None if filter_text is None else _filter(filter_text)
         self._redaction = None if redact is None else _redaction(redact)
@@ -107,7 +105,7 @@ def _filter(text: str) -> Filter:
 
 
 def _redaction(secret: str) -> Redaction:
-    from rocketwire_tools.pcap.rows.redaction import Redaction  # imports all message classes
+    from rocketwire_tools.pcap.rows.redaction import Redaction
 
     return Redaction(secret)
 
