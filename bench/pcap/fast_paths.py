@@ -62,16 +62,6 @@ def _control_segments() -> None:
     _replace(flows, "without_control_segments", keep)
 
 
-def _json_lines_read() -> None:
-    """Read JSON headers one by one."""
-    from rocketwire_tools.pcap.headers import json as json_headers
-
-    def each(_: Any, start: Any, __: Any) -> list[int]:
-        return list(range(1, len(start) + 1))
-
-    _replace(json_headers, "_ends_of_blocks", each)
-
-
 def _rocketmq_headers() -> None:
     """Read ROCKETMQ headers one by one."""
     from rocketwire_tools.pcap.headers import headers
@@ -102,7 +92,6 @@ VARIANTS: Final[dict[str, Callable[[], None]]] = {
     "vectorised cutter": _nothing,  # Options.careful
     "ordering": _ordering,
     "control segments": _control_segments,
-    "JSON headers as lines": _json_lines_read,
     "ROCKETMQ headers": _rocketmq_headers,
     "memory": _memory,
     "JSON rows by column": _json_lines_written,

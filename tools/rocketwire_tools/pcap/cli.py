@@ -34,34 +34,20 @@ _GONE: Final = {
 
 
 class _Parser(ProgramParser):
-    """A parser that says what to do instead of what is gone."""
-
     def error(self, message: str) -> NoReturn:
-        """See ``ProgramParser``."""
         pattern = "(?:invalid choice: '|unrecognized arguments: .*){}\\b"
         gone = next((name for name in _GONE if re.search(pattern.format(name), message)), None)
         super().error(message if gone is None else f"there is no {gone} any more: {_GONE[gone]}")
 
 
 class Commands:
-    """The sub-commands.
-
-    Args:
-        parser: the parser of the command.
-    """
+    """The sub-commands."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(self, name: str, run: Run, text: str, example: str) -> argparse.ArgumentParser:
-        """Add a sub-command.
-
-        Args:
-            name: of the sub-command.
-            run: runs it.
-            text: describes it in a line.
-            example: example lines.
-        """
+        """Add a sub-command."""
         parser = self._commands.add_parser(
             name,
             help=text,

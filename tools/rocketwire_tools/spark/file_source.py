@@ -54,11 +54,7 @@ class _NoStreamReader(DataSourceStreamReader):
     """Says what to do instead of a stream; PySpark hides an error of ``streamReader`` itself."""
 
     def initialOffset(self) -> dict[str, Any]:
-        """Refuse the stream.
-
-        Raises:
-            OptionError: always.
-        """
+        """Refuse the stream."""
         raise OptionError("files have no stream: read them again with spark.read, in a batch")
 
     def read(self, partition: InputPartition) -> Batches:
@@ -80,11 +76,7 @@ def schema_text(columns: Mapping[str, str]) -> str:
 
 
 def chosen_columns(schema: StructType, every: Mapping[str, str]) -> list[str]:
-    """Return the columns of a schema; no others are decoded.
-
-    Raises:
-        OptionError: there is no such column.
-    """
+    """Return the columns of a schema; no others are decoded."""
     for field in schema.fields:
         column_type = field.dataType.simpleString()
         if every.get(field.name) != column_type:

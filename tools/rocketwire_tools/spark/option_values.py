@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     Reader: TypeAlias = Callable[[str, str], Any]
 
 _UNITS: Final = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-PATHS: Final = "paths"
-"""Field of the paths: the only one that several options fill."""
+PATHS: Final = "paths"  # Field of the paths: the only one that several options fill
 
 
 _GONE: Final = {
@@ -45,9 +44,6 @@ def read_values(
 
     Returns:
         Field → value, of the options that were given.
-
-    Raises:
-        OptionError: an option is invalid, or there is no path.
     """
     by_name = {name.lower(): entry for name, entry in readers.items()}
     values: dict[str, Any] = {PATHS: ()}

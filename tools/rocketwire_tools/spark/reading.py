@@ -31,10 +31,6 @@ def read(
         fields: columns, in this order.
         filters: texts of filters, all of which have to be true.
         settings: options.
-
-    Raises:
-        CaptureError: it cannot be read, and ``badFile`` is not ``skip``; the rows before the error
-            were yielded.
     """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     text = " and ".join(f"({text})" for text in filters) or None

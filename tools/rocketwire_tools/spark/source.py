@@ -23,12 +23,7 @@ NAME: Final = "rocketmq-pcap"
 
 
 class CaptureReader(FileReader):
-    """Reads captures once.
-
-    Args:
-        fields: columns, in order.
-        settings: options.
-    """
+    """Reads captures once."""
 
     def __init__(self, fields: list[str], settings: Settings) -> None:
         self.fields = fields
@@ -84,11 +79,7 @@ class DefaultSource(FileSource):
         return schema_text(columns(read_options(self.options)))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Reads captures once.
-
-        Raises:
-            ValueError: the filter or a column is invalid; Spark would retry tasks that find out.
-        """
+        """Reads captures once."""
         from rocketwire_tools.pcap.rows.selection import Selection
         from rocketwire_tools.spark.columns import every_column
 

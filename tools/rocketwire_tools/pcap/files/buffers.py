@@ -9,8 +9,7 @@ from __future__ import annotations
 import mmap
 from contextlib import suppress
 
-Buffer = bytearray | mmap.mmap
-"""A writable buffer."""
+Buffer = bytearray | mmap.mmap  # A writable buffer
 
 
 def buffer_of(size: int) -> Buffer:

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["ByteSource", "open_input"]
 
 STDIN: Final = "-"
-_MAGIC_SIZE: Final = 4
-"""Bytes that identify a compression format."""
-BLOCK: Final = 1 << 20
-"""Bytes that the thread inflates into one block."""
+_MAGIC_SIZE: Final = 4  # Bytes that identify a compression format
+BLOCK: Final = 1 << 20  # Bytes that the thread inflates into one block
 AHEAD: Final = 16
 """Blocks that the thread inflates ahead: as many bytes as a chunk has, so that neither side
 waits."""
@@ -74,23 +72,15 @@ class RawSource:
 
 
 class InflatedSource:
-    """A compressed stream that a thread inflates ahead of the decoder.
-
-    Args:
-        path: for error messages.
-        reader: inflates the stream.
-        file: closed by the thread when it ends.
-        piece: bytes that one call inflates.
-        ahead: blocks that the thread inflates ahead.
-    """
+    """A compressed stream that a thread inflates ahead of the decoder."""
 
     def __init__(
         self,
-        path: str,
-        reader: InflatingReader,
-        file: io.RawIOBase,
-        piece: int = BLOCK,
-        ahead: int = AHEAD,
+        path: str,  # for error messages
+        reader: InflatingReader,  # inflates the stream
+        file: io.RawIOBase,  # closed by the thread when it ends
+        piece: int = BLOCK,  # bytes that one call inflates
+        ahead: int = AHEAD,  # blocks that the thread inflates ahead
     ) -> None:
         self._path = path
         self._plain = reader
@@ -124,7 +114,6 @@ class InflatedSource:
         return end
 
     def _inflate(self, block: memoryview) -> tuple[int, Exception | None]:
-        """Fill a block; returns the number of bytes and the error that ended the stream."""
         size, read, piece = 0, self._plain.readinto1, self._piece
         try:
             while size < BLOCK and (count := read(block[size : size + piece])):
@@ -134,11 +123,7 @@ class InflatedSource:
         return size, None
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """See ``ByteSource``.
-
-        Raises:
-            CaptureError: the stream is damaged. A stream that was cut off just ends.
-        """
+        """See ``ByteSource``."""
         block = self._block or self._next()
         if block is None:
             return 0
@@ -151,7 +136,6 @@ class InflatedSource:
         return count
 
     def _next(self) -> memoryview | None:
-        """Wait for the next inflated block; None at the end."""
         if self._ended:
             return None
         result = self._full.get()
@@ -196,9 +180,6 @@ def open_input(path: str, *, ahead: int = AHEAD) -> ByteSource:
     Args:
         path: of the file; ``-`` is standard input.
         ahead: blocks that are inflated before they are needed, at least 2.
-
-    Raises:
-        CaptureError: the file cannot be opened, or the package that inflates it is missing.
     """
     try:
         file = (

@@ -36,11 +36,6 @@ class PcapFormat:
         nanoseconds: whether fractions of a second are nanoseconds; otherwise microseconds.
         link: the link type of all packets.
         record_header: bytes of a record header, 16 or 24.
-
-    Attributes:
-        order: byte order.
-        record_header: bytes of a record header.
-        fractions: fractions in a second.
     """
 
     head_size = 24
@@ -49,11 +44,11 @@ class PcapFormat:
         self, path: str, order: str, *, nanoseconds: bool, link: int, record_header: int
     ) -> None:
         self._path = path
-        self.order = order
+        self.order = order  # byte order
         self._unit = 1 if nanoseconds else 1000
         self._link = link
-        self.record_header = record_header
-        self.fractions = 10**9 if nanoseconds else 10**6
+        self.record_header = record_header  # bytes of a record header
+        self.fractions = 10**9 if nanoseconds else 10**6  # fractions in a second
         self._captured = struct.Struct(f"{order}8xI").unpack_from
         # two bytes of the seconds change every 18 hours
 
@@ -88,7 +83,6 @@ class PcapFormat:
         return None
 
     def records(self, buffer: Buffer, offsets: Integers, base: int) -> Records:
-        """See ``Format``."""
         words = rows_at(buffer, offsets, 16).view(f"{self.order}u4").astype(np.int64)
         return Records(
             buffer=buffer,

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["PACKETS", "front", "read"]
 
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
-_MOST_SECTIONS: Final = 4096
-"""Sections whose packets are gathered together."""
+_MOST_SECTIONS: Final = 4096  # Sections whose packets are gathered together
 
 
 def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
@@ -44,9 +43,6 @@ def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
     Args:
         reader: its window holds the next bytes of the capture.
         section: the section of these bytes; None at the front of the capture.
-
-    Raises:
-        CaptureError: a block is invalid; the records before it have been returned.
     """
     walk = _BlockWalk(reader.path, section)
     offset = 0
@@ -70,15 +66,8 @@ def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
 def front(path: str, data: bytes) -> tuple[Section, int]:
     """Read the blocks before the first packet.
 
-    Args:
-        path: for error messages.
-        data: the first bytes of a capture.
-
     Returns:
         The first section, and the offset of the first packet or of an incomplete block.
-
-    Raises:
-        CaptureError: the data is not a capture.
     """
     order = _ORDER.get(data[8:12])
     if order is None or len(data) < 28:
@@ -105,10 +94,6 @@ class _BlockWalk:
     Args:
         path: for error messages.
         section: of the first block; None at the front of the capture.
-
-    Attributes:
-        error: why the walk cannot continue.
-        is_full: whether the walk stopped because it found as many packets as are gathered together.
     """
 
     def __init__(self, path: str, section: Section | None) -> None:
@@ -118,7 +103,8 @@ class _BlockWalk:
         self._offsets: list[int] = []
         self._types: list[int] = []
         self._section_numbers: list[int] = []
-        self.error: CaptureError | None = None
+        self.error: CaptureError | None = None  # why the walk cannot continue
+        # whether the walk stopped because it found as many packets as are gathered together
         self.is_full = False
 
     def through(self, buffer: Buffer, offset: int, size: int, base: int) -> int:

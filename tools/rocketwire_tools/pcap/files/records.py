@@ -17,12 +17,10 @@ CHUNK_SIZE: Final = 16 << 20
 """Bytes that are decoded together: few enough for the processor's caches, many enough for numpy."""
 
 
-MAX_RECORD: Final = 1 << 20
-"""Largest record; captures hold at most 256 KiB of a packet."""
+MAX_RECORD: Final = 1 << 20  # Largest record; captures hold at most 256 KiB of a packet
 
 
-MOST_RECORDS: Final = 32_768
-"""Records that are decoded together at most."""
+MOST_RECORDS: Final = 32_768  # Records that are decoded together at most
 
 
 PADDING: Final = 256
@@ -31,27 +29,16 @@ PADDING: Final = 256
 
 @dataclass(slots=True)
 class Records:
-    """Records whose buffer is valid until the next records are read.
+    """Records whose buffer is valid until the next records are read."""
 
-    Attributes:
-        buffer: holds the records, and ``PADDING`` more bytes.
-        size: bytes of the buffer in use.
-        where: offsets of the records in the file.
-        data: offsets of the packets in the buffer.
-        captured: captured bytes of each packet.
-        wire: bytes that each packet had on the wire.
-        time_ns: nanoseconds since 1970.
-        link: link type of each packet, or of all packets.
-    """
-
-    buffer: Buffer
-    size: int
-    where: Integers
-    data: Integers
-    captured: Integers
-    wire: Integers
-    time_ns: Integers
-    link: Integers | int
+    buffer: Buffer  # holds the records, and ``PADDING`` more bytes
+    size: int  # bytes of the buffer in use
+    where: Integers  # offsets of the records in the file
+    data: Integers  # offsets of the packets in the buffer
+    captured: Integers  # captured bytes of each packet
+    wire: Integers  # bytes that each packet had on the wire
+    time_ns: Integers  # nanoseconds since 1970
+    link: Integers | int  # link type of each packet, or of all packets
 
     def take(self, numbers: Integers | slice) -> Records:
         """The records with these numbers."""

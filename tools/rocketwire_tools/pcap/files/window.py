@@ -18,31 +18,22 @@ if TYPE_CHECKING:
 
 
 class Window:
-    """The bytes of a capture, one buffer at a time.
-
-    Args:
-        path: for error messages.
-        source: the bytes of the capture.
-        chunk_size: bytes that are decoded together.
-        eager: process the available bytes at once instead of waiting for a whole chunk.
-        base: offset of the first byte in the results.
-
-    Attributes:
-        truncated: whether the last record is incomplete, because the capture is still being written
-            or was cut off.
-    """
+    """The bytes of a capture, one buffer at a time."""
 
     def __init__(
         self,
-        path: str,
-        source: ByteSource,
+        path: str,  # for error messages
+        source: ByteSource,  # the bytes of the capture
         *,
-        chunk_size: int = CHUNK_SIZE,
+        chunk_size: int = CHUNK_SIZE,  # bytes that are decoded together
+        # process the available bytes at once instead of waiting for a whole chunk
         eager: bool = False,
-        base: int = 0,
+        base: int = 0,  # offset of the first byte in the results
     ) -> None:
         self._eager = eager
         self.path = path
+        # whether the last record is incomplete, because the capture is still being written or was
+        # cut off
         self.truncated = False
         self._source = source
         self._chunk = max(chunk_size, 2 * MAX_RECORD)

@@ -48,35 +48,22 @@ _RAW: Final = (101, 12, 14)
 _RAW_IPV4: Final = 228
 _RAW_IPV6: Final = 229
 _FAMILY_INET: Final = 2
-_FAMILIES_INET6: Final = (10, 24, 28, 30)
-"""AF_INET6 of Linux, NetBSD, FreeBSD and Darwin."""
+_FAMILIES_INET6: Final = (10, 24, 28, 30)  # AF_INET6 of Linux, NetBSD, FreeBSD and Darwin
 
 
 @dataclass(slots=True)
 class Segments:
-    """TCP segments, one entry each, in the order of their capture.
+    """TCP segments, one entry each, in the order of their capture."""
 
-    Attributes:
-        record: number of the record in its chunk.
-        source: number of the sender: address number << 16 | port, see ``Addresses``.
-        target: number of the receiver.
-        sequence: of the first byte.
-        acknowledged: next sequence number that the sender expects, with flag ACK.
-        flags: of TCP.
-        data: offset of the payload in the buffer.
-        captured: captured bytes of the payload.
-        length: bytes of the payload on the wire.
-    """
-
-    record: Integers
-    source: Integers
-    target: Integers
-    sequence: Integers
-    acknowledged: Integers
-    flags: Integers
-    data: Integers
-    captured: Integers
-    length: Integers
+    record: Integers  # number of the record in its chunk
+    source: Integers  # number of the sender: address number << 16 | port, see ``Addresses``
+    target: Integers  # number of the receiver
+    sequence: Integers  # of the first byte
+    acknowledged: Integers  # next sequence number that the sender expects, with flag ACK
+    flags: Integers  # of TCP
+    data: Integers  # offset of the payload in the buffer
+    captured: Integers  # captured bytes of the payload
+    length: Integers  # bytes of the payload on the wire
 
     def take(self, numbers: Integers) -> Segments:
         """The segments with these indices, in the given order."""
@@ -90,8 +77,7 @@ MOST_ADDRESSES: Final = 1 << 17
 class Addresses:
     """Numbers of IPv6 addresses; an IPv4 address is its own number."""
 
-    _FIRST = 1 << 32
-    """Number of the first IPv6 address."""
+    _FIRST = 1 << 32  # Number of the first IPv6 address
 
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}

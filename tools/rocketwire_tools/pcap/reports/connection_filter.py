@@ -27,11 +27,7 @@ class End(NamedTuple):
 
 @lru_cache(1 << 16)
 def parse_ends(text: str) -> frozenset[End]:
-    """Parse the ends in a text.
-
-    Raises:
-        ConnectionNameError: the text is not a connection.
-    """
+    """Parse the ends in a text."""
     parts = text.split("-")
     try:
         if len(parts) > 2:
@@ -57,9 +53,6 @@ class ConnectionFilter:
         texts: each selects connections, see ``parse_ends``; may also be masked ends if
             ``redaction`` is given.
         redaction: masks names; None for no masks.
-
-    Raises:
-        ConnectionNameError: a text is not a connection.
     """
 
     def __init__(self, texts: list[str], redaction: Redaction | None = None) -> None:

@@ -31,17 +31,7 @@ _MOST_WAITING: Final = 100_000
 
 
 class FollowSelection(Selection):
-    """The rows of selected connections.
-
-    Args:
-        connections: names of connections, see ``connection_filter``.
-        ext_fields: whether to print extension fields.
-        body: see ``Selection``.
-        redact: see ``Selection``.
-
-    Attributes:
-        found: whether there were such rows.
-    """
+    """The rows of selected connections."""
 
     def __init__(
         self, connections: list[str], *, ext_fields: bool, body: str, redact: str | None
@@ -51,10 +41,9 @@ class FollowSelection(Selection):
         self._connection_filter = ConnectionFilter(
             connections, None if redact is None else Redaction(redact)
         )
-        self.found = False
+        self.found = False  # whether there were such rows
 
     def rows(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """See ``Selection``."""
         yield from super().rows(map(self._of_connection, batches))
 
     def _of_connection(self, batch: Batch) -> Batch:
@@ -68,12 +57,7 @@ class FollowSelection(Selection):
 
 
 class Conversation:
-    """Writes rows as a conversation.
-
-    Args:
-        file: the output.
-        schema: of the rows.
-    """
+    """Writes rows as a conversation."""
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         self._file = file
@@ -84,7 +68,6 @@ class Conversation:
         del schema
 
     def write(self, batch: Batch) -> None:
-        """See ``output.Sink``."""
         for row in batch.to_pylist():
             self._file.write("".join(self._lines(row)).encode(errors="backslashreplace"))
 
@@ -119,7 +102,6 @@ class Conversation:
             self._waiting.discard(key)
 
     def close(self) -> None:
-        """See ``output.Sink``."""
         counts = self._counts
         if sum(counts.values()):
             line = (
@@ -151,7 +133,6 @@ def _words(row: dict[str, Any]) -> Iterator[str]:
 
 
 def _request_name(code: int | None) -> str:
-    """The name of the request of a response."""
     return "a request that was not captured" if code is None else RequestCode(code).name
 
 

@@ -28,37 +28,23 @@ if TYPE_CHECKING:
 
 
 FAILED: Final = 1
-WATCHING: Final = ("summary", "connections")
-"""Reports that include the protocols of connections."""
-_AT_ONCE: Final = 16_384
-"""Rows that a report turns into objects at once."""
-_REPORT_EVERY: Final = 0.5
-"""Seconds between two lines of progress."""
+WATCHING: Final = ("summary", "connections")  # Reports that include the protocols of connections
+_AT_ONCE: Final = 16_384  # Rows that a report turns into objects at once
+_REPORT_EVERY: Final = 0.5  # Seconds between two lines of progress
 
 
 class CaptureRun:
-    """Decodes several captures.
-
-    Args:
-        captures: their paths.
-        selection: selects rows.
-        live: return rows as soon as they are known.
-        join: which captures are decoded as one, see ``files.series``; none if ``live``.
-        watch: see ``decoder.Options``.
-
-    Attributes:
-        failed: whether a capture could not be read to its end.
-        totals: of each capture, or series of captures, so far.
-    """
+    """Decodes several captures."""
 
     def __init__(
         self,
-        captures: Sequence[str],
-        selection: Selection,
+        captures: Sequence[str],  # their paths
+        selection: Selection,  # selects rows
         *,
-        live: bool = False,
+        live: bool = False,  # return rows as soon as they are known
+        # which captures are decoded as one, see ``files.series``; none if ``live``
         join: str = "auto",
-        watch: Watch | None = None,
+        watch: Watch | None = None,  # see ``decoder.Options``
     ) -> None:
         self._live = live
         self._join = "none" if live else join
@@ -67,8 +53,8 @@ class CaptureRun:
         self._selection = selection
         self._shown = 0.0
         self._progress = sys.stderr.isatty() and not sys.stdout.isatty()
-        self.failed = False
-        self.totals: list[Totals] = []
+        self.failed = False  # whether a capture could not be read to its end
+        self.totals: list[Totals] = []  # of each capture, or series of captures, so far
 
     def batches(self) -> Iterator[Batch]:
         """The selected rows. If a capture cannot be read, an error is printed, and the next one
@@ -119,7 +105,6 @@ class CaptureRun:
         sys.stderr.flush()
 
     def _print_remarks(self, captures: Series, totals: Totals) -> None:
-        """Print what a reader of the rows should know."""
         path = captures.name(totals.files)
         for file_path in captures.paths[: totals.files]:
             if Path(file_path).is_file() and not Path(file_path).stat().st_size:
@@ -158,29 +143,18 @@ class CaptureRun:
 
 
 def decode(
-    captures: Sequence[str],
-    selection: Selection,
-    path: str | None,
-    form: str,
+    captures: Sequence[str],  # their paths
+    selection: Selection,  # selects rows
+    path: str | None,  # of the output; None for standard output
+    form: str,  # a format of ``output.FORMATS``
     *,
-    live: bool = False,
-    join: str = "auto",
+    live: bool = False,  # write rows as soon as they are known
+    join: str = "auto",  # which captures are decoded as one
 ) -> int:
     """Write the rows of captures.
 
-    Args:
-        captures: their paths.
-        selection: selects rows.
-        path: of the output; None for standard output.
-        form: a format of ``output.FORMATS``.
-        live: write rows as soon as they are known.
-        join: which captures are decoded as one.
-
     Returns:
         The exit status.
-
-    Raises:
-        OSError: the output cannot be written.
     """
     run = CaptureRun(captures, selection, live=live, join=join)
     with open_sink(path, form, selection.schema) as sink:

@@ -15,27 +15,16 @@ if TYPE_CHECKING:
 
 
 class FileNames:
-    """The files that have been read so far.
-
-    Args:
-        first: path of the first file.
-
-    Attributes:
-        begun: offset of each file in the series, and its path.
-    """
+    """The files that have been read so far."""
 
     def __init__(self, first: str) -> None:
+        # offset of each file in the series, and its path
         self.begun: list[tuple[int, str]] = [(0, first)]
         self._scalar = pa.scalar(first, pa.string())
         self._equal: Column = pa.repeat(self._scalar, 0)
 
     def add(self, base: int, path: str) -> None:
-        """Add the next file.
-
-        Args:
-            base: its offset.
-            path: its path.
-        """
+        """Add the next file."""
         self.begun.append((base, path))
 
     def column(self, where: Array) -> Column:

@@ -26,9 +26,6 @@ class Redaction:
     Args:
         secret: with the secret, a guessed name can be checked against a mask. An empty secret,
             which an unset shell variable has, is rejected.
-
-    Raises:
-        ValueError: the secret is empty.
     """
 
     def __init__(self, secret: str) -> None:

@@ -33,36 +33,20 @@ class SelectionError(ValueError):
 
 
 class Selection:
-    """Turns the decoder's rows into the requested rows.
-
-    Args:
-        fields: the columns, in order; None for all except those of ``ON_REQUEST``.
-        filter_text: a filter expression; None for all rows.
-        body: a name in ``BODIES``.
-        redact: secret that masks topics, groups and addresses; None to show them.
-        report: whether columns of ``rows.FOR_REPORTS`` are allowed.
-
-    Attributes:
-        schema: of the requested rows.
-        is_filtered: whether there is a filter.
-        engine_fields: columns that the decoder must make.
-        needs_bodies: whether the decoder must keep bodies.
-
-    Raises:
-        SelectionError: a column does not exist, or cannot be masked.
-        FilterError: the filter is invalid.
-    """
+    """Turns the decoder's rows into the requested rows."""
 
     def __init__(
         self,
+        # the columns, in order; None for all except those of ``ON_REQUEST``
         fields: Sequence[str] | None = None,
-        filter_text: str | None = None,
-        body: str = "length",
+        filter_text: str | None = None,  # a filter expression; None for all rows
+        body: str = "length",  # a name in ``BODIES``
+        # secret that masks topics, groups and addresses; None to show them
         redact: str | None = None,
         *,
-        report: bool = False,
+        report: bool = False,  # whether columns of ``rows.FOR_REPORTS`` are allowed
     ) -> None:
-        self.is_filtered = filter_text is not None
+        self.is_filtered = filter_text is not None  # whether there is a filter
         every = COLUMNS | ON_REQUEST | (FOR_REPORTS if report else {})
         chosen = list(COLUMNS) if fields is None else list(dict.fromkeys(fields))
         for name in chosen:
@@ -75,14 +59,14 @@ class Selection:
         for name in ON_REQUEST:
             if redact is not None and name in chosen:
                 raise SelectionError(f"column {name!r} has no masks: leave it out, or --redact")
-        self.schema = schema(chosen)
+        self.schema = schema(chosen)  # of the requested rows
         self._filter = None if filter_text is None else _filter(filter_text)
         self._redaction = None if redact is None else _redaction(redact)
-        self.needs_bodies = "body" in chosen
+        self.needs_bodies = "body" in chosen  # whether the decoder must keep bodies
         needed = dict.fromkeys(name for name in chosen if name != "body")
         needed |= dict.fromkeys(self._filter.names if self._filter else ())
         needed |= dict.fromkeys(_OF_BODIES if self.needs_bodies else ())
-        self.engine_fields = tuple(needed) or ("time_ns",)
+        self.engine_fields = tuple(needed) or ("time_ns",)  # columns that the decoder must make
 
     def rows(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Select from the decoder's rows."""

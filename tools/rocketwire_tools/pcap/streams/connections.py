@@ -23,29 +23,16 @@ open."""
 
 
 class _Beginning(NamedTuple):
-    """A stream starts a new connection.
-
-    Attributes:
-        where: offset of the record that starts it.
-        side: last bit of the stream's number.
-    """
-
-    where: int
-    side: int
+    where: int  # offset of the record that starts it
+    side: int  # last bit of the stream's number
 
 
 class _EndPair:
-    """The connections of a pair of ends.
-
-    Attributes:
-        where: offsets of the records that start the second and later connections.
-        numbers: of these connections: that of the stream whose last bit is 0.
-        before: number of the connection before them; None for the number of the ends.
-    """
-
     def __init__(self) -> None:
+        # offsets of the records that start the second and later connections
         self.where: list[int] = []
-        self.numbers: list[int] = []
+        self.numbers: list[int] = []  # of these connections: that of the stream whose last bit is 0
+        # number of the connection before them; None for the number of the ends
         self.before: int | None = None
         self._fresh: list[_Beginning] = []
         self._joined = [0, 0]
@@ -130,9 +117,5 @@ class Connections:
         self._forgotten.clear()
 
     def forget(self, number: int) -> None:
-        """Forget a pair of ends, both of whose streams are forgotten.
-
-        Args:
-            number: of one of the streams.
-        """
+        """Forget a pair of ends, both of whose streams are forgotten."""
         self._forgotten.append(number & ~1)

@@ -109,7 +109,6 @@ def _bounded(bounds: Range, name: str, value: Any) -> Range:
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...] | None:
-    """The texts to one of which a column has to be equal; None for any other filter."""
     texts = (value,) if name == "EqualTo" else tuple(value) if name == "In" else ()
     texts = tuple(text for text in texts if text is not None)
     return texts if texts and all(isinstance(text, str) for text in texts) else None

@@ -23,12 +23,7 @@ NAME: Final = "rocketmq-store"
 
 
 class StoreReader(FileReader):
-    """Reads stores once.
-
-    Args:
-        fields: columns, in order.
-        settings: options.
-    """
+    """Reads stores once."""
 
     def __init__(self, fields: list[str], settings: Settings) -> None:
         self.fields = fields

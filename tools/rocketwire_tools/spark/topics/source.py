@@ -50,21 +50,15 @@ class TopicPartition(InputPartition):
 
     Attributes:
         value: the range.
-        route: of its topic, so that a worker needs no name server.
     """
 
     def __init__(self, value: QueueRange | None, route: TopicRouteData | None = None) -> None:
         super().__init__(value)
-        self.route = route
+        self.route = route  # of its topic, so that a worker needs no name server
 
 
 class TopicReader(DataSourceReader):
-    """Reads topics once.
-
-    Args:
-        schema: columns, in order.
-        settings: options.
-    """
+    """Reads topics once."""
 
     def __init__(self, schema: StructType, settings: Settings) -> None:
         self.schema = schema
@@ -101,12 +95,7 @@ class FilteringReader(TopicReader):
 
 
 class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads topics while they grow; an offset has the next offset of each queue.
-
-    Args:
-        schema: columns, in order.
-        settings: options.
-    """
+    """Reads topics while they grow; an offset has the next offset of each queue."""
 
     def __init__(self, schema: StructType, settings: Settings) -> None:
         self.schema = schema
@@ -266,7 +255,6 @@ class DefaultSource(DataSource):
 
 
 def _check_columns(schema: StructType, settings: Settings) -> None:
-    """Refuse columns of ``.schema(...)`` that there are not."""
     from rocketwire_tools.spark.option_values import OptionError
     from rocketwire_tools.spark.topics.columns import FORMS, KAFKA, ROCKETMQ
 

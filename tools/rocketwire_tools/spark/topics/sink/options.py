@@ -29,37 +29,22 @@ MAX_MESSAGE_SIZE: Final = 64 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkSettings:
-    """The values of the options, which docs/guide/spark-topics.md explains.
+    """The values of the options, which docs/guide/spark-topics.md explains."""
 
-    Attributes:
-        connection: how to reach the cluster.
-        topic: topic of all rows; None for that of column ``topic``.
-        of_kafka: whether columns are those of spark-sql-kafka.
-        group: producer group.
-        stable_ids: whether equal rows of repeated attempts have equal unique keys.
-        run_id: name of a run, whose repetition has the same unique keys; None for another one each
-            time.
-        in_flight: requests under way of a task.
-        batch_size: bytes of a request with several messages.
-        compress_above: larger bodies are sent compressed, each in a request of its own; None for no
-            compression.
-        max_message_size: largest body in bytes.
-        send_timeout: seconds of an attempt.
-        retry_timeout: seconds in which a failed request is tried again.
-    """
-
-    connection: Connection
-    topic: str | None = None
-    of_kafka: bool = False
-    group: str = DEFAULT_GROUP
-    stable_ids: bool = False
+    connection: Connection  # how to reach the cluster
+    topic: str | None = None  # topic of all rows; None for that of column ``topic``
+    of_kafka: bool = False  # whether columns are those of spark-sql-kafka
+    group: str = DEFAULT_GROUP  # producer group
+    stable_ids: bool = False  # whether equal rows of repeated attempts have equal unique keys
+    # name of a run, whose repetition has the same unique keys; None for another one each time
     run_id: str | None = None
-    in_flight: int = 16
-    batch_size: int = 256 << 10
+    in_flight: int = 16  # requests under way of a task
+    batch_size: int = 256 << 10  # bytes of a request with several messages
+    # larger bodies are sent compressed, each in a request of its own; None for no compression
     compress_above: int | None = None
-    max_message_size: int = 4 << 20
-    send_timeout: float = 3.0
-    retry_timeout: float = 60.0
+    max_message_size: int = 4 << 20  # largest body in bytes
+    send_timeout: float = 3.0  # seconds of an attempt
+    retry_timeout: float = 60.0  # seconds in which a failed request is tried again
 
 
 def _seconds(option: str, text: str) -> float:
@@ -98,8 +83,6 @@ def _size_to(limit: int) -> Reader:
 
 
 def _name(check: str) -> Reader:
-    """A function that reads the name of a topic or a producer group."""
-
     def read(option: str, text: str) -> str:
         from rocketwire.errors import LocalProtocolError
         from rocketwire.policy import validation
@@ -134,14 +117,7 @@ _OF_SPARK: Final = frozenset({"path", "queryname", "checkpointlocation"})
 
 
 def read_sink_options(options: Mapping[str, str]) -> SinkSettings:
-    """Read the options.
-
-    Args:
-        options: from Spark; case does not matter.
-
-    Raises:
-        OptionError: an option is unknown or invalid.
-    """
+    """Read the options."""
     by_name = {name.lower(): (name, entry) for name, entry in _READERS.items()}
     connecting = {name.lower() for name in CONNECTION_OPTIONS}
     connection = Connection.from_options(options)

@@ -38,17 +38,13 @@ class _Sink:
     """What both writers do in tasks.
 
     Attributes:
-        names: columns, with the names of ``COLUMNS``.
-        settings: options.
-        run: scope of the unique keys outside of streaming queries.
-        present: what name servers had when the write was planned.
         is_stream: whether there are micro-batches.
     """
 
-    names: tuple[str, ...]
-    settings: SinkSettings
-    run: str
-    present: Present
+    names: tuple[str, ...]  # columns, with the names of ``COLUMNS``
+    settings: SinkSettings  # options
+    run: str  # scope of the unique keys outside of streaming queries
+    present: Present  # what name servers had when the write was planned
     is_stream = False
 
     def prepare(self, names: tuple[str, ...], settings: SinkSettings) -> None:
@@ -72,7 +68,6 @@ class _Sink:
         return WriterCommitMessage()
 
     def _scope(self, context: TaskContext | None) -> str:
-        """Return what the unique keys of the rows belong to."""
         query = batch = None
         if context is not None and self.settings.run_id is None:
             query, batch = context.getLocalProperty(QUERY_ID), context.getLocalProperty(BATCH_ID)
@@ -87,7 +82,6 @@ class TopicWriter(_Sink, DataSourceArrowWriter):
     """Sends the rows of a frame."""
 
     def __init__(self, names: tuple[str, ...], settings: SinkSettings) -> None:
-        """Send nothing yet."""
         self.prepare(names, settings)
 
 
@@ -97,16 +91,11 @@ class TopicStreamWriter(_Sink, DataSourceStreamArrowWriter):
     is_stream = True
 
     def __init__(self, names: tuple[str, ...], settings: SinkSettings) -> None:
-        """Send nothing yet."""
         self.prepare(names, settings)
 
 
 def batch_writer(options: Mapping[str, str], schema: StructType, overwrite: bool) -> TopicWriter:
-    """Return the writer of a frame.
-
-    Raises:
-        OptionError: an option or a column is invalid.
-    """
+    """Return the writer of a frame."""
     if overwrite:
         raise OptionError("a topic cannot be overwritten: use mode('append')")
     return TopicWriter(*_checked(options, schema))
@@ -115,11 +104,7 @@ def batch_writer(options: Mapping[str, str], schema: StructType, overwrite: bool
 def stream_writer(
     options: Mapping[str, str], schema: StructType, overwrite: bool
 ) -> TopicStreamWriter:
-    """Return the writer of a query.
-
-    Raises:
-        OptionError: an option or a column is invalid.
-    """
+    """Return the writer of a query."""
     if overwrite:
         raise OptionError(
             "a topic cannot be overwritten: use outputMode('append'), or foreachBatch"
