@@ -71,13 +71,10 @@ def _rocketmq_headers() -> None:
 
 def _memory() -> None:
     """Leave memory to Python and glibc; threads for linear algebra are not started."""
-    from rocketwire_tools.pcap.files import window
-
     for name in ("_keep_freed_memory", "_use_large_pages"):
         _replace(memory, name, _nothing)
     _replace(gc, "freeze", _nothing)
     _replace(gc, "set_threshold", _ignore)
-    _replace(window, "buffer_of", bytearray)
 
 
 def _json_lines_written() -> None:

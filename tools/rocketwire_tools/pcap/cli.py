@@ -27,6 +27,7 @@ is missing, 130 interrupted. Each command has its own help: rocketwire-pcap deco
 
 _GONE: Final = {
     "--jobs": "decode several captures at the same time, for example with xargs -P, or use Spark",
+    "follow": "use decode --filter 'connection == \"10.0.0.1:40000-10.0.0.2:10911\"'",
     "routes": "use decode --filter 'code == 103' --body decoded --format jsonl",
     "export": "use tshark -r IN -Y 'tcp.port == 40000' -w OUT",
 }
@@ -72,7 +73,6 @@ def parser() -> argparse.ArgumentParser:
     _add_decode(commands)
     _add_live(commands)
     _add_reports(commands)
-    _add_follow(commands)
     _add_dissector(commands)
     return result
 
@@ -246,52 +246,6 @@ def _report(arguments: argparse.Namespace) -> int:
         plot=arguments.plot,
         join=arguments.join,
     )
-
-
-# ---------------------------------------------------------------------------- connections
-
-
-def _add_follow(commands: Commands) -> None:
-    parser = commands.add(
-        "follow",
-        _follow,
-        "show the requests and responses of one connection with their times",
-        "  rocketwire-pcap follow 10.0.0.1:40000-10.0.0.2:10911 trace.pcap\n"
-        "  rocketwire-pcap follow 10.0.0.1:40000 trace.pcap --ext-fields --body decoded",
-    )
-    parser.add_argument("connection", metavar="CONN", help=_CONNECTION)
-    _captures(parser)
-    _redact(parser)
-    parser.add_argument("--ext-fields", action="store_true", help="show extension fields")
-    parser.add_argument(
-        "--body",
-        choices=("none", "decoded"),
-        default="none",
-        help="whether to show bodies, which may be confidential (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--format",
-        choices=("text", "jsonl"),
-        default="text",
-        help="format of the output (default: %(default)s)",
-    )
-
-
-_CONNECTION: Final = (
-    "both ends of a connection as 'connections' shows them, in any order, or one end as host:port"
-)
-
-
-def _follow(arguments: argparse.Namespace) -> int:
-    from rocketwire_tools.pcap.reports.follow import FollowSelection, follow
-
-    following = FollowSelection(
-        [arguments.connection],
-        ext_fields=arguments.ext_fields,
-        body=arguments.body,
-        redact=arguments.redact,
-    )
-    return follow(arguments.captures, following, arguments.format, arguments.join)
 
 
 # ---------------------------------------------------------------------------- Wireshark

@@ -45,12 +45,7 @@ def part_size(
 
 
 def tasks(parts: Sequence[_PartT], processors: int | None = None) -> list[list[_PartT]]:
-    """Return the parts of each task: a part of a file, or several small files.
-
-    Args:
-        parts: of all files, in order.
-        processors: their number; None for those of this machine.
-    """
+    """Return the parts of each task: a part of a file, or several small files."""
     among = _processors() if processors is None else processors
     sizes = [part.whole_size for part in parts]
     max_together = min(_TOGETHER, sum(filter(None, sizes)) // (among * _TURNS))

@@ -163,6 +163,7 @@ def test_what_makes_no_sense_is_said_and_ends_with_two(
     [
         (["decode", "x", "--jobs", "4"], "there is no --jobs any more: decode several captures"),
         (["routes", "x"], "there is no routes any more: use decode --filter 'code == 103'"),
+        (["follow", "x"], "there is no follow any more: use decode --filter 'connection =="),
         (["export", "x"], "there is no export any more: use tshark"),
         (["decode"], "the following arguments are required: IN"),
     ],

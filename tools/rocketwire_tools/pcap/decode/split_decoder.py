@@ -45,13 +45,7 @@ class Reach:
 
 
 class SplitDecoder(Decoder):
-    """Decodes a part of a capture.
-
-    Args:
-        split: the part.
-        options: as for ``Decoder``.
-        reach: how far it reads before and after the part.
-    """
+    """Decodes a part of a capture."""
 
     def __init__(
         self, split: Split, options: Options | None = None, reach: Reach | None = None

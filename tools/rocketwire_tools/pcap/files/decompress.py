@@ -44,9 +44,6 @@ class GzipReader:
     """A gzip file, read by the private C reader that isal's file class uses.
 
     It fills a buffer of any size, and needs the interpreter only to read more of the file.
-
-    Args:
-        reader: isal's or zlib's reader of the file.
     """
 
     def __init__(self, reader: Any) -> None:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files import decompress
-from rocketwire_tools.pcap.files.buffers import blocks_of
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.decompress import InflatingReader
@@ -46,12 +45,7 @@ class ByteSource(Protocol):
 
 
 class RawSource:
-    """A plain file or a pipe.
-
-    Args:
-        file: unbuffered, open for reading.
-        opening: bytes that have already been read from it.
-    """
+    """A plain file or a pipe."""
 
     def __init__(self, file: io.RawIOBase, opening: bytes = b"") -> None:
         self._file = file
@@ -88,8 +82,8 @@ class InflatedSource:
         self._file = file
         self._closed = False
         self._free: SimpleQueue[memoryview | None] = SimpleQueue()
-        for block in blocks_of(BLOCK, ahead):
-            self._free.put(block)
+        for _ in range(ahead):
+            self._free.put(memoryview(bytearray(BLOCK)))
         self._full: SimpleQueue[tuple[memoryview, int] | Exception | None] = SimpleQueue()
         self._block: memoryview | None = None
         self._at = self._size = 0

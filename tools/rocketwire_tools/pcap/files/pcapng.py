@@ -27,7 +27,6 @@ from rocketwire_tools.pcap.files.records import MAX_RECORD, MOST_RECORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.records import Records
     from rocketwire_tools.pcap.files.window import Window
 
@@ -107,7 +106,7 @@ class _BlockWalk:
         # whether the walk stopped because it found as many packets as are gathered together
         self.is_full = False
 
-    def through(self, buffer: Buffer, offset: int, size: int, base: int) -> int:
+    def through(self, buffer: bytearray, offset: int, size: int, base: int) -> int:
         """Find packets between two offsets; returns the offset at which to continue.
 
         An error is raised after the packets before it were returned.
@@ -120,7 +119,7 @@ class _BlockWalk:
             self.error = error
             return offset
 
-    def _find_packets(self, buffer: Buffer, offset: int, size: int, base: int) -> int:
+    def _find_packets(self, buffer: bytearray, offset: int, size: int, base: int) -> int:
         self.is_full = False
         section = self._sections[-1]
         for _ in range(MOST_RECORDS):
@@ -148,7 +147,7 @@ class _BlockWalk:
         self.is_full = True
         return offset
 
-    def _next_section(self, buffer: Buffer, offset: int, base: int) -> tuple[Section, int]:
+    def _next_section(self, buffer: bytearray, offset: int, base: int) -> tuple[Section, int]:
         self._refuse_midway(base + offset)
         order = _ORDER.get(bytes(buffer[offset + 8 : offset + 12]))
         if order is None:
@@ -160,7 +159,7 @@ class _BlockWalk:
         self._sections.append(Section(self._path, order))
         return self._sections[-1], length
 
-    def _declare(self, buffer: Buffer, offset: int, base: int) -> None:
+    def _declare(self, buffer: bytearray, offset: int, base: int) -> None:
         self._refuse_midway(base + offset)
         section = self._sections[-1]
         _, length = section.words(buffer, offset)
@@ -171,7 +170,7 @@ class _BlockWalk:
             message = "a section or an interface that begins midway: this file cannot be split"
             raise CaptureError(self._path, where, message)
 
-    def oversized(self, buffer: Buffer, offset: int, size: int) -> int:
+    def oversized(self, buffer: bytearray, offset: int, size: int) -> int:
         """Bytes of the block at an offset if it is too large to be read and can be skipped,
         otherwise 0."""
         if size - offset < 12:
@@ -190,7 +189,7 @@ class _BlockWalk:
         assert error is not None  # noqa: S101 - checked by the caller
         return error
 
-    def take_records(self, buffer: Buffer, size: int, base: int) -> Iterator[Records]:
+    def take_records(self, buffer: bytearray, size: int, base: int) -> Iterator[Records]:
         """Return the packets found so far."""
         if not self._offsets:
             return

@@ -15,7 +15,6 @@ from rocketwire_tools.pcap.files.records import MAX_RECORD, Records, rows_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.records import Integers
 
 SECTION: Final = 0x0A0D0D0A
@@ -96,13 +95,10 @@ class _InterfaceTable:
         self.link, self.snaplen, self.resolution, self.offset = columns
 
 
-def records(blocks: PacketBlocks, buffer: Buffer, base: int) -> tuple[Records, CaptureError | None]:
+def records(
+    blocks: PacketBlocks, buffer: bytearray, base: int
+) -> tuple[Records, CaptureError | None]:
     """Gather the fields of packet blocks up to the first invalid one.
-
-    Args:
-        blocks: at least one block.
-        buffer: holds the blocks.
-        base: offset of the buffer in the file.
 
     Returns:
         The packets, and why the next one is invalid.
@@ -139,7 +135,7 @@ def records(blocks: PacketBlocks, buffer: Buffer, base: int) -> tuple[Records, C
 Part = tuple["Integers", ...]
 
 
-def _read_columns(blocks: PacketBlocks, buffer: Buffer, table: _InterfaceTable) -> Part:
+def _read_columns(blocks: PacketBlocks, buffer: bytearray, table: _InterfaceTable) -> Part:
     big = np.array([section.order == ">" for section in blocks.sections], np.bool_)[blocks.section]
     groups = np.unique(blocks.type << 1 | big)
     if len(groups) == 1:
@@ -156,7 +152,7 @@ def _read_columns(blocks: PacketBlocks, buffer: Buffer, table: _InterfaceTable) 
 
 
 def _read_columns_of_type(
-    blocks: PacketBlocks, buffer: Buffer, table: _InterfaceTable, group: int, numbers: Integers
+    blocks: PacketBlocks, buffer: bytearray, table: _InterfaceTable, group: int, numbers: Integers
 ) -> Part:
     block_type, order = group >> 1, "<>"[group & 1]
     offset = blocks.offset[numbers]

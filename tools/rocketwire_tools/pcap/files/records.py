@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from rocketwire_tools.pcap.files.buffers import Buffer
-
     Integers = np.ndarray[Any, Any]
 
 
@@ -31,7 +29,7 @@ PADDING: Final = 256
 class Records:
     """Records whose buffer is valid until the next records are read."""
 
-    buffer: Buffer  # holds the records, and ``PADDING`` more bytes
+    buffer: bytearray  # holds the records, and ``PADDING`` more bytes
     size: int  # bytes of the buffer in use
     where: Integers  # offsets of the records in the file
     data: Integers  # offsets of the packets in the buffer
@@ -59,17 +57,17 @@ class Format(Protocol):
 
     head_size: int
 
-    def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
+    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
         """Find the complete records between two offsets; returns their offsets and the end of
         the last one."""
         ...
 
-    def records(self, buffer: Buffer, offsets: Integers, base: int) -> Records:
+    def records(self, buffer: bytearray, offsets: Integers, base: int) -> Records:
         """Gather the headers of records; ``base`` is the offset of the buffer in the file."""
         ...
 
 
-def rows_at(buffer: Buffer | Integers, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
+def rows_at(buffer: bytearray | Integers, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
     """Gather ``size`` bytes at each offset, one row each; they may reach into the padding."""
     width = np.dtype((np.void, size))
     windows = np.ndarray((len(buffer) - size + 1,), width, buffer, strides=(1,))

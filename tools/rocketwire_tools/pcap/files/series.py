@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.files.records import Integers
 
-JOIN: Final = ("auto", "all", "none")
-"""Which captures are decoded as one: those that continue each other, all of them, or none."""
 MOST_APART_NS: Final = 60_000_000_000
 """Nanoseconds from the last packet of a file to the first packet of the next one: RocketMQ
 clients are never silent for longer."""

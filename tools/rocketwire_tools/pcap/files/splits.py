@@ -43,11 +43,6 @@ if TYPE_CHECKING:
         def chain(self, data: bytes, offset: int, *, last: bool) -> int | None:
             """Find the first of several plausible records.
 
-            Args:
-                data: bytes of the file.
-                offset: of the data in the file.
-                last: whether the data ends at the end of the file.
-
             Returns:
                 An offset in the data; None if more bytes are needed, -1 if there is no record.
             """
@@ -77,12 +72,7 @@ class Split:
 
 
 class PcapHead:
-    """The file header of a classic capture.
-
-    Args:
-        path: for error messages.
-        data: the first bytes, including a record header.
-    """
+    """The file header of a classic capture."""
 
     end = 24
 
@@ -270,10 +260,6 @@ def _read_at(file: IO[bytes], offset: int, count: int) -> bytes:
 
 def plan(path: str, size: int) -> list[Split]:
     """Split a capture.
-
-    Args:
-        path: of the file.
-        size: least bytes of a part; 0 for one part.
 
     Returns:
         Parts that contain every record once; one part for a compressed capture or an empty file.

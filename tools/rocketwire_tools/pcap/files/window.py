@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.files.buffers import buffer_of
 from rocketwire_tools.pcap.files.records import (
     CHUNK_SIZE,
     MAX_RECORD,
@@ -13,7 +12,6 @@ from rocketwire_tools.pcap.files.records import (
 )
 
 if TYPE_CHECKING:
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.inputs import ByteSource
 
 
@@ -37,13 +35,13 @@ class Window:
         self.truncated = False
         self._source = source
         self._chunk = max(chunk_size, 2 * MAX_RECORD)
-        self._buffer = buffer_of(self._chunk + PADDING)
+        self._buffer = bytearray(self._chunk + PADDING)
         self._view = memoryview(self._buffer)[: self._chunk]
         self._size = 0
         self._base = base
         self._failure: CaptureError | None = None
 
-    def window(self) -> tuple[Buffer, int, int]:
+    def window(self) -> tuple[bytearray, int, int]:
         """The buffer, the number of its bytes in use, and its offset in the file."""
         return self._buffer, self._size, self._base
 

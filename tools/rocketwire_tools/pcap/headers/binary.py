@@ -79,10 +79,6 @@ class _Fields(NamedTuple):
 def read(headers: HeaderBytes, column_names: AbstractSet[str]) -> tuple[Array, Columns]:
     """Read headers.
 
-    Args:
-        headers: all in one piece.
-        column_names: the optional columns to make, of ``OPTIONAL_COLUMNS``.
-
     Returns:
         Which of the headers were read, and the columns. Entries of the other headers are arbitrary.
     """

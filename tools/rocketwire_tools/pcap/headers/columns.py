@@ -99,13 +99,7 @@ class Span(NamedTuple):
 
 
 def text_column(text: Array, ends: Array, there: Array) -> Column:
-    """Make a column of texts.
-
-    Args:
-        text: all texts as UTF-8.
-        ends: 0, and the end of each text.
-        there: which texts exist; missing texts have no bytes.
-    """
+    """Make a column of texts."""
     parts = (np.packbits(there, bitorder="little"), ends, text)
     buffers = [pa.py_buffer(part) for part in parts]
     values: Column = pa.Array.from_buffers(pa.string(), len(there), buffers)

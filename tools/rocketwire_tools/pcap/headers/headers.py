@@ -42,11 +42,7 @@ _FEW: Final = 96  # Fewer ROCKETMQ headers are read faster one by one
 
 
 class HeaderReader:
-    """Reads headers.
-
-    Args:
-        column_names: the optional columns to make, of ``OPTIONAL_COLUMNS``.
-    """
+    """Reads headers."""
 
     def __init__(self, column_names: AbstractSet[str] = OPTIONAL_COLUMNS) -> None:
         self._column_names = column_names

@@ -71,11 +71,7 @@ _NOT_STRICT: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class JsonHeaders:
-    """Reads JSON headers.
-
-    Args:
-        column_names: the optional columns to make, of ``OPTIONAL_COLUMNS``.
-    """
+    """Reads JSON headers."""
 
     def __init__(self, column_names: AbstractSet[str]) -> None:
         self._column_names = column_names

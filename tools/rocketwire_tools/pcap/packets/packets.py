@@ -19,7 +19,6 @@ from rocketwire_tools.pcap.files.records import rows_at
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.records import Integers, Records
     from rocketwire_tools.pcap.packets.skipped import Skipped
 
@@ -188,7 +187,7 @@ def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
 
 
 def _of_link(
-    buffer: Buffer, link: int, data: Integers, captured: Integers, skipped: Skipped
+    buffer: bytearray, link: int, data: Integers, captured: Integers, skipped: Skipped
 ) -> tuple[Integers, Array]:
     if link == ETHERNET:
         return _tagged(buffer, data + 14, captured - 14, _big16(buffer, data + 12))
@@ -207,12 +206,12 @@ def _of_link(
     return data, np.full(len(data), _UNKNOWN)
 
 
-def _big16(buffer: Buffer, offsets: Integers) -> Array:
+def _big16(buffer: bytearray, offsets: Integers) -> Array:
     return rows_at(buffer, offsets, 2).view(">u2")[:, 0].astype(np.int64)
 
 
 def _tagged(
-    buffer: Buffer, offset: Integers, room: Integers, ether_type: Array
+    buffer: bytearray, offset: Integers, room: Integers, ether_type: Array
 ) -> tuple[Integers, Array]:
     for _ in range(_MAX_TAGS):
         tagged = np.flatnonzero(np.isin(ether_type, _VLAN) & (room >= 4))
@@ -312,7 +311,7 @@ def _ipv6(
 
 
 def _past_extensions(
-    buffer: Buffer, offset: Integers, protocol: Array, end: Integers
+    buffer: bytearray, offset: Integers, protocol: Array, end: Integers
 ) -> tuple[Integers, Array]:
     for _ in range(_MOST_EXTENSIONS):
         extended = np.flatnonzero(_EXTENDS[protocol] & (offset + 8 <= end))

@@ -28,11 +28,7 @@ class FileNames:
         self.begun.append((base, path))
 
     def column(self, where: Array) -> Column:
-        """The paths of the files in which frames begin.
-
-        Args:
-            where: offset of the record of each frame's first byte.
-        """
+        """The paths of the files in which frames begin."""
         if len(self.begun) == 1:
             if len(self._equal) < len(where):
                 self._equal = pa.repeat(self._scalar, len(where))

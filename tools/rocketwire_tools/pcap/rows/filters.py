@@ -43,12 +43,7 @@ class FilterError(ValueError):
 
 
 class Filter:
-    """A filter of rows.
-
-    Args:
-        text: the expression.
-        columns: types of the columns that may be named in it.
-    """
+    """A filter of rows."""
 
     def __init__(self, text: str, columns: Mapping[str, DataType]) -> None:
         self._columns = columns

@@ -61,13 +61,7 @@ def format_of(path: str | None) -> str | None:
 
 @contextmanager
 def open_sink(path: str | None, form: str, schema: Schema) -> Generator[Sink]:
-    """Write rows to a file, or to standard output.
-
-    Args:
-        path: of the file; None for standard output.
-        form: a name in ``FORMATS``.
-        schema: of the rows.
-    """
+    """Write rows to a file, or to standard output."""
     if path is None:
         sink = _SINKS[form](sys.stdout.buffer, schema)
         yield sink

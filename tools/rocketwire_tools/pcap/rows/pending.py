@@ -64,9 +64,6 @@ class Pending:
     def add(self, requests: Requests) -> int:
         """Add requests.
 
-        Args:
-            requests: in the order of their time, with new keys.
-
         Returns:
             The number of requests that were forgotten.
         """

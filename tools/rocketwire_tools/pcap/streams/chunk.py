@@ -142,11 +142,6 @@ class Chunk:
     def put_in_order(self, ready: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Chunk]:
         """Divide the chunk.
 
-        Args:
-            ready: mask of the groups whose streams wait for nothing.
-            expected: the next sequence number of each group.
-            hold_ns: nanoseconds that a segment waits for others at most.
-
         Returns:
             The consecutive segments of the ready groups, in order and without bytes of an earlier
             record; and all other segments unchanged, except completely used ones.
@@ -162,11 +157,6 @@ class Chunk:
 
     def _pieces(self, numbers: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Array]:
         """Put segments in order.
-
-        Args:
-            numbers: their indices.
-            expected: the next sequence number of each group.
-            hold_ns: see ``put_in_order``.
 
         Returns:
             The consecutive pieces up to the first hole of each group; and the indices of the
@@ -218,13 +208,7 @@ class Chunk:
         return pieces, np.concatenate([numbers[excluded], unused])
 
     def _waits(self, lane: Array, record: Array, hold_ns: int) -> Array:
-        """Which pieces wait too long for the pieces before them.
-
-        Args:
-            lane: of each, the same for those of a group.
-            record: number of the record of each.
-            hold_ns: nanoseconds.
-        """
+        """Which pieces wait too long for the pieces before them."""
         latest_record = _before(np.maximum.accumulate(lane + record), lane - 1) - lane
         latest = np.maximum.accumulate(self.records.time_ns)
         waits: Array = latest[np.maximum(latest_record, 0)] - self.records.time_ns[record] > hold_ns
@@ -295,14 +279,7 @@ def _before(running: Array, first: Array) -> Array:
 def chunk_of(
     records: Records, segments: Segments, numbers: Integers, slots: Callable[[Array, Array], Array]
 ) -> Chunk:
-    """Make a chunk of segments.
-
-    Args:
-        records: the records of the chunk.
-        segments: all its segments.
-        numbers: indices of the segments to take.
-        slots: returns the slots of streams by sender and receiver.
-    """
+    """Make a chunk of segments."""
     order = sorted_by_stream(segments, numbers)
     source, target = segments.source[order], segments.target[order]
     new = np.append(True, (source[1:] != source[:-1]) | (target[1:] != target[:-1]))

@@ -60,11 +60,7 @@ class _EndPair:
 
 
 class Connections:
-    """The pairs of ends with several connections.
-
-    Args:
-        next_number: returns an unused number for a connection.
-    """
+    """The pairs of ends with several connections."""
 
     def __init__(self, next_number: Callable[[], int]) -> None:
         self._next_number = next_number
@@ -73,12 +69,7 @@ class Connections:
         self._forgotten: list[int] = []
 
     def begin(self, number: int, where: int) -> None:
-        """Start a new connection.
-
-        Args:
-            number: of the stream.
-            where: offset of the record that starts it.
-        """
+        """Start a new connection."""
         pair = number & ~1
         self._end_pairs.setdefault(pair, _EndPair()).add(_Beginning(where, number & 1))
         self._touched.add(pair)
@@ -89,12 +80,7 @@ class Connections:
             self._end_pairs[pair].settle(self._next_number)
 
     def number(self, number: Array, where: Array) -> None:
-        """Replace numbers of ends by those of connections.
-
-        Args:
-            number: of each frame's stream; changed in place.
-            where: offset of the record of each frame's first byte.
-        """
+        """Replace numbers of ends by those of connections."""
         if not self._end_pairs:
             return
         pairs = number & ~1

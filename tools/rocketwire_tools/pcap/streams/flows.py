@@ -28,7 +28,6 @@ from rocketwire_tools.pcap.streams.syn_fin import without_control_segments
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.records import Integers, Records
     from rocketwire_tools.pcap.packets.packets import Segments
 
@@ -61,7 +60,7 @@ class FrameColumns:
     target: Integers  # receiver
     first: Integers  # number of the record of the first byte
     last: Integers  # number of the record of the last captured byte
-    buffer: Buffer | Integers  # holds the headers
+    buffer: bytearray | Integers  # holds the headers
     header: Integers  # offset of each header
     header_length: Integers  # bytes of the header
     header_type: Integers  # JSON or ROCKETMQ
@@ -113,12 +112,7 @@ class Flows:
         return frames
 
     def number(self, number: Array, where: Array) -> None:
-        """Set the connections of completed frames.
-
-        Args:
-            number: of each frame's stream; becomes that of its connection.
-            where: offset of the record of each frame's first byte.
-        """
+        """Set the connections of completed frames."""
         self._connections.number(number, where)
 
     def _feed_chunk(self, chunk: Chunk, frames: ChunkFrames) -> None:
@@ -362,11 +356,7 @@ class Flows:
         return [stream for stream in self._slots.objects if stream.may_have_begun(end)]
 
     def waits_since(self, since_ns: int = 0) -> int | None:
-        """Offset of the first record in which an incomplete frame may end; None if there is none.
-
-        Args:
-            since_ns: ignore bodies without segments since that time.
-        """
+        """Offset of the first record in which an incomplete frame may end; None without one."""
         offsets = [
             since
             for stream in self._waiting | self._open

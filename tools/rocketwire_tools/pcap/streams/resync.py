@@ -119,11 +119,6 @@ def begins_frame(data: bytes | bytearray, offset: int) -> bool | None:
 def find_frame(data: bytearray, start: int, *, last: bool = False) -> tuple[int, bool]:
     """Search the first frame.
 
-    Args:
-        data: consecutive bytes.
-        start: offset of the first byte to check.
-        last: whether no more bytes will come.
-
     Returns:
         Offset of the frame, or of the first byte that may still begin one; and whether it is a
         frame.

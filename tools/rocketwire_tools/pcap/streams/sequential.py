@@ -35,13 +35,7 @@ class _Segment(NamedTuple):
 
 
 class SequentialFeeder:
-    """Feeds the streams of a chunk.
-
-    Args:
-        chunk: holds the segments.
-        limits: bounds of the wait for missing segments.
-        to_end: feed all segments, also if the stream can be vectorised.
-    """
+    """Feeds the streams of a chunk."""
 
     def __init__(self, chunk: Chunk, limits: Limits, *, to_end: bool) -> None:
         self._chunk = chunk

@@ -181,12 +181,7 @@ class Stream(Reassembly):
     # ---- segments
 
     def begin(self, sequence: int) -> None:
-        """Process a SYN, unless the beginning is known.
-
-        Args:
-            sequence: of the first byte, which is not another connection's
-                (``starts_another_connection``).
-        """
+        """Process a SYN, unless the beginning is known."""
         if self.next_sequence >= 0 and not self.is_starting:
             return  # a retransmission, or captured after the first data
         self._begin(sequence)

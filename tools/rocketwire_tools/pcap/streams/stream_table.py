@@ -32,11 +32,7 @@ _SHARE: Final = 32  # The index is rebuilt when this share of the streams was no
 
 
 class StreamTable:
-    """Streams by sender and receiver.
-
-    Args:
-        stream_class: creates a stream of sender, receiver and number.
-    """
+    """Streams by sender and receiver."""
 
     def __init__(self, stream_class: type[Stream]) -> None:
         self._kind = stream_class
@@ -200,11 +196,6 @@ class StreamTable:
 
     def start(self, slots: Array, sequence: Array, begin: Array) -> Array:
         """Start streams that begin with a frame.
-
-        Args:
-            slots: of distinct streams.
-            sequence: of the first byte of each frame.
-            begin: whether they have just been announced.
 
         Returns:
             Which of them are vectorised now; the others have an object that decides, or began

@@ -103,14 +103,7 @@ def last_records(chunk: Chunk, segment: Array, ends: Array) -> Array:
 
 
 def read_prefixes(chunk: Chunk, positions: Array, segment: Array, end: Array) -> Candidates:
-    """Read prefixes at virtual positions.
-
-    Args:
-        chunk: holds the segments.
-        positions: of the prefixes.
-        segment: that holds each.
-        end: virtual end of the data after each segment.
-    """
+    """Read prefixes at virtual positions."""
     offset = chunk.data[segment] + positions - chunk.starts[segment]
     room, all_room = chunk.starts[segment + 1] - positions, end[segment] - positions
     words = rows_at(chunk.records.buffer, offset, PREFIX_SIZE)

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 
 def narrowed(settings: Settings, filters: Iterable[Any]) -> Settings:
-    """Return the options with which a read leaves out rows that filters leave out.
-
-    Args:
-        settings: options.
-        filters: filters of ``pyspark.sql.datasource``, all of which have to be true.
-    """
+    """Return the options with which a read leaves out rows that filters leave out."""
     for spark_filter in filters:
         path: tuple[str, ...] = getattr(spark_filter, "attribute", ())
         name = type(spark_filter).__name__

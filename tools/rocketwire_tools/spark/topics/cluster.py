@@ -272,14 +272,7 @@ async def offsets_at(
 async def commit(
     client: ClientInstance, group: str, offsets: Mapping[Queue, int], introduced: set[str]
 ) -> None:
-    """Commit offsets of a group, so that operators see how far a query is (code 15).
-
-    Args:
-        client: tells the brokers.
-        group: name of the group.
-        offsets: next offset of each queue.
-        introduced: addresses of brokers that know the group; it grows.
-    """
+    """Commit offsets of a group, so that operators see how far a query is (code 15)."""
 
     async def tell(queue: Queue) -> None:
         place = _message_queue(queue)

@@ -290,12 +290,7 @@ def is_about_tls(error: Exception) -> bool:
 
 
 def describe(error: Exception, name_servers: str) -> str:
-    """What has failed and what to do, in one line.
-
-    Args:
-        error: of a question to name servers or brokers.
-        name_servers: as option ``nameServers`` has them.
-    """
+    """What has failed and what to do, in one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     advice = f"see whether name servers {name_servers} and their brokers run and can be reached"
     if is_about_tls(error):

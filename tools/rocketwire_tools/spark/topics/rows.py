@@ -191,12 +191,7 @@ def with_tags(selected: Selected, tags: frozenset[str]) -> Selected:
 
 
 def batch_of(selected: Selected, schema: Any) -> Any:
-    """Messages as a record batch.
-
-    Args:
-        selected: the messages.
-        schema: names and types of the columns, of one of ``columns.FORMS``.
-    """
+    """Messages as a record batch."""
     stored = {_STORED[name]: None for name in schema.names if name in _STORED}
     if "msgId" in schema.names:
         stored["uniq_key"] = None

@@ -82,12 +82,7 @@ class Stream:
         self._until = {queue: pair.most for queue, pair in bounds.items()}
 
     def latest(self, start: Offset, *, is_limited: bool = True) -> Offset:
-        """How far the next micro-batch reads; ``start`` itself if there is nothing to read.
-
-        Args:
-            start: where it begins.
-            is_limited: whether the limits of the options apply.
-        """
+        """How far the next micro-batch reads; ``start`` itself if there is nothing to read."""
         settings = self._settings
         begin = flat(start)
         is_initial = start == self._initial

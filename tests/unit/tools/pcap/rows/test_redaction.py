@@ -58,13 +58,6 @@ def test_no_name_gets_through(words: list[str], printed: Callable[..., str]) -> 
     assert [] == [name for name in NAMES if name in text]
 
 
-def test_no_name_gets_through_when_one_connection_is_followed(printed: Callable[..., str]) -> None:
-    connection = json.loads(printed("connections", "--json"))["connections"][0]["connection"]
-    text = printed("follow", connection)
-    assert "topic-" in text
-    assert [] == [name for name in NAMES if name in text]
-
-
 @pytest.mark.parametrize("words", [["--fields", "ext_fields"], ["--body", "decoded"]])
 def test_json_texts_are_refused_because_they_have_no_masks(
     words: list[str], capfd: pytest.CaptureFixture[str]

@@ -86,13 +86,7 @@ def present_now(settings: SinkSettings) -> Present:
 
 
 async def absence_of(client: ClientInstance, topic: str, present: Present) -> str:
-    """Say who is away if a topic has no route; "" if nobody is, so that the topic does not exist.
-
-    Args:
-        client: asks the name servers.
-        topic: the topic, without namespace.
-        present: what there was when the write was planned.
-    """
+    """Say who is away if a topic has no route; "" if nobody is: then it does not exist."""
     servers = f"name servers {client.config.namesrv_addr}"
     try:
         brokers = await _brokers(client)

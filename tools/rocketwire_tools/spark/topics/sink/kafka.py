@@ -19,10 +19,6 @@ def message_columns(columns: Mapping[str, Iterable[Any]], first: int) -> dict[st
 
     The key becomes the message's keys and its sharding key, the headers become properties, and a
     header ``TAGS`` the tag.
-
-    Args:
-        columns: by the names of ``columns.KAFKA_COLUMNS``.
-        first: number of the first row in its partition.
     """
     converted = {name: columns[name] for name in ("topic", "id") if name in columns}
     converted["body"] = columns["value"]

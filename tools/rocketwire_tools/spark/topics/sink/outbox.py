@@ -43,12 +43,7 @@ class Outbox:
     """Collects messages into requests; within a lane with a queue their order stays."""
 
     def __init__(self, batch_size: int, *, max_pending: int = MAX_PENDING) -> None:
-        """Start empty.
-
-        Args:
-            batch_size: bytes of a full batch.
-            max_pending: bytes of all batches that are not full.
-        """
+        """Start empty."""
         self._batch_size = batch_size
         self._max_pending = max_pending
         self._open: dict[Lane, Parcel] = {}
