@@ -11,7 +11,7 @@ from rocketwire_tools.spark.option_values import (
     one_of,
     one_path,
     plain_text,
-    read_values,
+    read_with_paths,
     several_paths,
     size,
     switch,
@@ -72,5 +72,4 @@ _READERS: Final = {
 
 
 def read_options(options: Mapping[str, str]) -> Settings:
-    """Read the options."""
-    return Settings(**read_values(options, _READERS))
+    return Settings(**read_with_paths(options, _READERS))

@@ -62,7 +62,6 @@ def files(paths: Sequence[str]) -> list[str]:
 
 
 def parts(settings: Settings) -> list[Part]:
-    """Return the parts of a batch read."""
     planned: list[Part] = []
     all_paths = files(settings.paths)
     size = part_size(all_paths, settings.split_size)

@@ -24,7 +24,6 @@ _SPARED_COLLECTIONS: Final = 200_000
 def read(
     part: Part, fields: Sequence[str], filters: Sequence[str], settings: Settings
 ) -> Iterator[Batch]:
-    """Yield the rows of a part."""
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     text = " and ".join(f"({text})" for text in filters) or None
     selection = Selection(fields, text, redact=settings.redact)

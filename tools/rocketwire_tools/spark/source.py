@@ -31,13 +31,11 @@ class CaptureReader(FileReader):
         self.filters = [] if settings.filter_text is None else [settings.filter_text]
 
     def parts(self) -> list[Part]:
-        """Return the parts of all files."""
         from rocketwire_tools.spark.planning import parts
 
         return parts(self.settings)
 
     def rows_of(self, part: Part) -> Iterator[Any]:
-        """Return the rows of a part, as RecordBatches."""
         from rocketwire_tools.spark.reading import read
 
         return read(part, self.fields, self.filters, self.settings)
@@ -69,17 +67,14 @@ class DefaultSource(FileSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the name for ``format``."""
         return NAME
 
     def schema(self) -> str:
-        """Return the columns of a read without a selection."""
         from rocketwire_tools.spark.columns import columns
 
         return schema_text(columns(read_options(self.options)))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Reads captures once."""
         from rocketwire_tools.pcap.rows.selection import Selection
         from rocketwire_tools.spark.columns import every_column
 

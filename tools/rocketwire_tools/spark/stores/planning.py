@@ -104,7 +104,6 @@ def _stores_below(folder: Path) -> dict[str, OpenedStore]:
 
 
 def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
-    """Return the parts of a batch read."""
     opened = {} if settings.is_empty else opened_stores(settings)
     files = [str(file.path) for store in opened.values() for file in store.folder.commit_log]
     size = part_size(files, settings.split_size, smallest=SMALLEST_PART, largest=LARGEST_PART)

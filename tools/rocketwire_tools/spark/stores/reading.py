@@ -27,7 +27,6 @@ _SPARED_COLLECTIONS: Final = 200_000
 
 
 def read(part: LogPart, fields: Sequence[str], settings: Settings) -> Iterator[Any]:
-    """Yield the rows of a part."""
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     selection = chosen(
         topics=settings.topics,

@@ -359,7 +359,6 @@ class Cluster:
             raise unreachable(error, connection.name_servers) from None
 
     def topics(self) -> tuple[str, ...]:
-        """The topics of the query, as of now."""
         settings = self._settings
         if settings.pattern:
             return self._ask(matching_topics, settings)
@@ -400,15 +399,12 @@ class Cluster:
         return routes.get(routing_topic(place.topic, place.broker))
 
     def offsets_at(self, times: Mapping[Queue, int]) -> dict[Queue, int]:
-        """Offsets of the first messages that were stored at or after some times."""
         return self._ask(offsets_at, self._settings.group, times)
 
     def commit(self, offsets: Mapping[Queue, int]) -> None:
-        """Commit offsets of the group of the query."""
         self._ask(commit, self._settings.group, offsets, self._introduced)
 
     def mean_sizes(self, begins: Mapping[Queue, int]) -> dict[str, float]:
-        """Mean sizes of the messages of topics, from samples at some places."""
         return self._ask(mean_sizes, self._settings.group, begins)
 
 

@@ -235,7 +235,6 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        """Whether calls are possible."""
         return not (self.resource.is_closed or self.portal.is_forked or self.portal.is_ended)
 
     def call(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
@@ -243,7 +242,6 @@ class Session:
         return self.portal.call(function, self.client, *arguments)
 
     def close(self) -> None:
-        """Close the client."""
         self.resource.close_soon()
         self.resource.wait_closed(_CLOSING)
 
@@ -261,7 +259,6 @@ def session_of(connection: Connection) -> Session:
 
 
 def close_sessions() -> None:
-    """Close the sessions of this process."""
     while _sessions:
         _sessions.popitem()[1].close()
 

@@ -34,7 +34,6 @@ class QueueLag:
 
     @property
     def messages(self) -> int:
-        """Messages that the query has not read."""
         return max(0, self.end - self.offset)
 
 
@@ -83,7 +82,6 @@ class LagListener(StreamingQueryListener):
         """Do nothing."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Export the lags."""
         lags = lags_of(event.progress)
         if lags:
             self._export(lags)

@@ -54,7 +54,6 @@ class Loss:
 
 
 def report_loss(loss: Loss, *, fails: bool) -> None:
-    """Report a loss."""
     if fails:
         raise DataLossError(f"{loss}; {ADVICE}")
     print(f"rocketmq: {loss}", file=sys.stderr)

@@ -89,7 +89,6 @@ class Places:
         self.by_topic: dict[str, int] = {}  # number of all queues of a topic
 
     def of(self, queue: Queue) -> int | None:
-        """The number of a queue; None without one."""
         for number in (
             self.by_queue.get(queue),
             self.by_broker.get((queue.topic, queue.broker)),

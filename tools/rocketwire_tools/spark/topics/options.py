@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.spark.option_values import OptionError, one_of, size, switch
+from rocketwire_tools.spark.option_values import OptionError, one_of, read_values, size, switch
 from rocketwire_tools.spark.topics.columns import columns_of
 from rocketwire_tools.spark.topics.connection import OPTIONS as OF_CONNECTION
 from rocketwire_tools.spark.topics.connection import Connection
@@ -269,29 +269,14 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
 }
 _CHOICES: Final = ("subscribe", "subscribePattern", "assign")
 _LIMITS: Final = ("max_offsets", "max_bytes", "min_offsets", "max_delay")
-_OF_SPARK: Final = frozenset({"path", "paths"})
 
 
 def read_options(options: Mapping[str, str]) -> Settings:
-    """Read the options."""
     connection = Connection.from_options(options)
-    by_name = {name.lower(): (name, entry) for name, entry in _READERS.items()}
-    of_connection = {name.lower() for name in OF_CONNECTION}
-    values: dict[str, Any] = {}
-    chosen: list[str] = []
-    for option, text in options.items():
-        key = option.lower()
-        if key in of_connection:
-            continue
-        if key in _OF_SPARK:
-            raise OptionError("a topic has no path: use load() without one, and option 'subscribe'")
-        if key not in by_name:
-            every = ", ".join([*_READERS, *OF_CONNECTION])
-            raise OptionError(f"unknown option {option!r}; the options are {every}")
-        name, (field_name, read) = by_name[key]
-        if name in _CHOICES:
-            chosen.append(name)
-        values[field_name] = read(name, text)
+    if not {option.lower() for option in options}.isdisjoint(("path", "paths")):
+        raise OptionError("a topic has no path: use load() without one, and option 'subscribe'")
+    values = read_values(options, _READERS, others=OF_CONNECTION)
+    chosen = [name for name in _CHOICES if _READERS[name][0] in values]
     if len(chosen) != 1:
         have = " and ".join(repr(name) for name in chosen) or "none"
         raise OptionError(

@@ -129,7 +129,6 @@ def _refuse_unknown(option: str, edge: Edge, bounds: Mapping[Queue, Bounds]) -> 
 def batch_ranges(
     settings: Settings, questions: Questions, narrowing: Narrowing | None = None
 ) -> list[QueueRange]:
-    """The ranges of a batch query, a partition each."""
     topics = questions.topics()
     if not topics:
         raise OptionError(f"option 'subscribePattern': no topic matches {settings.pattern!r}")

@@ -146,5 +146,4 @@ def parts(whole: QueueRange, count: int) -> list[QueueRange]:
 
 
 def total(ranges: Iterable[QueueRange]) -> int:
-    """Messages of ranges."""
     return sum(map(len, ranges))

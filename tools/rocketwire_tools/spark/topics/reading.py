@@ -40,7 +40,6 @@ def read_range(
     # that of the driver, for a worker that has none while no name server answers
     route: TopicRouteData | None = None,
 ) -> Iterator[Any]:
-    """Yield the messages of a range, as record batches."""
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     session = session_of(connection)
     if route is not None:

@@ -191,7 +191,6 @@ def with_tags(selected: Selected, tags: frozenset[str]) -> Selected:
 
 
 def batch_of(selected: Selected, schema: Any) -> Any:
-    """Messages as a record batch."""
     stored = {_STORED[name]: None for name in schema.names if name in _STORED}
     if "msgId" in schema.names:
         stored["uniq_key"] = None

@@ -65,7 +65,6 @@ class Stream:
     # ------------------------------------------------------------------ offsets
 
     def initial(self) -> Offset:
-        """Where the query begins."""
         topics = self._questions.topics()
         if not topics and not self._settings.pattern:
             raise OptionError("the query reads no topic")

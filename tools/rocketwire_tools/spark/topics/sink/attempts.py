@@ -117,7 +117,6 @@ async def _brokers(client: ClientInstance) -> frozenset[str]:
 
 
 def producer_config(settings: SinkSettings) -> ProducerConfig:
-    """Return the settings of the producer."""
     above = settings.compress_above
     return ProducerConfig(
         send_msg_timeout=settings.send_timeout,

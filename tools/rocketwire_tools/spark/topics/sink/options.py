@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.spark.option_values import (
     OptionError,
     one_of,
     plain_text,
-    refuse_gone,
+    read_values,
     size,
 )
 from rocketwire_tools.spark.topics.connection import OPTIONS as CONNECTION_OPTIONS
@@ -117,22 +117,13 @@ _OF_SPARK: Final = frozenset({"path", "queryname", "checkpointlocation"})
 
 
 def read_sink_options(options: Mapping[str, str]) -> SinkSettings:
-    """Read the options."""
-    by_name = {name.lower(): (name, entry) for name, entry in _READERS.items()}
-    connecting = {name.lower() for name in CONNECTION_OPTIONS}
     connection = Connection.from_options(options)
-    values: dict[str, Any] = {}
-    for option, text in options.items():
-        name = option.lower()
-        if name == "path":
-            values.setdefault("topic", _READERS["topic"][1](option, text))
-        elif name in by_name:
-            full_name, (field, read) = by_name[name]
-            values[field] = read(full_name, text)
-        elif name not in connecting and name not in _OF_SPARK:
-            refuse_gone(option)
-            names = ", ".join([*_READERS, *CONNECTION_OPTIONS])
-            raise OptionError(f"unknown option {option!r} of the sink; the options are {names}")
+    values = read_values(
+        options, _READERS, others=CONNECTION_OPTIONS, ignored=_OF_SPARK, of=" of the sink"
+    )
+    by_name = {name.lower(): text for name, text in options.items()}
+    if "path" in by_name:
+        values.setdefault("topic", _READERS["topic"][1]("path", by_name["path"]))
     settings = SinkSettings(connection=connection, **values)
     if settings.run_id is not None and not settings.stable_ids:
         raise OptionError("option 'runId' needs option ids=stable")

@@ -68,7 +68,6 @@ class RowReader:
         self.has_sharding_keys = ("key" if of_kafka else "shardingKey") in self.names
 
     def rows(self, batch: Any) -> Iterator[Row]:
-        """Yield the rows of a record batch."""
         columns: dict[str, Iterable[Any]] = {
             name: _values(name, batch.column(at)) for at, name in enumerate(self.names)
         }
@@ -158,7 +157,6 @@ class RowReader:
 
 
 def with_unique_key(message: Message, key: str) -> Message:
-    """Return a message with a unique key."""
     return Message(
         message.topic,
         message.body,

@@ -114,7 +114,6 @@ class PartitionSender:
             await self.send_batches(producer, first, batches)
 
     async def send_batches(self, producer: Producer, first: Any, batches: Iterator[Any]) -> None:
-        """Send the rows of all record batches with an open producer."""
         settings = self.settings
         outbox = Outbox(settings.batch_size)
 

@@ -56,13 +56,11 @@ class StableKeys:
         self._max_rows = max_rows
 
     def of_id(self, topic: str, row_id: str) -> str:
-        """Return the key of a row with an id."""
         digest = self._of_ids.copy()
         digest.update(_encode((topic, row_id)))
         return format_key(digest.digest())
 
     def of_message(self, message: Message) -> str:
-        """Return the key of a row without an id."""
         content: tuple[Any, ...] = (
             message.topic,
             message.body,
