@@ -90,18 +90,6 @@ def test_a_fleet_has_the_rows_of_the_command_whatever_the_size_of_parts(
         assert of_spark(frame) == comparable(expected)
 
 
-def test_messages_are_those_that_the_broker_sent(spark: SparkSession, tmp_path: Path) -> None:
-    store = unpack(CURRENT, "plain", tmp_path / "store")
-    frame = read(spark, store.root, splitSize="50k")
-
-    rows = frame.select("physical_offset", "topic", "queue_id", "queue_offset", "born_host")
-
-    assert sorted(tuple(row.asDict().values()) for row in rows.collect()) == [
-        (m.physical_offset, m.topic, m.queue_id, m.queue_offset, m.born_host)
-        for m in store.truth.pulled
-    ]
-
-
 @pytest.mark.parametrize(
     "condition",
     [

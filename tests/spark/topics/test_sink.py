@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 from collections import Counter
-from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,11 +11,9 @@ from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
 from tests.spark.streams import run_to_end
-from tests.support.processes import wait_until
-from tests.support.topics import frame_of, properties_of
+from tests.support.topics import properties_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -29,10 +22,6 @@ if TYPE_CHECKING:
 
 # PySpark leaves sockets to the collector
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
-
-
-PATIENCE = 300.0
-"""Seconds for what a busy machine does late."""
 
 
 def save(frame: DataFrame, cluster: RocketMQ, topic: str | None, **options: str) -> None:
@@ -50,58 +39,6 @@ def bodies(cluster: RocketMQ, topic: str) -> Counter[str]:
 def numbers(spark: SparkSession, count: int, partitions: int = 3) -> DataFrame:
     """Rows with the bodies 0, 1, 2 and so on."""
     return spark.range(0, count, 1, partitions).selectExpr("cast(id as string) as body")
-
-
-def dying(frame: DataFrame, folder: Path, body: str) -> DataFrame:
-    """A frame; the first worker that computes this body is killed once file ``go`` is there."""
-    from pyspark.sql.functions import udf
-
-    @udf("string", useArrow=False)
-    def pass_on(value: str) -> str:
-        if value == body and not (folder / "killed").exists():
-            wait_until((folder / "go").exists, "rows at the broker", PATIENCE)
-            (folder / "killed").touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return value
-
-    return frame.select(pass_on("body").alias("body"))
-
-
-@contextmanager
-def go_when(folder: Path, condition: Callable[[], bool]) -> Generator[None]:
-    """Put file ``go`` into a folder when a condition holds."""
-
-    def watch() -> None:
-        wait_until(condition, "rows at the broker", PATIENCE)
-        (folder / "go").touch()
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    yield
-    thread.join()
-
-
-def test_every_column_is_a_part_of_the_message(spark: SparkSession, rocketmq: RocketMQ) -> None:
-    topic = rocketmq.topic(queues=7)
-    schema = (
-        "topic string, body binary, tags string, keys array<string>,"
-        "properties map<string,string>, shardingKey string, id string"
-    )
-    rows = [
-        (topic, b"\x00\xff", "red", ["k1", "k2"], {"x": "1", "ä": "ö"}, "customer-7", "17"),
-        (topic, b"y", None, None, None, None, "18"),
-    ]
-    save(frame_of(spark, rows, schema), rocketmq, None, ids="stable")
-    by_body = {message.body: message for message in rocketmq.messages(topic)}
-    first, second = by_body[b"\x00\xff"], by_body[b"y"]
-    queues = [MessageQueue(topic=topic, broker_name="broker-a", queue_id=n) for n in range(7)]
-
-    assert first.queue_id == queue_by_hash(queues, "customer-7").queue_id
-    assert properties_of(first)[const.TAGS] == "red"
-    assert properties_of(first)[const.KEYS] == "k1 k2"
-    assert properties_of(first)[const.SHARDING_KEY] == "customer-7"
-    assert (properties_of(first)["x"], properties_of(first)["ä"]) == ("1", "ö")
-    assert const.TAGS not in properties_of(second)
 
 
 def test_rows_with_kafkas_columns_are_written_as_they_were_read(
@@ -123,46 +60,6 @@ def test_rows_with_kafkas_columns_are_written_as_they_were_read(
     assert properties_of(first)[const.KEYS] == "customer-7"
     assert properties_of(first)["x"] == "1"
     assert {const.TAGS, const.KEYS, "x"}.isdisjoint(properties_of(second))
-
-
-def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, rocketmq: RocketMQ) -> None:
-    topic = rocketmq.topic()
-    in_an_hour = datetime.fromtimestamp(int(rocketmq.broker.now / 1000) + 3600, UTC)
-    at = frame_of(spark, [("at", in_an_hour)], "body string, deliverTimestamp timestamp")
-    after = frame_of(spark, [("after", 7200)], "body string, delaySeconds int")
-    save(at, rocketmq, topic)
-    save(after, rocketmq, topic)
-
-    assert bodies(rocketmq, topic) == {}
-    rocketmq.advance(3700)
-    assert bodies(rocketmq, topic) == {"at": 1}
-    rocketmq.advance(3600)
-    assert bodies(rocketmq, topic) == {"at": 1, "after": 1}
-
-
-@pytest.fixture
-def wide_rows(spark: SparkSession) -> Iterator[Callable[[int], DataFrame]]:
-    """Frames of rows of 1 KB, which reach the sink in parts of 100 KB."""
-    setting = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    spark.conf.set(setting, "100")
-    yield lambda count: numbers(spark, count).selectExpr("lpad(body, 1000, '0') as body")
-    spark.conf.unset(setting)
-
-
-def test_a_killed_worker_costs_duplicates_with_the_same_unique_keys(
-    wide_rows: Callable[[int], DataFrame], rocketmq: RocketMQ, tmp_path: Path
-) -> None:
-    topic = rocketmq.topic()
-    frame = dying(wide_rows(6000), tmp_path, "1900".zfill(1000))
-    with go_when(tmp_path, lambda: "0" * 1000 in bodies(rocketmq, topic)):
-        save(frame, rocketmq, topic, ids="stable", batchSize="16k")
-    messages = rocketmq.messages(topic)
-    keys = {message.body: message.msg_id for message in messages}
-
-    assert {int(body) for body in bodies(rocketmq, topic)} == set(range(6000))
-    assert len(messages) > 6000
-    assert all(keys[message.body] == message.msg_id for message in messages)
-    assert len(set(keys.values())) == 6000
 
 
 class Query:
@@ -261,27 +158,3 @@ def test_what_is_wrong_before_the_first_row_is_said_in_one_line(
     frame = numbers(spark, 3).withColumnRenamed("body", column)
     with pytest.raises(Exception, match=f"OptionError: {line}"):
         save(frame, rocketmq, **{"topic": "a", **options})
-
-
-def test_what_a_broker_refuses_is_said_in_one_line(spark: SparkSession, rocketmq: RocketMQ) -> None:
-    topic = rocketmq.topic()
-    rocketmq.broker.refuse_next(16, times=99, remark="denied")
-    with pytest.raises(
-        Exception, match=f"SinkError: topic {topic}: .* denied: check the credentials, and that"
-    ):
-        save(numbers(spark, 3, 1), rocketmq, topic)
-
-
-def test_name_servers_that_stop_are_said_in_one_line(
-    spark: SparkSession, rocketmq: RocketMQ
-) -> None:
-    with pytest.raises(Exception, match=r"SinkError: topic a: .* retries: check that brokers and"):
-        save(numbers(spark, 3, 1), rocketmq, "a", nameServers="127.0.0.1:1", retryTimeout="1")
-
-
-def test_a_row_that_is_too_large_is_said_in_one_line(
-    spark: SparkSession, rocketmq: RocketMQ
-) -> None:
-    frame = numbers(spark, 1).selectExpr("repeat('x', 5000000) as body")
-    with pytest.raises(Exception, match="SinkError: row 0 of the partition: a body of 5000000"):
-        save(frame, rocketmq, "a")

@@ -63,7 +63,7 @@ PROGRAMS = {
         ("pcap decode CAPTURE -o none/x.csv", 2, "none/x.csv: no such file or directory"),
         ("pcap decode CAPTURE -o x.xyz", 2, "no format is called .xyz; there are .parquet"),
         ("pcap decode CAPTURE --filter cod==3", 2, "no column 'cod'; there are"),
-        ("pcap decode CAPTURE --jobs 0", 2, "must be a positive integer; see rocketwire-pcap"),
+        ("pcap summary CAPTURE --top 0", 2, "must be a positive integer; see rocketwire-pcap"),
         ("codec decode none", 2, "none: no such file or directory"),
         ("codec body Nothing", 2, "body was deleted: decode shows the body of a frame"),
         ("codec decode --request-code x", 2, "'x': must be the number or the name of a request"),

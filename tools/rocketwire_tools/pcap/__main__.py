@@ -28,9 +28,6 @@ INTERRUPTED: Final = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command.
 
-    Args:
-        argv: its arguments; None for those of the process.
-
     Returns:
         The exit status.
     """

@@ -159,18 +159,6 @@ def column(values: Any, data_type: DataType | None = None) -> Column:
     return result
 
 
-def packed(rows: Any) -> bytes:
-    """Serialize a batch for another process."""
-    result: bytes = rows.serialize().to_pybytes()
-    return result
-
-
-def unpacked(data: bytes, schema: Schema) -> Batch:
-    """Deserialize a batch; its columns refer to the bytes."""
-    result: Batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
-    return result
-
-
 def masked(values: Any, good: Any) -> Column:
     """Make a column of an array, with nulls where it is not good."""
     return _of_array(values, None if good.all() else _bits(good))

@@ -6,8 +6,9 @@ A sub-command imports its modules when it runs. The help of each sub-command sho
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
@@ -24,25 +25,30 @@ other captures are shown), 2 the command line is invalid, the output cannot be w
 is missing, 130 interrupted. Each command has its own help: rocketwire-pcap decode --help"""
 
 
-class Commands:
-    """The sub-commands.
+_GONE: Final = {
+    "--jobs": "decode several captures at the same time, for example with xargs -P, or use Spark",
+    "follow": "use decode --filter 'connection == \"10.0.0.1:40000-10.0.0.2:10911\"'",
+    "routes": "use decode --filter 'code == 103' --body decoded --format jsonl",
+    "export": "use tshark -r IN -Y 'tcp.port == 40000' -w OUT",
+}
+"""Options and sub-commands that earlier versions had → what to do instead."""
 
-    Args:
-        parser: the parser of the command.
-    """
+
+class _Parser(ProgramParser):
+    def error(self, message: str) -> NoReturn:
+        pattern = "(?:invalid choice: '|unrecognized arguments: .*){}\\b"
+        gone = next((name for name in _GONE if re.search(pattern.format(name), message)), None)
+        super().error(message if gone is None else f"there is no {gone} any more: {_GONE[gone]}")
+
+
+class Commands:
+    """The sub-commands."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(self, name: str, run: Run, text: str, example: str) -> argparse.ArgumentParser:
-        """Add a sub-command.
-
-        Args:
-            name: of the sub-command.
-            run: runs it.
-            text: describes it in a line.
-            example: example lines.
-        """
+        """Add a sub-command."""
         parser = self._commands.add_parser(
             name,
             help=text,
@@ -56,7 +62,7 @@ class Commands:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has the attribute ``run``."""
-    result = ProgramParser(
+    result = _Parser(
         prog="rocketwire-pcap",
         description="Decode RocketMQ's frames in captures (pcap and pcapng, also compressed).",
         epilog=_EXIT_STATUSES,
@@ -67,9 +73,6 @@ def parser() -> argparse.ArgumentParser:
     _add_decode(commands)
     _add_live(commands)
     _add_reports(commands)
-    _add_routes(commands)
-    _add_follow(commands)
-    _add_export(commands)
     _add_dissector(commands)
     return result
 
@@ -145,13 +148,6 @@ def _add_decode(commands: Commands) -> None:
         help="format of the output (default: by the suffix of --output, else text)",
     )
     _columns(parser)
-    parser.add_argument(
-        "--jobs",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="processes that decode each file; the rows are the same (default: %(default)s)",
-    )
     parser.set_defaults(live=False)
 
 
@@ -174,7 +170,7 @@ def _add_live(commands: Commands) -> None:
         "--format", choices=("text", "jsonl"), help="format of the output (default: text)"
     )
     _columns(parser)
-    parser.set_defaults(live=True, output=None, jobs=1, join="none")
+    parser.set_defaults(live=True, output=None, join="none")
 
 
 def _decode(arguments: argparse.Namespace) -> int:
@@ -195,7 +191,6 @@ def _decode(arguments: argparse.Namespace) -> int:
         arguments.output,
         form,
         live=arguments.live,
-        jobs=arguments.jobs,
         join=arguments.join,
     )
 
@@ -251,134 +246,6 @@ def _report(arguments: argparse.Namespace) -> int:
         plot=arguments.plot,
         join=arguments.join,
     )
-
-
-# ---------------------------------------------------------------------------- routes
-
-
-def _add_routes(commands: Commands) -> None:
-    parser = commands.add(
-        "routes",
-        _routes,
-        "show when brokers registered at name servers, and with which topics",
-        "  rocketwire-pcap routes trace.pcap\n"
-        "  rocketwire-pcap routes trace.pcap --lookups --format jsonl",
-    )
-    _captures(parser)
-    _redact(parser)
-    parser.add_argument(
-        "--lookups", action="store_true", help="also show route lookups whose answer changed"
-    )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="also show registrations that changed nothing, and all topics",
-    )
-    parser.add_argument(
-        "--format",
-        choices=("text", "jsonl"),
-        default="text",
-        help="format of the output (default: %(default)s)",
-    )
-
-
-def _routes(arguments: argparse.Namespace) -> int:
-    from rocketwire_tools.pcap.reports.route_lines import routes
-
-    return routes(
-        arguments.captures,
-        lookups=arguments.lookups,
-        every=arguments.all,
-        redact=arguments.redact,
-        form=arguments.format,
-        join=arguments.join,
-    )
-
-
-# ---------------------------------------------------------------------------- connections
-
-
-def _add_follow(commands: Commands) -> None:
-    parser = commands.add(
-        "follow",
-        _follow,
-        "show the requests and responses of one connection with their times",
-        "  rocketwire-pcap follow 10.0.0.1:40000-10.0.0.2:10911 trace.pcap\n"
-        "  rocketwire-pcap follow 10.0.0.1:40000 trace.pcap --ext-fields --body decoded",
-    )
-    parser.add_argument("connection", metavar="CONN", help=_CONNECTION)
-    _captures(parser)
-    _redact(parser)
-    parser.add_argument("--ext-fields", action="store_true", help="show extension fields")
-    parser.add_argument(
-        "--body",
-        choices=("none", "decoded"),
-        default="none",
-        help="whether to show bodies, which may be confidential (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--format",
-        choices=("text", "jsonl"),
-        default="text",
-        help="format of the output (default: %(default)s)",
-    )
-
-
-_CONNECTION: Final = (
-    "both ends of a connection as 'connections' shows them, in any order, or one end as host:port"
-)
-
-
-def _follow(arguments: argparse.Namespace) -> int:
-    from rocketwire_tools.pcap.reports.follow import FollowSelection, follow
-
-    following = FollowSelection(
-        [arguments.connection],
-        ext_fields=arguments.ext_fields,
-        body=arguments.body,
-        redact=arguments.redact,
-    )
-    return follow(arguments.captures, following, arguments.format, arguments.join)
-
-
-def _add_export(commands: Commands) -> None:
-    parser = commands.add(
-        "export",
-        _export,
-        "copy the packets of connections to a new capture",
-        "  rocketwire-pcap export trace.pcap --connection 10.0.0.1:40000-10.0.0.2:10911 -o a.pcap\n"
-        "  rocketwire-pcap export trace.pcapng --connection 10.0.0.1:40000 -o - | tcpdump -r -",
-    )
-    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - is standard input")
-    parser.add_argument(
-        "--connection",
-        action="append",
-        required=True,
-        metavar="CONN",
-        help=f"{_CONNECTION}; repeatable",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="FILE",
-        help="the new capture: pcap, or pcapng if the name ends in .pcapng; - is standard output",
-    )
-    parser.add_argument(
-        "--redact",
-        metavar="SECRET",
-        help="rejected: packets contain bodies, which cannot be masked",
-    )
-
-
-def _export(arguments: argparse.Namespace) -> int:
-    from rocketwire_tools.pcap.reports.export import ExportError, export
-
-    if arguments.redact is not None:
-        raise ExportError(
-            "packets contain bodies, which cannot be masked: export without --redact, or use decode"
-        )
-    return export(arguments.captures, arguments.connection, arguments.output)
 
 
 # ---------------------------------------------------------------------------- Wireshark

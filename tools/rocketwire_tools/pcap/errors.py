@@ -4,19 +4,13 @@ from __future__ import annotations
 
 
 class CaptureError(Exception):
-    """A capture cannot be read.
-
-    Attributes:
-        path: of the file.
-        offset: position of the error in the (inflated) bytes; None if unknown.
-        message: describes the error.
-    """
+    """A capture cannot be read."""
 
     def __init__(self, path: str, offset: int | None, message: str) -> None:
         super().__init__(path, offset, message)
-        self.path = path
-        self.offset = offset
-        self.message = message
+        self.path = path  # of the file
+        self.offset = offset  # position of the error in the (inflated) bytes; None if unknown
+        self.message = message  # describes the error
 
     def __str__(self) -> str:
         where = "" if self.offset is None else f" at byte {self.offset}"

@@ -16,7 +16,6 @@ _TYPES: Final = {"string": "string", "int64": "bigint", "int32": "int", "bool": 
 
 
 def columns(settings: Settings) -> dict[str, str]:
-    """Return names and SQL types of the columns of a read without a selection."""
     every = {name: _TYPES[str(column_type)] for name, column_type in COLUMNS.items()}
     if settings.body == "none":
         del every["body_length"]
@@ -28,5 +27,4 @@ def columns(settings: Settings) -> dict[str, str]:
 
 
 def every_column() -> dict[str, str]:
-    """Return names and SQL types of all columns."""
     return {name: _TYPES[str(column_type)] for name, column_type in (COLUMNS | ON_REQUEST).items()}

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-EARLY_NS: Final = 250_000_000
-"""As in ``pairing``, which a driver does not need to import."""
+EARLY_NS: Final = 250_000_000  # As in ``pairing``, which a driver does not need to import
 NEEDED: Final = (
     "time_ns",
     "end_time_ns",

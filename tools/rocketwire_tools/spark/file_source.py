@@ -39,13 +39,11 @@ class FileReader(DataSourceReader):
         """Return the rows of a part, as RecordBatches."""
 
     def partitions(self) -> list[InputPartition]:
-        """Return the parts of each task."""
         from rocketwire_tools.spark.sizing import tasks
 
         return [InputPartition(group) for group in tasks(self.parts())]
 
     def read(self, partition: InputPartition) -> Batches:
-        """Return the rows of a task, as RecordBatches."""
         for part in partition.value or ():  # None is Spark's value for an empty list of partitions
             yield from self.rows_of(part)
 
@@ -54,15 +52,9 @@ class _NoStreamReader(DataSourceStreamReader):
     """Says what to do instead of a stream; PySpark hides an error of ``streamReader`` itself."""
 
     def initialOffset(self) -> dict[str, Any]:
-        """Refuse the stream.
-
-        Raises:
-            OptionError: always.
-        """
         raise OptionError("files have no stream: read them again with spark.read, in a batch")
 
     def read(self, partition: InputPartition) -> Batches:
-        """There are no rows."""
         return iter(())
 
 
@@ -70,7 +62,6 @@ class FileSource(DataSource):
     """A data source of files."""
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Refuse the stream."""
         return _NoStreamReader()
 
 
@@ -80,11 +71,7 @@ def schema_text(columns: Mapping[str, str]) -> str:
 
 
 def chosen_columns(schema: StructType, every: Mapping[str, str]) -> list[str]:
-    """Return the columns of a schema; no others are decoded.
-
-    Raises:
-        OptionError: there is no such column.
-    """
+    """Return the columns of a schema; no others are decoded."""
     for field in schema.fields:
         column_type = field.dataType.simpleString()
         if every.get(field.name) != column_type:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     Reader: TypeAlias = Callable[[str, str], Any]
 
 _UNITS: Final = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-PATHS: Final = "paths"
-"""Field of the paths: the only one that several options fill."""
+PATHS: Final = "paths"  # Field of the paths: the only one that several options fill
 
 
 _GONE: Final = {
@@ -34,36 +33,49 @@ class OptionError(ValueError):
 
 
 def read_values(
-    options: Mapping[str, str], readers: Mapping[str, tuple[str, Reader]]
+    options: Mapping[str, str],
+    readers: Mapping[str, tuple[str, Reader]],
+    *,
+    others: Iterable[str] = (),
+    ignored: Iterable[str] = (),
+    of: str = "",
 ) -> dict[str, Any]:
-    """Read the options.
+    """Read the options; returns field → value of those that were given.
 
     Args:
         options: from Spark; case does not matter.
         readers: option → the field that it fills, and the function of option and text that reads
             its value.
-
-    Returns:
-        Field → value, of the options that were given.
-
-    Raises:
-        OptionError: an option is invalid, or there is no path.
+        others: options that somebody else reads.
+        ignored: options that Spark passes on.
+        of: whose options these are, for the error.
     """
-    by_name = {name.lower(): entry for name, entry in readers.items()}
-    values: dict[str, Any] = {PATHS: ()}
+    by_name = {name.lower(): (name, *entry) for name, entry in readers.items()}
+    skipped = {name.lower() for name in (*others, *ignored)}
+    values: dict[str, Any] = {}
     for option, text in options.items():
-        if option.lower() not in by_name:
-            refuse_gone(option)
-            raise OptionError(f"unknown option {option!r}; the options are {', '.join(readers)}")
-        field, read = by_name[option.lower()]
-        value = read(option, text)
-        values[field] = values[field] + value if field == PATHS else value
-    if not values[PATHS]:
+        if option.lower() in by_name:
+            name, field, read = by_name[option.lower()]
+            value = read(name, text)
+            values[field] = values.get(field, ()) + value if field == PATHS else value
+        elif option.lower() not in skipped:
+            _refuse_gone(option)
+            names = ", ".join([*readers, *others])
+            raise OptionError(f"unknown option {option!r}{of}; the options are {names}")
+    return values
+
+
+def read_with_paths(
+    options: Mapping[str, str], readers: Mapping[str, tuple[str, Reader]]
+) -> dict[str, Any]:
+    """Read the options of a source of files."""
+    values = read_values(options, readers)
+    if not values.get(PATHS):
         raise OptionError("no path: use load(PATH) or option 'path'")
     return values
 
 
-def refuse_gone(option: str) -> None:
+def _refuse_gone(option: str) -> None:
     """Say what to do instead of an option that earlier versions had."""
     if option.lower() in _GONE:
         raise OptionError(f"there is no option {option!r} any more: {_GONE[option.lower()]}")

@@ -11,7 +11,7 @@ from rocketwire_tools.spark.option_values import (
     one_of,
     one_path,
     plain_text,
-    read_values,
+    read_with_paths,
     several_paths,
     size,
     switch,
@@ -23,42 +23,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The values of the options, which docs/guide/spark.md explains.
+    """The values of the options, which docs/guide/spark.md explains."""
 
-    Attributes:
-        paths: files, folders or patterns.
-        split_size: bytes of a part of a file, 0 for files in one part; None for parts that keep the
-            driver's processors equally busy.
-        mode: ``split`` or ``exact``.
-        shares: parts of a file in exact mode; 0 for as many as in split mode, 8 at most.
-        body: ``none``, ``length`` or ``decoded``.
-        bad_file: ``fail`` or ``skip``.
-        ext_fields: whether there is a column with all extension fields.
-        push_filters: whether filters are applied before rows go to Spark.
-        look_behind: bytes before a part that are read, too.
-        look_ahead: bytes after a part that are read, too.
-        chunk_size: bytes decoded together.
-        filter_text: only rows for which this expression is true, as for ``rocketwire-pcap
-            --filter``.
-        redact: secret of the masks of topics, groups, addresses and file names, as for
-            ``rocketwire-pcap --redact``; None for none.
-        join: which files continue each other, see ``pcap.files.series``.
-    """
-
-    paths: tuple[str, ...]
+    paths: tuple[str, ...]  # files, folders or patterns
+    # bytes of a part of a file, 0 for files in one part; None for parts that keep the driver's
+    # processors equally busy
     split_size: int | None = None
-    mode: str = "split"
-    shares: int = 0
-    body: str = "length"
-    bad_file: str = "fail"
-    ext_fields: bool = False
-    push_filters: bool = False
-    look_behind: int = 16 << 20
-    look_ahead: int = 64 << 20
-    chunk_size: int = 16 << 20
+    mode: str = "split"  # ``split`` or ``exact``
+    shares: int = 0  # parts of a file in exact mode; 0 for as many as in split mode, 8 at most
+    body: str = "length"  # ``none``, ``length`` or ``decoded``
+    bad_file: str = "fail"  # ``fail`` or ``skip``
+    ext_fields: bool = False  # whether there is a column with all extension fields
+    push_filters: bool = False  # whether filters are applied before rows go to Spark
+    look_behind: int = 16 << 20  # bytes before a part that are read, too
+    look_ahead: int = 64 << 20  # bytes after a part that are read, too
+    chunk_size: int = 16 << 20  # bytes decoded together
+    # only rows for which this expression is true, as for ``rocketwire-pcap --filter``
     filter_text: str | None = None
+    # secret of the masks of topics, groups, addresses and file names, as for ``rocketwire-pcap
+    # --redact``; None for none
     redact: str | None = None
-    join: str = "auto"
+    join: str = "auto"  # which files continue each other, see ``pcap.files.series``
 
 
 def _secret(option: str, text: str) -> str:
@@ -87,12 +72,4 @@ _READERS: Final = {
 
 
 def read_options(options: Mapping[str, str]) -> Settings:
-    """Read the options.
-
-    Args:
-        options: from Spark; case does not matter.
-
-    Raises:
-        OptionError: an option is invalid.
-    """
-    return Settings(**read_values(options, _READERS))
+    return Settings(**read_with_paths(options, _READERS))

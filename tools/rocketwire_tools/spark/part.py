@@ -13,15 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a capture.
+    """A part of a capture."""
 
-    Attributes:
-        split: part of a file.
-        share: ``(k, n)`` for share k of n of its connections.
-    """
-
-    split: Split
-    share: tuple[int, int] = (0, 1)
+    split: Split  # part of a file
+    share: tuple[int, int] = (0, 1)  # ``(k, n)`` for share k of n of its connections
 
     @property
     def whole_size(self) -> int | None:

@@ -8,11 +8,7 @@ from rocketwire_tools.spark.option_values import OptionError
 
 
 def local(path: str) -> str:
-    """Return the path of a file that a Python process can open.
-
-    Raises:
-        OptionError: only Java can read its file system.
-    """
+    """Return the path of a file that a Python process can open."""
     parts = urlsplit(path)
     if parts.scheme == "file":
         return unquote(parts.path)

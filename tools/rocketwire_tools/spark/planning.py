@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.options import Settings
 
 MOST_SHARES: Final = 8
-MOST_PARTS: Final = 10_000
-"""Maximum parts of a file; planning reads a little of each part."""
+MOST_PARTS: Final = 10_000  # Maximum parts of a file; planning reads a little of each part
 _DIGITS: Final = re.compile(r"(\d+)")
 _HIDDEN: Final = (".", "_")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
@@ -44,15 +43,7 @@ def order_of(path: str) -> Order:
 
 
 def files(paths: Sequence[str]) -> list[str]:
-    """Return the files of paths, sorted.
-
-    Args:
-        paths: of files and folders, or patterns.
-
-    Raises:
-        CaptureError: a path matches no file.
-        OptionError: a path is not on this machine.
-    """
+    """Return the files of paths, sorted."""
     unique: set[str] = set()
     for pattern in paths:
         path = os.path.abspath(local(pattern))
@@ -71,11 +62,6 @@ def files(paths: Sequence[str]) -> list[str]:
 
 
 def parts(settings: Settings) -> list[Part]:
-    """Return the parts of a batch read.
-
-    Raises:
-        CaptureError: a file cannot be read, and ``badFile`` is not ``skip``.
-    """
     planned: list[Part] = []
     all_paths = files(settings.paths)
     size = part_size(all_paths, settings.split_size)
@@ -91,7 +77,6 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def _parts_of(file: Split, size: int, settings: Settings) -> list[Part]:
-    """Return the parts of a file."""
     try:
         if settings.mode == "exact":
             count = settings.shares or _shares(file.path, size)
@@ -110,11 +95,7 @@ def _parts_of(file: Split, size: int, settings: Settings) -> list[Part]:
 
 
 def _refuse_crumbs(path: str, size: int) -> None:
-    """Refuse a part size without a unit that was probably meant as megabytes.
-
-    Raises:
-        OptionError: it makes too many parts of a file.
-    """
+    """Refuse a part size without a unit that was probably meant as megabytes."""
     count = os.path.getsize(path) // size if size and os.path.exists(path) else 0
     if count > MOST_PARTS:
         message = f"{size} bytes make {count} parts of {path}; {MOST_PARTS} are the most"
@@ -122,7 +103,6 @@ def _refuse_crumbs(path: str, size: int) -> None:
 
 
 def _shares(path: str, size: int) -> int:
-    """Return the number of tasks for a file in exact mode."""
     if not size or not os.path.exists(path) or not os.path.getsize(path) or read_head(path) is None:
         return 1  # inflating it costs more than it saves
     return max(1, min(MOST_SHARES, -(-os.path.getsize(path) // size)))

@@ -28,10 +28,6 @@ _TESTS: Final = {
 def filter_text(spark_filter: Any, columns: Collection[str]) -> str | None:
     """Return a filter as a text for ``rocketwire-pcap --filter``.
 
-    Args:
-        spark_filter: a filter of ``pyspark.sql.datasource``.
-        columns: that filters may name.
-
     Returns:
         The text; None if there is no such text.
     """

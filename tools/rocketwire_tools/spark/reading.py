@@ -24,18 +24,6 @@ _SPARED_COLLECTIONS: Final = 200_000
 def read(
     part: Part, fields: Sequence[str], filters: Sequence[str], settings: Settings
 ) -> Iterator[Batch]:
-    """Yield the rows of a part.
-
-    Args:
-        part: of a capture.
-        fields: columns, in this order.
-        filters: texts of filters, all of which have to be true.
-        settings: options.
-
-    Raises:
-        CaptureError: it cannot be read, and ``badFile`` is not ``skip``; the rows before the error
-            were yielded.
-    """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     text = " and ".join(f"({text})" for text in filters) or None
     selection = Selection(fields, text, redact=settings.redact)

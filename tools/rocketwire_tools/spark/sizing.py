@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     class _Part(Protocol):
-        """What one task can read."""
-
         @property
         def whole_size(self) -> int | None:
             """Bytes of a file that is read as a whole; None for a part of a file."""
@@ -25,29 +23,19 @@ LARGEST_PART: Final = 512 << 20
 SMALLEST_PART: Final = 256 << 20
 """Each part has to find the frames of all connections again, which costs as much as decoding some
 30 MB; and the number of processors that Spark uses is unknown here."""
-_TOGETHER: Final = 64 << 20
-"""Maximum bytes of the small files of a task."""
-_TURNS: Final = 3
-"""Minimum parts per processor, because several files cannot be distributed evenly."""
+_TOGETHER: Final = 64 << 20  # Maximum bytes of the small files of a task
+_TURNS: Final = 3  # Minimum parts per processor, because several files cannot be distributed evenly
 
 
 def part_size(
-    paths: Sequence[str],
-    split_size: int | None,
-    processors: int | None = None,
+    paths: Sequence[str],  # the files that are read together
+    split_size: int | None,  # the option; None if it is not set
+    processors: int | None = None,  # their number; None for those of this machine
     *,
-    smallest: int = SMALLEST_PART,
-    largest: int = LARGEST_PART,
+    smallest: int = SMALLEST_PART,  # bytes of a part, at least
+    largest: int = LARGEST_PART,  # bytes of a part, at most
 ) -> int:
-    """Return the bytes of a part: as large as possible while processors are equally busy.
-
-    Args:
-        paths: the files that are read together.
-        split_size: the option; None if it is not set.
-        processors: their number; None for those of this machine.
-        smallest: bytes of a part, at least.
-        largest: bytes of a part, at most.
-    """
+    """Return the bytes of a part: as large as possible while processors are equally busy."""
     if split_size is not None:
         return split_size
     total = sum(map(file_size, paths))
@@ -57,12 +45,7 @@ def part_size(
 
 
 def tasks(parts: Sequence[_PartT], processors: int | None = None) -> list[list[_PartT]]:
-    """Return the parts of each task: a part of a file, or several small files.
-
-    Args:
-        parts: of all files, in order.
-        processors: their number; None for those of this machine.
-    """
+    """Return the parts of each task: a part of a file, or several small files."""
     among = _processors() if processors is None else processors
     sizes = [part.whole_size for part in parts]
     max_together = min(_TOGETHER, sum(filter(None, sizes)) // (among * _TURNS))
@@ -87,7 +70,6 @@ def file_size(path: str) -> int:
 
 
 def _processors() -> int:
-    """Return the processors that this process may use; in a cluster, the driver's."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS

@@ -23,12 +23,7 @@ NAME: Final = "rocketmq-pcap"
 
 
 class CaptureReader(FileReader):
-    """Reads captures once.
-
-    Args:
-        fields: columns, in order.
-        settings: options.
-    """
+    """Reads captures once."""
 
     def __init__(self, fields: list[str], settings: Settings) -> None:
         self.fields = fields
@@ -36,13 +31,11 @@ class CaptureReader(FileReader):
         self.filters = [] if settings.filter_text is None else [settings.filter_text]
 
     def parts(self) -> list[Part]:
-        """Return the parts of all files."""
         from rocketwire_tools.spark.planning import parts
 
         return parts(self.settings)
 
     def rows_of(self, part: Part) -> Iterator[Any]:
-        """Return the rows of a part, as RecordBatches."""
         from rocketwire_tools.spark.reading import read
 
         return read(part, self.fields, self.filters, self.settings)
@@ -74,33 +67,24 @@ class DefaultSource(FileSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the name for ``format``."""
         return NAME
 
     def schema(self) -> str:
-        """Return the columns of a read without a selection."""
         from rocketwire_tools.spark.columns import columns
 
         return schema_text(columns(read_options(self.options)))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Reads captures once.
-
-        Raises:
-            FilterError: the filter is invalid; Spark would retry tasks that find out.
-        """
+        from rocketwire_tools.pcap.rows.selection import Selection
         from rocketwire_tools.spark.columns import every_column
 
         settings = read_options(self.options)
-        if settings.filter_text is not None:
-            from rocketwire_tools.pcap.rows.filters import Filter
-            from rocketwire_tools.pcap.rows.rows import COLUMNS
-
-            Filter(settings.filter_text, COLUMNS)
+        fields = chosen_columns(schema, every_column())
+        Selection(fields, settings.filter_text, redact=settings.redact)
         # Filters of a query compare masks if there are any; pushed filters would compare the names.
         pushes = settings.push_filters and settings.redact is None
         reader = FilteringReader if pushes else CaptureReader
-        return reader(chosen_columns(schema, every_column()), settings)
+        return reader(fields, settings)
 
 
 def register(spark: SparkSession) -> None:

@@ -159,9 +159,25 @@ def test_what_makes_no_sense_is_said_and_ends_with_two(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["decode", "--jobs", "0"], ["summary", "--top", "-3"], ["topics", "--top", "x"]]
+    ("arguments", "advice"),
+    [
+        (["decode", "x", "--jobs", "4"], "there is no --jobs any more: decode several captures"),
+        (["routes", "x"], "there is no routes any more: use decode --filter 'code == 103'"),
+        (["follow", "x"], "there is no follow any more: use decode --filter 'connection =="),
+        (["export", "x"], "there is no export any more: use tshark"),
+        (["decode"], "the following arguments are required: IN"),
+    ],
 )
-def test_fewer_than_one_process_or_line_is_refused(
+def test_what_is_gone_is_refused_with_advice(
+    arguments: list[str], advice: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert advice in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["summary", "--top", "-3"], ["topics", "--top", "x"]])
+def test_fewer_than_one_line_is_refused(
     arguments: list[str], usual: Made, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
@@ -260,16 +276,14 @@ def test_the_schema_is_that_of_every_batch() -> None:
     assert pa.schema(list(COLUMNS.items())).names == list(COLUMNS)
 
 
-@pytest.mark.process
-@pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_link_type_that_is_not_known_is_named(
-    jobs: str, usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     data = bytearray(usual.path.read_bytes())
     data[20:24] = (147).to_bytes(4, "little")
     path = tmp_path / "strange.pcap"
     path.write_bytes(data)
-    assert main(["decode", str(path), "--jobs", jobs]) == 0
+    assert main(["decode", str(path)]) == 0
     said = f"{path}: packets that were not decoded: link type 147: {len(usual.packets):,}\n"
     assert said == capfd.readouterr().err
 

@@ -12,6 +12,7 @@ from rocketwire_tools.spark.option_values import (
     one_path,
     plain_text,
     read_values,
+    read_with_paths,
     several_paths,
     size,
     switch,
@@ -67,4 +68,4 @@ def test_an_invalid_option_is_refused_by_name(option: str, text: str, message: s
 
 def test_without_a_path_nothing_can_be_read() -> None:
     with pytest.raises(OptionError, match="no path"):
-        read_values({"note": "x"}, READERS)
+        read_with_paths({"note": "x"}, READERS)

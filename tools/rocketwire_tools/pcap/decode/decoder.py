@@ -39,47 +39,33 @@ if TYPE_CHECKING:
     Watch = Callable[[Records, Segments, Addresses], None]
 
 
-CELL: Final = 16 << 20
-"""Bytes of a capture whose rows form one batch."""
-MOST_ROWS: Final = 131_072
-"""Rows of a batch."""
+CELL: Final = 16 << 20  # Bytes of a capture whose rows form one batch
+MOST_ROWS: Final = 131_072  # Rows of a batch
 MOST_FRAMES: Final = 262_144
 """Frames that are cut at once, if a sample shows that there may be more: frames can have ten
 bytes."""
-_BETWEEN: Final = 16
-"""Least distance between the offsets of a file and those of the file before it."""
+_BETWEEN: Final = 16  # Least distance between the offsets of a file and those of the file before it
 _EACH: Final = 1 << 17
 _SAMPLE: Final = 1024
 _BRACE: Final = 0x7B
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
-MOST_WAITING: Final = 131_072
-"""Rows that wait for incomplete frames; twice as many never wait."""
+MOST_WAITING: Final = 131_072  # Rows that wait for incomplete frames; twice as many never wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Options of the decoder.
+    """Options of the decoder."""
 
-    Attributes:
-        fields: the columns of the rows.
-        bodies: whether to keep bodies.
-        limits: bounds of the wait for missing segments.
-        chunk_size: bytes that are decoded together.
-        max_streams: streams that are remembered.
-        careful: process all streams one by one, without the vectorised path.
-        eager: process the available bytes at once instead of waiting for a whole chunk.
-        share: ``(k, n)`` decodes the kth of n shares of the connections, from 0 on.
-        watch: called with the records, segments and addresses of each chunk before frames are cut.
-    """
-
-    fields: Sequence[str] = tuple(COLUMNS)
-    bodies: bool = False
-    limits: Limits = field(default_factory=Limits)
-    chunk_size: int = CHUNK_SIZE
-    max_streams: int = MAX_STREAMS
-    careful: bool = False
-    eager: bool = False
+    fields: Sequence[str] = tuple(COLUMNS)  # the columns of the rows
+    bodies: bool = False  # whether to keep bodies
+    limits: Limits = field(default_factory=Limits)  # bounds of the wait for missing segments
+    chunk_size: int = CHUNK_SIZE  # bytes that are decoded together
+    max_streams: int = MAX_STREAMS  # streams that are remembered
+    careful: bool = False  # process all streams one by one, without the vectorised path
+    eager: bool = False  # process the available bytes at once instead of waiting for a whole chunk
+    # ``(k, n)`` decodes the kth of n shares of the connections, from 0 on
     share: tuple[int, int] = (0, 1)
+    # called with the records, segments and addresses of each chunk before frames are cut
     watch: Watch | None = None
 
 
@@ -90,33 +76,21 @@ def connections_of(every: Segments) -> Array:
 
 @dataclass(slots=True)
 class Totals:
-    """Counts so far.
+    """Counts so far."""
 
-    Attributes:
-        packets: records.
-        bytes: captured bytes of packets.
-        frames: rows.
-        truncated: whether a capture ends within a record.
-        ends_within: paths of these captures.
-        files: captures of a series that were read.
-        failures: errors of captures of a series.
-        skipped: packets that were not decoded, by reason.
-        forgotten: streams that were forgotten before they ended.
-        cut_short: packets that were not captured whole.
-        unanswered: requests without a response; known at the end.
-    """
-
-    packets: int = 0
-    bytes: int = 0
-    frames: int = 0
-    truncated: bool = False
-    ends_within: list[str] = field(default_factory=list[str])
-    files: int = 0
+    packets: int = 0  # records
+    bytes: int = 0  # captured bytes of packets
+    frames: int = 0  # rows
+    truncated: bool = False  # whether a capture ends within a record
+    ends_within: list[str] = field(default_factory=list[str])  # paths of these captures
+    files: int = 0  # captures of a series that were read
+    # errors of captures of a series
     failures: list[CaptureError] = field(default_factory=list[CaptureError])
+    # packets that were not decoded, by reason
     skipped: Counter[str] = field(default_factory=Counter[str])
-    forgotten: int = 0
-    cut_short: int = 0
-    unanswered: int = 0
+    forgotten: int = 0  # streams that were forgotten before they ended
+    cut_short: int = 0  # packets that were not captured whole
+    unanswered: int = 0  # requests without a response; known at the end
 
 
 class Decoder:
@@ -126,38 +100,27 @@ class Decoder:
         path: of the capture, ``-`` for standard input; or a series, of which the first files are
             read that continue each other.
         options: options of the decoder.
-
-    Attributes:
-        totals: counts so far.
-        files: files so far.
-        addresses: numbers of addresses.
-        pairing: unanswered requests so far.
     """
 
     def __init__(self, path: str | Series, options: Options | None = None) -> None:
         self._series = Series.of(path)
         self._span = Span()
         self._where = 0
-        self.files = FileNames(self._series.paths[0])
+        self.files = FileNames(self._series.paths[0])  # files so far
         self._options = Options() if options is None else options
-        self.addresses = Addresses()
+        self.addresses = Addresses()  # numbers of addresses
         self._skipped = Skipped()
         self._flows = Flows(
             self._options.limits, bodies=self._options.bodies, max_streams=self._options.max_streams
         )
         self._flows.careful = self._options.careful
-        self.totals = Totals(skipped=self._skipped.reasons)
-        self.pairing = Pairing()
+        self.totals = Totals(skipped=self._skipped.reasons)  # counts so far
+        self.pairing = Pairing()  # unanswered requests so far
         self._builder = BatchBuilder(self.files, self._options.fields, self.addresses, self.pairing)
         self._waiting: list[Rows] = []
 
     def __iter__(self) -> Iterator[Batch]:
-        """Decode the rows, in the order of their last captured bytes.
-
-        Raises:
-            CaptureError: the capture is damaged; the rows before have been returned. Errors of
-                captures of a series are added to ``totals``, and the next one follows.
-        """
+        """Decode the rows, in the order of their last captured bytes."""
         try:
             for rows in self.rows():
                 yield from self._builder.add(rows)
@@ -170,11 +133,7 @@ class Decoder:
         self.totals.unanswered = self.pairing.unanswered + self.pairing.waiting
 
     def rows(self) -> Iterator[Rows]:
-        """Decode the rows with encoded headers, in the same order.
-
-        Raises:
-            CaptureError: the capture is damaged; the rows before have been returned.
-        """
+        """Decode the rows with encoded headers, in the same order."""
         for rows in self._rows():
             self.totals.frames += len(rows)
             yield rows
@@ -199,7 +158,6 @@ class Decoder:
         yield from self._finish()
 
     def _read(self, path: str) -> Generator[Rows, None, bool]:
-        """Read a file; returns whether it continues the file before."""
         options, base = self._options, self._where
         source = open_input(path)
         reader = CaptureReader(
@@ -230,7 +188,6 @@ class Decoder:
         return True
 
     def _feed(self, records: Records) -> Iterator[Rows]:
-        """Process records, and return complete rows."""
         count = len(records.time_ns)
         step = max(count // (_likely_frames(records) // MOST_FRAMES + 1), 1)
         if step == count:
@@ -253,14 +210,12 @@ class Decoder:
             self._forget_addresses()
 
     def _forget_addresses(self) -> None:
-        """Keep the addresses of streams and waiting rows."""
         needed = self._flows.hosts()
         for rows in self._waiting:
             needed.update(*((ends >> 16).tolist() for ends in (rows.source, rows.target)))
         self.addresses.keep(needed)
 
     def _finish(self) -> Iterator[Rows]:
-        """Return the remaining rows."""
         rows = self._rows_of(ChunkFrames(frames=self._flows.finish()))
         yield from self._release(rows, None, 0)
 
@@ -279,18 +234,12 @@ class Decoder:
         return every.take(np.flatnonzero(mixed % np.uint64(count) == number))
 
     def _owned(self, rows: Rows) -> Rows | None:
-        """The rows that this decoder must return; None if there are none."""
         return rows
 
     def _release(self, parts: list[Rows], now: int | None, where: int) -> Iterator[Rows]:
         """Return the rows that no other row can precede; all rows at the end.
 
         If too many rows wait, silent open bodies are ignored.
-
-        Args:
-            parts: new rows.
-            now: capture time; None at the end.
-            where: offset of the latest record.
         """
         self._waiting += [rows for part in parts if (rows := self._owned(part)) is not None]
         bound = None if now is None else self._before(now, where)

@@ -37,27 +37,15 @@ _AHEAD_CHUNK: Final = 2 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """How far a part reads before and after itself.
+    """How far a part reads before and after itself."""
 
-    Attributes:
-        backward: bytes before the part; retransmissions of these are recognised.
-        ahead: bytes after the part.
-        ahead_ns: nanoseconds of capture time after the part.
-    """
-
-    backward: int = 16 << 20
-    ahead: int = 64 << 20
-    ahead_ns: int = 5_000_000_000
+    backward: int = 16 << 20  # bytes before the part; retransmissions of these are recognised
+    ahead: int = 64 << 20  # bytes after the part
+    ahead_ns: int = 5_000_000_000  # nanoseconds of capture time after the part
 
 
 class SplitDecoder(Decoder):
-    """Decodes a part of a capture.
-
-    Args:
-        split: the part.
-        options: as for ``Decoder``.
-        reach: how far it reads before and after the part.
-    """
+    """Decodes a part of a capture."""
 
     def __init__(
         self, split: Split, options: Options | None = None, reach: Reach | None = None
@@ -94,7 +82,6 @@ class SplitDecoder(Decoder):
     # ---- before the part
 
     def _front(self) -> Iterator[Rows]:
-        """Learn from the bytes before the part."""
         split = self._split
         if not self._reach.backward:
             return
@@ -123,7 +110,6 @@ class SplitDecoder(Decoder):
         )
 
     def _learn(self, path: str, end: int, count: int, shift: int) -> Iterator[Rows]:
-        """Learn from bytes before an offset, unless the file is compressed."""
         head = read_head(path)
         if head is None:
             return

@@ -229,7 +229,6 @@ def _condition(expression: Expression) -> LuaCode:
 
 
 def _lua(value: Any, indent: str = "") -> str:
-    """A value as Lua."""
     container: Any = value
     if isinstance(value, LuaCode):
         return value

@@ -36,10 +36,6 @@ class InflatingReader(Protocol):
     def readinto1(self, buffer: memoryview, /) -> int:
         """Fill the front of a buffer, maybe only in part; returns the number of bytes, 0 at the
         end.
-
-        Raises:
-            EOFError: the stream was cut off; all bytes before the cut have been returned.
-            Exception: the stream is damaged; the packages have no common error class.
         """
         ...
 
@@ -48,9 +44,6 @@ class GzipReader:
     """A gzip file, read by the private C reader that isal's file class uses.
 
     It fills a buffer of any size, and needs the interpreter only to read more of the file.
-
-    Args:
-        reader: isal's or zlib's reader of the file.
     """
 
     def __init__(self, reader: Any) -> None:
@@ -75,10 +68,6 @@ class GzipReader:
 class GzipMembers:
     """The members of a gzip file. The bytes of a member are returned before the next member is
     read.
-
-    Args:
-        file: the compressed file.
-        inflater: creates the decompressor of one member.
     """
 
     def __init__(self, file: io.RawIOBase, inflater: Callable[[], Any]) -> None:
@@ -88,7 +77,6 @@ class GzipMembers:
         self._packed = b""
 
     def readinto1(self, buffer: memoryview, /) -> int:
-        """See ``InflatingReader``."""
         while self._packed or self._more() or self._member is not None:
             if self._member is None:
                 self._packed = self._packed.lstrip(b"\0")  # zeros may fill the last block of a tape
@@ -142,19 +130,12 @@ def _lz4(file: io.RawIOBase) -> InflatingReader:
 
 
 class Compression(NamedTuple):
-    """A compression format.
+    """A compression format."""
 
-    Attributes:
-        magic: first bytes of a file.
-        reader: opens a file; raises ImportError.
-        package: the package that ``reader`` needs.
-        piece: bytes that one call inflates.
-    """
-
-    magic: bytes
-    reader: Callable[[io.RawIOBase], InflatingReader]
-    package: str
-    piece: int
+    magic: bytes  # first bytes of a file
+    reader: Callable[[io.RawIOBase], InflatingReader]  # opens a file; raises ImportError
+    package: str  # the package that ``reader`` needs
+    piece: int  # bytes that one call inflates
 
 
 COMPRESSIONS: Final = (

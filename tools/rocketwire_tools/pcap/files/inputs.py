@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files import decompress
-from rocketwire_tools.pcap.files.buffers import blocks_of
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.decompress import InflatingReader
@@ -25,10 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["ByteSource", "open_input"]
 
 STDIN: Final = "-"
-_MAGIC_SIZE: Final = 4
-"""Bytes that identify a compression format."""
-BLOCK: Final = 1 << 20
-"""Bytes that the thread inflates into one block."""
+_MAGIC_SIZE: Final = 4  # Bytes that identify a compression format
+BLOCK: Final = 1 << 20  # Bytes that the thread inflates into one block
 AHEAD: Final = 16
 """Blocks that the thread inflates ahead: as many bytes as a chunk has, so that neither side
 waits."""
@@ -48,12 +45,7 @@ class ByteSource(Protocol):
 
 
 class RawSource:
-    """A plain file or a pipe.
-
-    Args:
-        file: unbuffered, open for reading.
-        opening: bytes that have already been read from it.
-    """
+    """A plain file or a pipe."""
 
     def __init__(self, file: io.RawIOBase, opening: bytes = b"") -> None:
         self._file = file
@@ -74,23 +66,15 @@ class RawSource:
 
 
 class InflatedSource:
-    """A compressed stream that a thread inflates ahead of the decoder.
-
-    Args:
-        path: for error messages.
-        reader: inflates the stream.
-        file: closed by the thread when it ends.
-        piece: bytes that one call inflates.
-        ahead: blocks that the thread inflates ahead.
-    """
+    """A compressed stream that a thread inflates ahead of the decoder."""
 
     def __init__(
         self,
-        path: str,
-        reader: InflatingReader,
-        file: io.RawIOBase,
-        piece: int = BLOCK,
-        ahead: int = AHEAD,
+        path: str,  # for error messages
+        reader: InflatingReader,  # inflates the stream
+        file: io.RawIOBase,  # closed by the thread when it ends
+        piece: int = BLOCK,  # bytes that one call inflates
+        ahead: int = AHEAD,  # blocks that the thread inflates ahead
     ) -> None:
         self._path = path
         self._plain = reader
@@ -98,8 +82,8 @@ class InflatedSource:
         self._file = file
         self._closed = False
         self._free: SimpleQueue[memoryview | None] = SimpleQueue()
-        for block in blocks_of(BLOCK, ahead):
-            self._free.put(block)
+        for _ in range(ahead):
+            self._free.put(memoryview(bytearray(BLOCK)))
         self._full: SimpleQueue[tuple[memoryview, int] | Exception | None] = SimpleQueue()
         self._block: memoryview | None = None
         self._at = self._size = 0
@@ -124,7 +108,6 @@ class InflatedSource:
         return end
 
     def _inflate(self, block: memoryview) -> tuple[int, Exception | None]:
-        """Fill a block; returns the number of bytes and the error that ended the stream."""
         size, read, piece = 0, self._plain.readinto1, self._piece
         try:
             while size < BLOCK and (count := read(block[size : size + piece])):
@@ -134,11 +117,7 @@ class InflatedSource:
         return size, None
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """See ``ByteSource``.
-
-        Raises:
-            CaptureError: the stream is damaged. A stream that was cut off just ends.
-        """
+        """See ``ByteSource``."""
         block = self._block or self._next()
         if block is None:
             return 0
@@ -151,7 +130,6 @@ class InflatedSource:
         return count
 
     def _next(self) -> memoryview | None:
-        """Wait for the next inflated block; None at the end."""
         if self._ended:
             return None
         result = self._full.get()
@@ -196,9 +174,6 @@ def open_input(path: str, *, ahead: int = AHEAD) -> ByteSource:
     Args:
         path: of the file; ``-`` is standard input.
         ahead: blocks that are inflated before they are needed, at least 2.
-
-    Raises:
-        CaptureError: the file cannot be opened, or the package that inflates it is missing.
     """
     try:
         file = (

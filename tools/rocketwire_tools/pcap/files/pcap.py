@@ -23,25 +23,11 @@ from rocketwire_tools.pcap.files.records import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.records import Integers
 
 
 class PcapFormat:
-    """The classic format.
-
-    Args:
-        path: for error messages.
-        order: byte order, ``<`` or ``>``.
-        nanoseconds: whether fractions of a second are nanoseconds; otherwise microseconds.
-        link: the link type of all packets.
-        record_header: bytes of a record header, 16 or 24.
-
-    Attributes:
-        order: byte order.
-        record_header: bytes of a record header.
-        fractions: fractions in a second.
-    """
+    """The classic format."""
 
     head_size = 24
 
@@ -49,15 +35,15 @@ class PcapFormat:
         self, path: str, order: str, *, nanoseconds: bool, link: int, record_header: int
     ) -> None:
         self._path = path
-        self.order = order
+        self.order = order  # byte order
         self._unit = 1 if nanoseconds else 1000
         self._link = link
-        self.record_header = record_header
-        self.fractions = 10**9 if nanoseconds else 10**6
+        self.record_header = record_header  # bytes of a record header
+        self.fractions = 10**9 if nanoseconds else 10**6  # fractions in a second
         self._captured = struct.Struct(f"{order}8xI").unpack_from
         # two bytes of the seconds change every 18 hours
 
-    def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
+    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
         """See ``Format``; stops at an invalid length and at the header of another file."""
         offsets = np.fromiter(self._chain(buffer, start, end - self.record_header), np.int64)
         if not len(offsets):
@@ -72,13 +58,13 @@ class PcapFormat:
                 return offsets[:number], int(offsets[number])
         return offsets, next_offset
 
-    def _chain(self, buffer: Buffer, offset: int, last: int) -> Iterator[int]:
+    def _chain(self, buffer: bytearray, offset: int, last: int) -> Iterator[int]:
         captured, header = self._captured, self.record_header
         while offset <= last:
             yield offset
             offset += captured(buffer, offset)[0] + header
 
-    def refusal(self, buffer: Buffer, offset: int, end: int) -> str | None:
+    def refusal(self, buffer: bytearray, offset: int, end: int) -> str | None:
         """Why the record at an offset is invalid; None if it may be valid."""
         if end - offset < self.record_header:
             return None
@@ -87,8 +73,7 @@ class PcapFormat:
             return f"a record claims {captured} bytes, {MAX_RECORD} is the limit"
         return None
 
-    def records(self, buffer: Buffer, offsets: Integers, base: int) -> Records:
-        """See ``Format``."""
+    def records(self, buffer: bytearray, offsets: Integers, base: int) -> Records:
         words = rows_at(buffer, offsets, 16).view(f"{self.order}u4").astype(np.int64)
         return Records(
             buffer=buffer,
@@ -120,7 +105,7 @@ _BEHIND_HEAD: Final = 3
 would begin within the header, and its length leads nowhere."""
 
 
-def is_head(buffer: Buffer, offset: int) -> bool:
+def is_head(buffer: bytearray, offset: int) -> bool:
     """Whether a classic capture begins at an offset."""
     return bytes(buffer[offset : offset + 8]) in _HEADS
 

@@ -27,15 +27,13 @@ from rocketwire_tools.pcap.files.records import MAX_RECORD, MOST_RECORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.records import Records
     from rocketwire_tools.pcap.files.window import Window
 
 __all__ = ["PACKETS", "front", "read"]
 
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
-_MOST_SECTIONS: Final = 4096
-"""Sections whose packets are gathered together."""
+_MOST_SECTIONS: Final = 4096  # Sections whose packets are gathered together
 
 
 def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
@@ -44,9 +42,6 @@ def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
     Args:
         reader: its window holds the next bytes of the capture.
         section: the section of these bytes; None at the front of the capture.
-
-    Raises:
-        CaptureError: a block is invalid; the records before it have been returned.
     """
     walk = _BlockWalk(reader.path, section)
     offset = 0
@@ -70,15 +65,8 @@ def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
 def front(path: str, data: bytes) -> tuple[Section, int]:
     """Read the blocks before the first packet.
 
-    Args:
-        path: for error messages.
-        data: the first bytes of a capture.
-
     Returns:
         The first section, and the offset of the first packet or of an incomplete block.
-
-    Raises:
-        CaptureError: the data is not a capture.
     """
     order = _ORDER.get(data[8:12])
     if order is None or len(data) < 28:
@@ -105,10 +93,6 @@ class _BlockWalk:
     Args:
         path: for error messages.
         section: of the first block; None at the front of the capture.
-
-    Attributes:
-        error: why the walk cannot continue.
-        is_full: whether the walk stopped because it found as many packets as are gathered together.
     """
 
     def __init__(self, path: str, section: Section | None) -> None:
@@ -118,10 +102,11 @@ class _BlockWalk:
         self._offsets: list[int] = []
         self._types: list[int] = []
         self._section_numbers: list[int] = []
-        self.error: CaptureError | None = None
+        self.error: CaptureError | None = None  # why the walk cannot continue
+        # whether the walk stopped because it found as many packets as are gathered together
         self.is_full = False
 
-    def through(self, buffer: Buffer, offset: int, size: int, base: int) -> int:
+    def through(self, buffer: bytearray, offset: int, size: int, base: int) -> int:
         """Find packets between two offsets; returns the offset at which to continue.
 
         An error is raised after the packets before it were returned.
@@ -134,7 +119,7 @@ class _BlockWalk:
             self.error = error
             return offset
 
-    def _find_packets(self, buffer: Buffer, offset: int, size: int, base: int) -> int:
+    def _find_packets(self, buffer: bytearray, offset: int, size: int, base: int) -> int:
         self.is_full = False
         section = self._sections[-1]
         for _ in range(MOST_RECORDS):
@@ -162,7 +147,7 @@ class _BlockWalk:
         self.is_full = True
         return offset
 
-    def _next_section(self, buffer: Buffer, offset: int, base: int) -> tuple[Section, int]:
+    def _next_section(self, buffer: bytearray, offset: int, base: int) -> tuple[Section, int]:
         self._refuse_midway(base + offset)
         order = _ORDER.get(bytes(buffer[offset + 8 : offset + 12]))
         if order is None:
@@ -174,7 +159,7 @@ class _BlockWalk:
         self._sections.append(Section(self._path, order))
         return self._sections[-1], length
 
-    def _declare(self, buffer: Buffer, offset: int, base: int) -> None:
+    def _declare(self, buffer: bytearray, offset: int, base: int) -> None:
         self._refuse_midway(base + offset)
         section = self._sections[-1]
         _, length = section.words(buffer, offset)
@@ -185,7 +170,7 @@ class _BlockWalk:
             message = "a section or an interface that begins midway: this file cannot be split"
             raise CaptureError(self._path, where, message)
 
-    def oversized(self, buffer: Buffer, offset: int, size: int) -> int:
+    def oversized(self, buffer: bytearray, offset: int, size: int) -> int:
         """Bytes of the block at an offset if it is too large to be read and can be skipped,
         otherwise 0."""
         if size - offset < 12:
@@ -204,7 +189,7 @@ class _BlockWalk:
         assert error is not None  # noqa: S101 - checked by the caller
         return error
 
-    def take_records(self, buffer: Buffer, size: int, base: int) -> Iterator[Records]:
+    def take_records(self, buffer: bytearray, size: int, base: int) -> Iterator[Records]:
         """Return the packets found so far."""
         if not self._offsets:
             return

@@ -15,7 +15,6 @@ from rocketwire_tools.pcap.files.records import MAX_RECORD, Records, rows_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.records import Integers
 
 SECTION: Final = 0x0A0D0D0A
@@ -25,34 +24,21 @@ _SIMPLE_PACKET: Final = 3
 PACKET: Final = 6
 LEAST: Final = {PACKET: 32, _SIMPLE_PACKET: 16, _OLD_PACKET: 32}
 """Bytes of a packet block without its packet, by block type."""
-PACKETS: Final = frozenset(LEAST)
-"""Types of blocks that hold a packet."""
+PACKETS: Final = frozenset(LEAST)  # Types of blocks that hold a packet
 MAX_INTERFACES: Final = 65_536
 
 
 class Interface(NamedTuple):
-    """An interface on which packets were captured.
+    """An interface on which packets were captured."""
 
-    Attributes:
-        link: link type.
-        snaplen: bytes kept of a packet; 0 for all.
-        resolution: the byte of option if_tsresol.
-        offset: seconds to add, of option if_tsoffset.
-    """
-
-    link: int
-    snaplen: int
-    resolution: int = 6
-    offset: int = 0
+    link: int  # link type
+    snaplen: int  # bytes kept of a packet; 0 for all
+    resolution: int = 6  # the byte of option if_tsresol
+    offset: int = 0  # seconds to add, of option if_tsoffset
 
 
 class Section:
-    """The byte order and the interfaces of a section.
-
-    Args:
-        path: for error messages.
-        order: byte order, ``<`` or ``>``.
-    """
+    """The byte order and the interfaces of a section."""
 
     def __init__(self, path: str, order: str) -> None:
         self.path = path
@@ -89,24 +75,15 @@ class Section:
 
 @dataclass(slots=True)
 class PacketBlocks:
-    """Blocks that hold packets, in the order of the file.
+    """Blocks that hold packets, in the order of the file."""
 
-    Attributes:
-        offset: their offsets in the buffer.
-        type: their block types.
-        section: indices of their sections.
-        sections: the sections.
-    """
-
-    offset: Integers
-    type: Integers
-    section: Integers
-    sections: list[Section]
+    offset: Integers  # their offsets in the buffer
+    type: Integers  # their block types
+    section: Integers  # indices of their sections
+    sections: list[Section]  # the sections
 
 
 class _InterfaceTable:
-    """The interfaces of several sections as arrays."""
-
     def __init__(self, sections: list[Section]) -> None:
         counts = [len(section.interfaces) for section in sections]
         self.count = np.array(counts, np.int64)
@@ -118,13 +95,10 @@ class _InterfaceTable:
         self.link, self.snaplen, self.resolution, self.offset = columns
 
 
-def records(blocks: PacketBlocks, buffer: Buffer, base: int) -> tuple[Records, CaptureError | None]:
+def records(
+    blocks: PacketBlocks, buffer: bytearray, base: int
+) -> tuple[Records, CaptureError | None]:
     """Gather the fields of packet blocks up to the first invalid one.
-
-    Args:
-        blocks: at least one block.
-        buffer: holds the blocks.
-        base: offset of the buffer in the file.
 
     Returns:
         The packets, and why the next one is invalid.
@@ -161,8 +135,7 @@ def records(blocks: PacketBlocks, buffer: Buffer, base: int) -> tuple[Records, C
 Part = tuple["Integers", ...]
 
 
-def _read_columns(blocks: PacketBlocks, buffer: Buffer, table: _InterfaceTable) -> Part:
-    """Columns of all packets, for any mixture of block types and byte orders."""
+def _read_columns(blocks: PacketBlocks, buffer: bytearray, table: _InterfaceTable) -> Part:
     big = np.array([section.order == ">" for section in blocks.sections], np.bool_)[blocks.section]
     groups = np.unique(blocks.type << 1 | big)
     if len(groups) == 1:
@@ -179,7 +152,7 @@ def _read_columns(blocks: PacketBlocks, buffer: Buffer, table: _InterfaceTable) 
 
 
 def _read_columns_of_type(
-    blocks: PacketBlocks, buffer: Buffer, table: _InterfaceTable, group: int, numbers: Integers
+    blocks: PacketBlocks, buffer: bytearray, table: _InterfaceTable, group: int, numbers: Integers
 ) -> Part:
     block_type, order = group >> 1, "<>"[group & 1]
     offset = blocks.offset[numbers]

@@ -17,19 +17,14 @@ if TYPE_CHECKING:
 from rocketwire_tools.pcap.files.pcap import PcapFormat, is_cut_head, is_head, pcap_format
 from rocketwire_tools.pcap.files.window import Window
 
-PCAPNG: Final = b"\x0a\x0d\x0d\x0a"
-"""First bytes of a pcapng file."""
+PCAPNG: Final = b"\x0a\x0d\x0d\x0a"  # First bytes of a pcapng file
 
 
 class CaptureReader(Window):
     """Reads one capture; the arguments are those of ``Window``."""
 
     def __iter__(self) -> Iterator[Records]:
-        """Read all records.
-
-        Raises:
-            CaptureError: the file is not a capture, or is damaged.
-        """
+        """Read all records."""
         try:
             yield from self._records()
         except CaptureError as error:

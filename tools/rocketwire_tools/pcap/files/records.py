@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from rocketwire_tools.pcap.files.buffers import Buffer
-
     Integers = np.ndarray[Any, Any]
 
 
@@ -17,12 +15,10 @@ CHUNK_SIZE: Final = 16 << 20
 """Bytes that are decoded together: few enough for the processor's caches, many enough for numpy."""
 
 
-MAX_RECORD: Final = 1 << 20
-"""Largest record; captures hold at most 256 KiB of a packet."""
+MAX_RECORD: Final = 1 << 20  # Largest record; captures hold at most 256 KiB of a packet
 
 
-MOST_RECORDS: Final = 32_768
-"""Records that are decoded together at most."""
+MOST_RECORDS: Final = 32_768  # Records that are decoded together at most
 
 
 PADDING: Final = 256
@@ -31,27 +27,16 @@ PADDING: Final = 256
 
 @dataclass(slots=True)
 class Records:
-    """Records whose buffer is valid until the next records are read.
+    """Records whose buffer is valid until the next records are read."""
 
-    Attributes:
-        buffer: holds the records, and ``PADDING`` more bytes.
-        size: bytes of the buffer in use.
-        where: offsets of the records in the file.
-        data: offsets of the packets in the buffer.
-        captured: captured bytes of each packet.
-        wire: bytes that each packet had on the wire.
-        time_ns: nanoseconds since 1970.
-        link: link type of each packet, or of all packets.
-    """
-
-    buffer: Buffer
-    size: int
-    where: Integers
-    data: Integers
-    captured: Integers
-    wire: Integers
-    time_ns: Integers
-    link: Integers | int
+    buffer: bytearray  # holds the records, and ``PADDING`` more bytes
+    size: int  # bytes of the buffer in use
+    where: Integers  # offsets of the records in the file
+    data: Integers  # offsets of the packets in the buffer
+    captured: Integers  # captured bytes of each packet
+    wire: Integers  # bytes that each packet had on the wire
+    time_ns: Integers  # nanoseconds since 1970
+    link: Integers | int  # link type of each packet, or of all packets
 
     def take(self, numbers: Integers | slice) -> Records:
         """The records with these numbers."""
@@ -72,17 +57,17 @@ class Format(Protocol):
 
     head_size: int
 
-    def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
+    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
         """Find the complete records between two offsets; returns their offsets and the end of
         the last one."""
         ...
 
-    def records(self, buffer: Buffer, offsets: Integers, base: int) -> Records:
+    def records(self, buffer: bytearray, offsets: Integers, base: int) -> Records:
         """Gather the headers of records; ``base`` is the offset of the buffer in the file."""
         ...
 
 
-def rows_at(buffer: Buffer | Integers, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
+def rows_at(buffer: bytearray | Integers, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
     """Gather ``size`` bytes at each offset, one row each; they may reach into the padding."""
     width = np.dtype((np.void, size))
     windows = np.ndarray((len(buffer) - size + 1,), width, buffer, strides=(1,))

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.files.records import Integers
 
-JOIN: Final = ("auto", "all", "none")
-"""Which captures are decoded as one: those that continue each other, all of them, or none."""
 MOST_APART_NS: Final = 60_000_000_000
 """Nanoseconds from the last packet of a file to the first packet of the next one: RocketMQ
 clients are never silent for longer."""
@@ -34,21 +32,15 @@ may overlap by a ``_BACK_SHARE``th of its duration."""
 _BACK_SHARE: Final = 10
 _NUMBER: Final = re.compile(r"\d+")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
-_TAIL: Final = 1 << 20
-"""Bytes at the end of a file that hold at least one record."""
+_TAIL: Final = 1 << 20  # Bytes at the end of a file that hold at least one record
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Captures that are decoded as one.
+    """Captures that are decoded as one."""
 
-    Attributes:
-        paths: of the files, in order.
-        certain: whether they continue each other regardless of their times.
-    """
-
-    paths: tuple[str, ...]
-    certain: bool = False
+    paths: tuple[str, ...]  # of the files, in order
+    certain: bool = False  # whether they continue each other regardless of their times
 
     @classmethod
     def of(cls, captures: str | Series) -> Series:
@@ -67,16 +59,11 @@ class Series:
 
 
 class Span:
-    """The time that a file covers.
-
-    Attributes:
-        first_ns: time of its first packet; None before the first packet.
-        last_ns: time of its latest packet.
-    """
+    """The time that a file covers."""
 
     def __init__(self, first_ns: int | None = None, last_ns: int = 0) -> None:
-        self.first_ns = first_ns
-        self.last_ns = last_ns
+        self.first_ns = first_ns  # time of its first packet; None before the first packet
+        self.last_ns = last_ns  # time of its latest packet
 
     def add(self, time_ns: Integers) -> None:
         """Extend the span by packets."""
@@ -95,10 +82,6 @@ class Span:
 
 def series(paths: Sequence[str], join: str) -> list[Series]:
     """Group captures.
-
-    Args:
-        paths: in decoding order.
-        join: one of ``JOIN``.
 
     Returns:
         Each path once. Files that may continue each other form one series, in the order of their

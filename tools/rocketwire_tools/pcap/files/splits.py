@@ -43,57 +43,36 @@ if TYPE_CHECKING:
         def chain(self, data: bytes, offset: int, *, last: bool) -> int | None:
             """Find the first of several plausible records.
 
-            Args:
-                data: bytes of the file.
-                offset: of the data in the file.
-                last: whether the data ends at the end of the file.
-
             Returns:
                 An offset in the data; None if more bytes are needed, -1 if there is no record.
             """
             ...
 
 
-CHAIN: Final = 12
-"""Consecutive records that must be plausible."""
-_FEW: Final = 3
-"""The same at the end of a file that ends within a record."""
+CHAIN: Final = 12  # Consecutive records that must be plausible
+_FEW: Final = 3  # The same at the end of a file that ends within a record
 _WINDOW: Final = 1 << 16
 _MOST_WINDOW: Final = 4 << 20
 _HEAD: Final = 1 << 20
 _ALL: Final = 1 << 62
-_NEAR: Final = 366 * 86_400
-"""Seconds between the first record and any other record at most."""
+_NEAR: Final = 366 * 86_400  # Seconds between the first record and any other record at most
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A part of a capture.
+    """A part of a capture."""
 
-    Attributes:
-        path: of the file.
-        start: offset of the first record; 0 for the front of the file.
-        end: offset after the last record; None for the end of the file.
-        before: path of the capture that this file continues, if it is one of a series.
-        after: path of the capture that continues this file.
-        certain: whether these files continue each other regardless of their times.
-    """
-
-    path: str
-    start: int = 0
-    end: int | None = None
+    path: str  # of the file
+    start: int = 0  # offset of the first record; 0 for the front of the file
+    end: int | None = None  # offset after the last record; None for the end of the file
+    # path of the capture that this file continues, if it is one of a series
     before: str | None = None
-    after: str | None = None
-    certain: bool = True
+    after: str | None = None  # path of the capture that continues this file
+    certain: bool = True  # whether these files continue each other regardless of their times
 
 
 class PcapHead:
-    """The file header of a classic capture.
-
-    Args:
-        path: for error messages.
-        data: the first bytes, including a record header.
-    """
+    """The file header of a classic capture."""
 
     end = 24
 
@@ -109,7 +88,6 @@ class PcapHead:
         self._second: int = struct.unpack_from(f"{self._order}I", data, 24)[0] if has_record else 0
 
     def records(self, reader: RangeReader) -> Iterator[Records]:
-        """See ``Head``."""
         return reader.classic(self.format)
 
     def chain(self, data: bytes, offset: int, *, last: bool) -> int | None:
@@ -149,18 +127,12 @@ class PcapHead:
 
 
 class PcapngHead:
-    """The front of a pcapng capture.
-
-    Args:
-        path: for error messages.
-        data: the first bytes.
-    """
+    """The front of a pcapng capture."""
 
     def __init__(self, path: str, data: bytes) -> None:
         self.section, self.end = pcapng.front(path, data)
 
     def records(self, reader: RangeReader) -> Iterator[Records]:
-        """See ``Head``."""
         return pcapng.read(reader, self.section)
 
     def chain(self, data: bytes, offset: int, *, last: bool) -> int | None:
@@ -196,29 +168,20 @@ class PcapngHead:
 
 
 class RangeReader(CaptureReader):
-    """Reads a capture from a record on.
-
-    Args:
-        path: for error messages.
-        head: of the capture; None to read it from its front.
-        source: its bytes from that record on.
-        base: offset of that record in the results.
-        chunk_size: bytes that are decoded together.
-    """
+    """Reads a capture from a record on."""
 
     def __init__(
         self,
-        path: str,
-        head: Head | None,
-        source: ByteSource,
-        base: int,
-        chunk_size: int = CHUNK_SIZE,
+        path: str,  # for error messages
+        head: Head | None,  # of the capture; None to read it from its front
+        source: ByteSource,  # its bytes from that record on
+        base: int,  # offset of that record in the results
+        chunk_size: int = CHUNK_SIZE,  # bytes that are decoded together
     ) -> None:
         super().__init__(path, source, chunk_size=chunk_size, base=base)
         self._head = head
 
     def __iter__(self) -> Iterator[Records]:
-        """See ``CaptureReader``."""
         return super().__iter__() if self._head is None else self._head.records(self)
 
     def classic(self, classic: PcapFormat) -> Iterator[Records]:
@@ -250,22 +213,16 @@ class Range:
         self.close()
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """See ``ByteSource``."""
         count = self._file.readinto(buffer[: self._left]) or 0
         self._left -= count
         return count
 
     def close(self) -> None:
-        """See ``ByteSource``."""
         self._file.close()
 
 
 def read_head(path: str) -> Head | None:
-    """Read the front of a capture; None if it is compressed, or ends within its file header.
-
-    Raises:
-        CaptureError: the file cannot be read, or is not a capture.
-    """
+    """Read the front of a capture; None if it is compressed, or ends within its file header."""
     try:
         with open(path, "rb") as file:
             data = file.read(_HEAD)
@@ -279,16 +236,7 @@ def read_head(path: str) -> Head | None:
 
 
 def find_record(path: str, head: Head, offset: int) -> int:
-    """Find the first record at or after an offset; returns the size of the file if there is none.
-
-    Args:
-        path: of the file.
-        head: its front.
-        offset: any offset.
-
-    Raises:
-        CaptureError: there are no plausible records.
-    """
+    """Find the first record at or after an offset; without one, the size of the file."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         offset = max(offset, head.end)
@@ -313,15 +261,8 @@ def _read_at(file: IO[bytes], offset: int, count: int) -> bytes:
 def plan(path: str, size: int) -> list[Split]:
     """Split a capture.
 
-    Args:
-        path: of the file.
-        size: least bytes of a part; 0 for one part.
-
     Returns:
         Parts that contain every record once; one part for a compressed capture or an empty file.
-
-    Raises:
-        CaptureError: the file cannot be read, or is not a capture.
     """
     total = os.path.getsize(path) if os.path.exists(path) else 0
     head = read_head(path) if total or not os.path.exists(path) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.files.buffers import buffer_of
 from rocketwire_tools.pcap.files.records import (
     CHUNK_SIZE,
     MAX_RECORD,
@@ -13,46 +12,36 @@ from rocketwire_tools.pcap.files.records import (
 )
 
 if TYPE_CHECKING:
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.inputs import ByteSource
 
 
 class Window:
-    """The bytes of a capture, one buffer at a time.
-
-    Args:
-        path: for error messages.
-        source: the bytes of the capture.
-        chunk_size: bytes that are decoded together.
-        eager: process the available bytes at once instead of waiting for a whole chunk.
-        base: offset of the first byte in the results.
-
-    Attributes:
-        truncated: whether the last record is incomplete, because the capture is still being written
-            or was cut off.
-    """
+    """The bytes of a capture, one buffer at a time."""
 
     def __init__(
         self,
-        path: str,
-        source: ByteSource,
+        path: str,  # for error messages
+        source: ByteSource,  # the bytes of the capture
         *,
-        chunk_size: int = CHUNK_SIZE,
+        chunk_size: int = CHUNK_SIZE,  # bytes that are decoded together
+        # process the available bytes at once instead of waiting for a whole chunk
         eager: bool = False,
-        base: int = 0,
+        base: int = 0,  # offset of the first byte in the results
     ) -> None:
         self._eager = eager
         self.path = path
+        # whether the last record is incomplete, because the capture is still being written or was
+        # cut off
         self.truncated = False
         self._source = source
         self._chunk = max(chunk_size, 2 * MAX_RECORD)
-        self._buffer = buffer_of(self._chunk + PADDING)
+        self._buffer = bytearray(self._chunk + PADDING)
         self._view = memoryview(self._buffer)[: self._chunk]
         self._size = 0
         self._base = base
         self._failure: CaptureError | None = None
 
-    def window(self) -> tuple[Buffer, int, int]:
+    def window(self) -> tuple[bytearray, int, int]:
         """The buffer, the number of its bytes in use, and its offset in the file."""
         return self._buffer, self._size, self._base
 

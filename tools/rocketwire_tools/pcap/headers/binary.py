@@ -41,14 +41,11 @@ _REMARK: Final = layouts.REMARK_LENGTH_SIZE
 _TOTAL: Final = layouts.EXT_FIELDS_LENGTH_SIZE
 _KEY: Final = layouts.KEY_LENGTH_SIZE
 _VALUE: Final = layouts.VALUE_LENGTH_SIZE
-_MOST_FIELDS: Final = 64
-"""Extension fields of a header; the codec reads a header with more."""
-_LONGEST: Final = 128
-"""Bytes of a text; the codec reads a header with a longer one."""
+_MOST_FIELDS: Final = 64  # Extension fields of a header; the codec reads a header with more
+_LONGEST: Final = 128  # Bytes of a text; the codec reads a header with a longer one
 _FIELDS: Final = ("", *(name for names in NAMES.values() for name in names), *LETTER_NAMES.values())
 """Names of the extension fields that become columns; index 0 stands for all others."""
-_LONGEST_NAME: Final = 16
-"""All of these names are shorter."""
+_LONGEST_NAME: Final = 16  # All of these names are shorter
 _WORDS: Final = (
     np.array([name.encode() for name in _FIELDS], f"S{_LONGEST_NAME}")
     .view(np.uint64)
@@ -81,10 +78,6 @@ class _Fields(NamedTuple):
 
 def read(headers: HeaderBytes, column_names: AbstractSet[str]) -> tuple[Array, Columns]:
     """Read headers.
-
-    Args:
-        headers: all in one piece.
-        column_names: the optional columns to make, of ``OPTIONAL_COLUMNS``.
 
     Returns:
         Which of the headers were read, and the columns. Entries of the other headers are arbitrary.
@@ -136,7 +129,6 @@ def _make_text_column(data: Array, span: Span, good: Array) -> Column:
 
 
 def _integers(data: Array, size: int) -> Array:
-    """The signed integers that begin at each offset."""
     return np.ndarray((len(data) - size + 1,), f">i{size}", data, strides=(1,))
 
 
@@ -170,12 +162,6 @@ def _find_fields(data: Array, offset: Array, until: Array, good: Array) -> _Fiel
 def _find_texts(data: Array, fields: _Fields, letters: Array, good: Array) -> dict[str, Span]:
     """Find the texts of the extension fields that become columns; a header with a repeated field is
     marked as not good.
-
-    Args:
-        data: holds the headers.
-        fields: of the headers.
-        letters: headers whose fields have one-letter names.
-        good: good headers.
     """
     length = np.clip(fields.key_length, 0, _LONGEST_NAME)
     candidates = _CANDIDATES[length << 8 | data[fields.key]]

@@ -26,23 +26,18 @@ LETTER_NAMES: Final = {"topic": "b", "group": "a", "queue_id": "e"}
 """The same for headers with one-letter names."""
 OPTIONAL_COLUMNS: Final = frozenset({"language", "remark", *NAMES})
 """The columns that are made only on request."""
-ABSENT: Final = -1
-"""Length of a missing text."""
+ABSENT: Final = -1  # Length of a missing text
 
 
 @dataclass(slots=True)
 class Columns:
-    """Fields of headers, one entry for each header. A missing text is null, a missing number 0.
-
-    Attributes:
-        ok: whether the header could be read.
-    """
+    """Fields of headers, one entry for each header. A missing text is null, a missing number 0."""
 
     code: Array
     version: Array
     opaque: Array
     flag: Array
-    ok: Array
+    ok: Array  # whether the header could be read
     language: Column | None = None
     remark: Column | None = None
     topic: Column | None = None
@@ -104,13 +99,7 @@ class Span(NamedTuple):
 
 
 def text_column(text: Array, ends: Array, there: Array) -> Column:
-    """Make a column of texts.
-
-    Args:
-        text: all texts as UTF-8.
-        ends: 0, and the end of each text.
-        there: which texts exist; missing texts have no bytes.
-    """
+    """Make a column of texts."""
     parts = (np.packbits(there, bitorder="little"), ends, text)
     buffers = [pa.py_buffer(part) for part in parts]
     values: Column = pa.Array.from_buffers(pa.string(), len(there), buffers)
@@ -118,12 +107,7 @@ def text_column(text: Array, ends: Array, there: Array) -> Column:
 
 
 def text_bytes(data: Array, span: Span) -> tuple[Array, Array]:
-    """Copy texts; returns their bytes, and 0 with the end of each text.
-
-    Args:
-        data: holds the texts.
-        span: their positions.
-    """
+    """Copy texts; returns their bytes, and 0 with the end of each text."""
     length = np.maximum(span.length, 0)
     ends = np.zeros(len(length) + 1, np.int32)
     np.cumsum(length, out=ends[1:])

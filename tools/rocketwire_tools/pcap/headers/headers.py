@@ -38,28 +38,18 @@ __all__ = [
     "ext_fields_text",
 ]
 
-_FEW: Final = 96
-"""Fewer ROCKETMQ headers are read faster one by one."""
+_FEW: Final = 96  # Fewer ROCKETMQ headers are read faster one by one
 
 
 class HeaderReader:
-    """Reads headers.
-
-    Args:
-        column_names: the optional columns to make, of ``OPTIONAL_COLUMNS``.
-    """
+    """Reads headers."""
 
     def __init__(self, column_names: AbstractSet[str] = OPTIONAL_COLUMNS) -> None:
         self._column_names = column_names
         self._json = JsonHeaders(column_names)
 
     def read(self, headers: HeaderBytes, types: Array) -> Columns:
-        """Read headers.
-
-        Args:
-            headers: their bytes.
-            types: JSON or ROCKETMQ for each.
-        """
+        """Read headers."""
         parts = list(self._read(headers, types))
         numbers = np.concatenate([part_numbers for part_numbers, _ in parts])
         read = joined([columns for _, columns in parts])
@@ -70,7 +60,6 @@ class HeaderReader:
         return read.take(places)
 
     def _read(self, headers: HeaderBytes, types: Array) -> Iterator[tuple[Array, Columns]]:
-        """Read headers in parts: yields indices of headers and their columns."""
         rocketmq = np.flatnonzero(types != JSON)
         if not len(rocketmq):
             yield from self._json.read(headers)
@@ -81,7 +70,6 @@ class HeaderReader:
         yield from self._rocketmq(headers, rocketmq)
 
     def _rocketmq(self, headers: HeaderBytes, numbers: Array) -> Iterator[tuple[Array, Columns]]:
-        """Read the ROCKETMQ headers with these indices."""
         unread = numbers
         if len(numbers) >= _FEW:
             chosen = headers.take(numbers)

@@ -1,15 +1,12 @@
 """Reads JSON headers with msgspec, which knows the members that become columns, and with the codec.
 
-Adjacent headers in memory are read together, as JSON lines. The codec reads headers that msgspec
-rejects, one by one. A header that begins and ends with a brace cannot merge with its neighbour into
-one value: strict JSON has no line feed within a text, and elsewhere something must stand between
-two braces.
+The codec reads headers that msgspec rejects.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import msgspec
 import numpy as np
@@ -20,7 +17,6 @@ from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.json_header import decode_json_header
 from rocketwire_tools.pcap.arrow import column, pa
 from rocketwire_tools.pcap.headers.columns import NAMES, Columns, has_letters, parse_int32
-from rocketwire_tools.pcap.streams.header_bytes import in_memory_order, room_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -68,87 +64,30 @@ class ColumnFieldsWithExt(ColumnFields, gc=False):
 
 
 _NO_CODE: Final = 1 << 32
-BAD: Final = ColumnFieldsWithExt(_NO_CODE, language=None)
-"""Stands for an unreadable header."""
+BAD: Final = ColumnFieldsWithExt(_NO_CODE, language=None)  # Stands for an unreadable header
 _NO_EXT_FIELDS: Final = ExtFields()
-_BLOCK_SIZE: Final = 1 << 20
-"""Bytes that are read at once."""
-_MAX_OBJECTS: Final = 4096
-"""Headers that become columns at once: as objects they take much memory."""
-_OPENING, _CLOSING, _LINE_FEED = b"{}\n"
+_MAX_OBJECTS: Final = 4096  # Headers that become columns at once: as objects they take much memory
 _NOT_STRICT: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-class _Lines(NamedTuple):
-    """Headers of a piece of memory in its order: the piece, and start and end of each header."""
-
-    text: memoryview
-    start: Array
-    end: Array
-
-
 class JsonHeaders:
-    """Reads JSON headers.
-
-    Args:
-        column_names: the optional columns to make, of ``OPTIONAL_COLUMNS``.
-    """
+    """Reads JSON headers."""
 
     def __init__(self, column_names: AbstractSet[str]) -> None:
         self._column_names = column_names
         header_class = ColumnFields if column_names.isdisjoint(NAMES) else ColumnFieldsWithExt
         decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(header_class)
-        self._decode_lines: Callable[[memoryview], list[ColumnFields]] = decoder.decode_lines
         self._decode_header: Callable[[memoryview], ColumnFields] = decoder.decode
 
     def read(self, headers: HeaderBytes) -> Iterator[tuple[Array, Columns]]:
         """Read headers in parts: yields indices of headers and their columns."""
         for piece, numbers, start in headers.split():
-            order = in_memory_order(start)
-            ordered_numbers, start = numbers[order], start[order]
-            lines = _Lines(piece.data, start, start + headers.length[ordered_numbers])
-            first = 0
-            for part in self._read_piece(lines, _ends_of_blocks(piece, *lines[1:])):
-                last = first + len(part.code)
-                yield ordered_numbers[first:last], part
-                first = last
-
-    def _read_piece(self, lines: _Lines, ends: Sequence[int]) -> Iterator[Columns]:
-        """Read the headers of a piece of memory in its order."""
-        read: list[ColumnFields] = []
-        first = 0
-        for last in ends:
-            self._read_block(lines, first, last, read)
-            first = last
-            if len(read) >= _MAX_OBJECTS:
-                yield to_columns(read, self._column_names)
-                read.clear()
-        if read:
-            yield to_columns(read, self._column_names)
-
-    def _read_block(self, lines: _Lines, first: int, last: int, read: list[ColumnFields]) -> None:
-        """Read headers together; if one is invalid, read both halves.
-
-        Args:
-            lines: holds the headers.
-            first: index of the first header.
-            last: index after the last header.
-            read: the results are appended to it.
-        """
-        text = lines.text[lines.start[first] : lines.end[last - 1]]
-        if last - first == 1:
-            read.append(self.read_one(text))
-            return
-        try:
-            values = self._decode_lines(text)
-        except _NOT_STRICT:
-            values = []
-        if len(values) == last - first:
-            read += values
-            return
-        middle = (first + last) // 2
-        self._read_block(lines, first, middle, read)
-        self._read_block(lines, middle, last, read)
+            text, ends = piece.data, start + headers.length[numbers]
+            for first in range(0, len(numbers), _MAX_OBJECTS):
+                part = slice(first, first + _MAX_OBJECTS)
+                places = zip(start[part].tolist(), ends[part].tolist(), strict=True)
+                read = [self.read_one(text[begin:end]) for begin, end in places]
+                yield numbers[part], to_columns(read, self._column_names)
 
     def read_one(self, header: memoryview) -> ColumnFields:
         """Read one header."""
@@ -159,19 +98,6 @@ class JsonHeaders:
                 return _from_fields(decode_json_header(bytes(header)))
             except CodecError:
                 return BAD
-
-
-def _ends_of_blocks(piece: Array, start: Array, end: Array) -> list[int]:
-    """Group adjacent headers that begin and end with a brace (and maybe a line feed); returns
-    the index after each group."""
-    last = end - 1
-    last -= piece[last] == _LINE_FEED
-    has_braces = (piece[start] == _OPENING) & (piece[last] == _CLOSING) & (last > start)
-    block = start // _BLOCK_SIZE
-    cut = (start[1:] != start[:-1] + room_of(end - start)[:-1]) | (block[1:] != block[:-1])
-    if not has_braces.all():
-        cut |= ~has_braces[1:] | ~has_braces[:-1]
-    return [*(np.flatnonzero(cut) + 1).tolist(), len(start)]
 
 
 def read_rocketmq(headers: Sequence[bytes], column_names: AbstractSet[str]) -> Columns:
@@ -285,8 +211,6 @@ def replace_surrogates(text: str) -> str:
 
 
 class _Integers(dict[str | None, int | None]):
-    """Cache of parsed integers: queue ids repeat."""
-
     def __missing__(self, text: str | None) -> int | None:
         number = parse_int32(text)
         if len(self) < _MOST_INTEGERS:

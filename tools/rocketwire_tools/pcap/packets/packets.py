@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire_tools.pcap.files.records import rows_at
-from rocketwire_tools.pcap.packets import tunnels
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.records import Integers, Records
     from rocketwire_tools.pcap.packets.skipped import Skipped
 
@@ -49,35 +47,22 @@ _RAW: Final = (101, 12, 14)
 _RAW_IPV4: Final = 228
 _RAW_IPV6: Final = 229
 _FAMILY_INET: Final = 2
-_FAMILIES_INET6: Final = (10, 24, 28, 30)
-"""AF_INET6 of Linux, NetBSD, FreeBSD and Darwin."""
+_FAMILIES_INET6: Final = (10, 24, 28, 30)  # AF_INET6 of Linux, NetBSD, FreeBSD and Darwin
 
 
 @dataclass(slots=True)
 class Segments:
-    """TCP segments, one entry each, in the order of their capture.
+    """TCP segments, one entry each, in the order of their capture."""
 
-    Attributes:
-        record: number of the record in its chunk.
-        source: number of the sender: address number << 16 | port, see ``Addresses``.
-        target: number of the receiver.
-        sequence: of the first byte.
-        acknowledged: next sequence number that the sender expects, with flag ACK.
-        flags: of TCP.
-        data: offset of the payload in the buffer.
-        captured: captured bytes of the payload.
-        length: bytes of the payload on the wire.
-    """
-
-    record: Integers
-    source: Integers
-    target: Integers
-    sequence: Integers
-    acknowledged: Integers
-    flags: Integers
-    data: Integers
-    captured: Integers
-    length: Integers
+    record: Integers  # number of the record in its chunk
+    source: Integers  # number of the sender: address number << 16 | port, see ``Addresses``
+    target: Integers  # number of the receiver
+    sequence: Integers  # of the first byte
+    acknowledged: Integers  # next sequence number that the sender expects, with flag ACK
+    flags: Integers  # of TCP
+    data: Integers  # offset of the payload in the buffer
+    captured: Integers  # captured bytes of the payload
+    length: Integers  # bytes of the payload on the wire
 
     def take(self, numbers: Integers) -> Segments:
         """The segments with these indices, in the given order."""
@@ -91,8 +76,7 @@ MOST_ADDRESSES: Final = 1 << 17
 class Addresses:
     """Numbers of IPv6 addresses; an IPv4 address is its own number."""
 
-    _FIRST = 1 << 32
-    """Number of the first IPv6 address."""
+    _FIRST = 1 << 32  # Number of the first IPv6 address
 
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
@@ -140,19 +124,8 @@ class Addresses:
         self._texts = {number: text for number, text in self._texts.items() if number in numbers}
         self._numbers = {text: number for number, text in self._texts.items()}
 
-    # ---- for another process
 
-    def of_ends(self, *ends: Integers) -> dict[int, bytes]:
-        """The IPv6 addresses of senders and receivers, by number."""
-        numbers = {number for end in ends for number in np.unique(end >> 16).tolist()}
-        return {number: self._texts[number] for number in numbers if number >= self._FIRST}
-
-    def learn(self, texts: dict[int, bytes]) -> None:
-        """Replace the addresses by those of another process."""
-        self._texts = texts
-
-
-UNREAD: Final = ("link type", "IP fragment", tunnels.TUNNEL)
+UNREAD: Final = ("link type", "IP fragment")
 """Prefixes of the reasons for which a packet that may contain frames was not decoded."""
 
 
@@ -162,9 +135,8 @@ def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segmen
     end = records.data + records.captured
     four = np.flatnonzero(ether_type == _IPV4)
     six = np.flatnonzero(ether_type == _IPV6)
-    tunnels.count_types(
-        skipped, ether_type[(ether_type != _IPV4) & (ether_type != _IPV6) & (ether_type >= 0)]
-    )
+    others = (ether_type != _IPV4) & (ether_type != _IPV6) & (ether_type >= 0)
+    skipped.count("not IP", int(others.sum()))
     parts: list[Network] = []
     if len(four):
         parts.append(_ipv4(records, four, offset[four], end[four], skipped))
@@ -215,7 +187,7 @@ def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
 
 
 def _of_link(
-    buffer: Buffer, link: int, data: Integers, captured: Integers, skipped: Skipped
+    buffer: bytearray, link: int, data: Integers, captured: Integers, skipped: Skipped
 ) -> tuple[Integers, Array]:
     if link == ETHERNET:
         return _tagged(buffer, data + 14, captured - 14, _big16(buffer, data + 12))
@@ -234,12 +206,12 @@ def _of_link(
     return data, np.full(len(data), _UNKNOWN)
 
 
-def _big16(buffer: Buffer, offsets: Integers) -> Array:
+def _big16(buffer: bytearray, offsets: Integers) -> Array:
     return rows_at(buffer, offsets, 2).view(">u2")[:, 0].astype(np.int64)
 
 
 def _tagged(
-    buffer: Buffer, offset: Integers, room: Integers, ether_type: Array
+    buffer: bytearray, offset: Integers, room: Integers, ether_type: Array
 ) -> tuple[Integers, Array]:
     for _ in range(_MAX_TAGS):
         tagged = np.flatnonzero(np.isin(ether_type, _VLAN) & (room >= 4))
@@ -291,7 +263,7 @@ def _ipv4(
     good = (offset + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
     is_whole = (head["fragment"] & 0x3FFF) == 0
     tcp = head["protocol"] == _TCP
-    tunnels.count_protocols(skipped, records, good & ~tcp, offset + size, head["protocol"])
+    skipped.count("not TCP", int((good & ~tcp).sum()))
     skipped.count("IP fragment", int((good & tcp & ~is_whole).sum()))
     skipped.count("damaged IP header", int((~good).sum()))
     keep = np.flatnonzero(good & is_whole & tcp)
@@ -332,14 +304,14 @@ def _ipv6(
     )
     skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
     is_other = (protocol != _TCP) & (protocol != _FRAGMENT)
-    tunnels.count_protocols(skipped, records, is_other, np.minimum(transport, end), protocol)
+    skipped.count("not TCP", int(is_other.sum()))
     keep = np.flatnonzero(protocol == _TCP)
     ends = addresses.numbers(head[keep, 8:40].reshape(-1, 16)) if len(keep) else keep
     return index[keep], transport[keep], stop[keep], ends[::2], ends[1::2]
 
 
 def _past_extensions(
-    buffer: Buffer, offset: Integers, protocol: Array, end: Integers
+    buffer: bytearray, offset: Integers, protocol: Array, end: Integers
 ) -> tuple[Integers, Array]:
     for _ in range(_MOST_EXTENSIONS):
         extended = np.flatnonzero(_EXTENDS[protocol] & (offset + 8 <= end))

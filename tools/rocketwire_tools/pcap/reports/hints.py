@@ -29,9 +29,6 @@ class _EnoughError(Exception):
 def tls_hint(path: str) -> str | None:
     """Describe the encrypted connections of a capture without frames.
 
-    Args:
-        path: of the capture.
-
     Returns:
         None if no connection uses TLS, or if the capture cannot be read twice (standard input).
     """

@@ -31,8 +31,7 @@ _SECOND: Final = 1_000_000_000
 _NARROWEST: Final = _SECOND // 100
 _LEAST_NS: Final = 1e4
 _CLASSES: Final = 160
-_PER_DECADE: Final = 20
-"""Classes of latencies in a decade, from 10 microseconds to 1000 seconds."""
+_PER_DECADE: Final = 20  # Classes of latencies in a decade, from 10 microseconds to 1000 seconds
 _PERCENTILES: Final = (50, 90, 99)
 
 
@@ -41,15 +40,7 @@ class PlotError(ValueError):
 
 
 class PlottedReport:
-    """Adds a plot to a report.
-
-    Args:
-        report: the report.
-        path: of the picture.
-
-    Raises:
-        PlotError: the suffix is not that of a picture, or matplotlib is missing.
-    """
+    """Adds a plot to a report."""
 
     def __init__(self, report: Report, path: str) -> None:
         if Path(path).suffix.lower() not in SUFFIXES:
@@ -67,7 +58,6 @@ class PlottedReport:
         self._latencies = np.zeros((_MOST, _CLASSES), np.int64)
 
     def take(self, batch: Batch) -> None:
-        """See ``Report``."""
         self._report.take(batch)
         if not batch.num_rows:
             return
@@ -90,7 +80,6 @@ class PlottedReport:
         np.add.at(self._latencies, (slot[answered], _class_of(latency[answered])), 1)
 
     def _extend(self, low: int, high: int) -> None:
-        """Extend the slots to the earliest and the latest time."""
         start = low if self._start is None else self._start
         if low < start:
             start = low
@@ -103,12 +92,10 @@ class PlottedReport:
         self._start, self._width = start, width
 
     def _last(self) -> int:
-        """Index of the last slot in use."""
         used = np.flatnonzero(self._frames.any(axis=0))
         return int(used[-1]) if used.size else 0
 
     def _rescale(self, start: int, width: int) -> None:
-        """Move the counts to slots of another width or start."""
         slots = np.arange(_MOST)
         goal = ((self._start or 0) + slots * self._width - start) // width
         used = np.flatnonzero(self._frames.any(axis=0))
@@ -119,11 +106,7 @@ class PlottedReport:
         self._frames, self._latencies = frames, latencies
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
-        """See ``Report``; draws the picture.
-
-        Raises:
-            OSError: the picture cannot be written.
-        """
+        """See ``Report``; draws the picture."""
         self._draw()
         return self._report.tables(totals)
 
@@ -166,14 +149,12 @@ _PLACES: Final = {name: number for number, name in enumerate(KINDS)}
 
 
 def _class_of(latency_ns: Array) -> Array:
-    """The class of each latency."""
     decades = np.log10(np.maximum(latency_ns, _LEAST_NS) / _LEAST_NS)
     result: Array = np.minimum((decades * _PER_DECADE).astype(np.int64), _CLASSES - 1)
     return result
 
 
 def _edges() -> Array:
-    """Boundaries of the classes in milliseconds."""
     edges: Array = _LEAST_NS / 1e6 * 10 ** (np.arange(_CLASSES + 1) / _PER_DECADE)
     return edges
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.records import Records
     from rocketwire_tools.pcap.packets.packets import Addresses, Segments
 
-_MOST: Final = 100_000
-"""Connections and clients that are remembered."""
+_MOST: Final = 100_000  # Connections and clients that are remembered
 _LONGEST: Final = 108
 """Bytes of a direction that are checked: the longest PROXY header of version 1."""
 _NAMES: Final = {
@@ -39,36 +38,22 @@ _NAMES: Final = {
     Protocol.OTHER: "unknown",
     Protocol.UNKNOWN: "unknown",
 }
-_SURE: Final = ("HTTP/2", "TLS")
-"""If one direction has such a protocol, the other has it too."""
+_SURE: Final = ("HTTP/2", "TLS")  # If one direction has such a protocol, the other has it too
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(slots=True)
 class ConnectionOpening:
-    """A connection.
+    """A connection."""
 
-    Attributes:
-        protocol: of its first bytes.
-        bytes: of payload, in both directions.
-        proxied: the client in the PROXY header of a load balancer.
-        speaks: whether it has RocketMQ frames.
-    """
-
-    protocol: str = "no data"
-    bytes: int = 0
-    proxied: str | None = None
-    speaks: bool = False
+    protocol: str = "no data"  # of its first bytes
+    bytes: int = 0  # of payload, in both directions
+    proxied: str | None = None  # the client in the PROXY header of a load balancer
+    speaks: bool = False  # whether it has RocketMQ frames
 
 
 class OpeningReport:
-    """Adds tables about the protocols of connections to a report.
-
-    Args:
-        report: the report.
-        top: rows of a table.
-        redact: secret for masks; None for none.
-    """
+    """Adds tables about the protocols of connections to a report."""
 
     def __init__(self, report: Report, top: int, redact: str | None) -> None:
         self._report = report
@@ -84,14 +69,12 @@ class OpeningReport:
         self._resets = 0
 
     def take(self, batch: Batch) -> None:
-        """See ``Report``."""
         self._report.take(batch)
         for name in batch.column("connection").dictionary_encode().dictionary.to_pylist():
             if (opening := self._openings.get(name)) is not None:
                 opening.speaks = True
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
-        """See ``Report``."""
         return [*self._report.tables(totals), *self._own_tables()]
 
     def count(self, protocol: Protocol) -> int:
@@ -165,7 +148,6 @@ class OpeningReport:
         return self._openings.setdefault(name, ConnectionOpening())
 
     def _read_opening(self, opening: ConnectionOpening, data: bytes) -> None:
-        """Read the first bytes of a direction."""
         skipped = proxy_header_length(data) or 0
         if skipped:
             opening.proxied = self._proxied(data[:skipped])

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Batch
     from rocketwire_tools.pcap.decode.decoder import Totals
 
-_SAMPLE: Final = 200_000
-"""Latencies kept for each code and topic, unless the total is too large."""
+_SAMPLE: Final = 200_000  # Latencies kept for each code and topic, unless the total is too large
 _SAMPLES: Final = 2_000_000
 """Latencies kept in total; beyond that, fewer are kept for each code and topic."""
 _LEAST_SAMPLE: Final = 16
@@ -37,19 +36,12 @@ OTHERS: Final = "(others)"
 
 @dataclass(slots=True)
 class Table:
-    """A table of a report.
+    """A table of a report."""
 
-    Attributes:
-        name: one word.
-        columns: their names.
-        rows: a value for each column.
-        note: a sentence below the table.
-    """
-
-    name: str
-    columns: Sequence[str]
-    rows: list[tuple[Any, ...]]
-    note: str = ""
+    name: str  # one word
+    columns: Sequence[str]  # their names
+    rows: list[tuple[Any, ...]]  # a value for each column
+    note: str = ""  # a sentence below the table
 
     def objects(self) -> list[dict[str, Any]]:
         """The rows as objects."""
@@ -127,7 +119,6 @@ _FORMS: Final[dict[str, Callable[[Any], str]]] = {"_ms": milliseconds, "_ns": cl
 
 
 def _unit(name: str) -> str:
-    """The unit at the end of a column's name; empty for none."""
     return next((unit for unit in _FORMS if name.endswith(unit)), "")
 
 
@@ -139,25 +130,18 @@ def _name(code: int | None) -> str:
 
 
 def _request_name(request_code: int | None) -> str:
-    """The name of the request of a response; ``?`` if it was not captured."""
     return "?" if request_code is None else _name(request_code)
 
 
 class Sample:
-    """Latencies in milliseconds: all of them, or a random sample.
-
-    Attributes:
-        count: of all latencies.
-        largest: of all latencies.
-        values: the sample.
-    """
+    """Latencies in milliseconds: all of them, or a random sample."""
 
     __slots__ = ("count", "largest", "values")
 
     def __init__(self) -> None:
-        self.count = 0
-        self.largest = 0.0
-        self.values = array("d")
+        self.count = 0  # of all latencies
+        self.largest = 0.0  # of all latencies
+        self.values = array("d")  # the sample
 
     def add(self, value: float, limit: int) -> bool:
         """Add a latency to a sample of limited size; returns whether the sample has grown."""
@@ -222,7 +206,6 @@ class SlowReport:
         self._poll_ends = PollEnds()
 
     def take(self, batch: Batch) -> None:
-        """See ``Report``."""
         columns = (batch.column(name).to_pylist() for name in self.fields)
         for time_ns, connection, frame_kind, code, request_code, opaque, topic, latency in zip(
             *columns, strict=True
@@ -243,7 +226,6 @@ class SlowReport:
             self._thin()
 
     def _key(self, code: int, topic: str) -> tuple[int | None, str]:
-        """The key under which latencies of a code and topic are kept."""
         keys: list[tuple[int | None, str]] = [(code, topic), (code, OTHERS)]
         for limit, key in zip((_KEYS, 2 * _KEYS), keys, strict=True):
             if key in self._samples or len(self._samples) < limit:
@@ -251,14 +233,12 @@ class SlowReport:
         return None, OTHERS
 
     def _thin(self) -> None:
-        """Keep half as many latencies for each code and topic."""
         self._most //= 2
         for sample in self._samples.values():
             sample.thin(self._most)
         self._kept = sum(len(sample.values) for sample in self._samples.values())
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
-        """See ``Report``."""
         del totals
         rows = sorted(
             (
@@ -339,7 +319,6 @@ class ColumnReport:
         self._tally = Tally()
 
     def take(self, batch: Batch) -> None:
-        """See ``Report``."""
         self._tally.add(
             self._keys(batch),
             batch.column("frame_length").to_pylist(),
@@ -348,7 +327,6 @@ class ColumnReport:
         )
 
     def _keys(self, batch: Batch) -> list[Any]:
-        """The key of each row."""
         values: list[Any] = batch.column(self._column).to_pylist()
         if self._of_request is None:
             return values
@@ -356,7 +334,6 @@ class ColumnReport:
         return [value or of_request for value, of_request in zip(values, of_requests, strict=True)]
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
-        """See ``Report``."""
         del totals
         name = f"{self._column}s"
         return [Table(name, (self._column, *_TALLIED), self._tally.rows(self._top))]
@@ -385,7 +362,6 @@ class SummaryReport:
         self._connections: set[str] = set()
 
     def take(self, batch: Batch) -> None:
-        """See ``Report``."""
         get = {name: batch.column(name).to_pylist() for name in self.fields}
         times = get["time_ns"]
         self._first = min(times) if not self._first else min(self._first, *times)
@@ -440,7 +416,6 @@ class SummaryReport:
         return "connections with frames" + (", at least" if beyond else "")
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
-        """See ``Report``."""
         seconds = (self._last - self._first) / 1e9
         frames = sum(self._kinds.values())
         for capture in totals:
@@ -482,7 +457,6 @@ def _version(number: int | None) -> str | None:
 
 
 def _fold(counts: Counter[Any], other_key: tuple[Any, ...]) -> None:
-    """Merge the counts after the first ``_KEYS`` into one."""
     for key in list(islice(counts, _KEYS, None)):
         if key != other_key:
             counts[other_key] += counts.pop(key)

@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections import deque
-from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -29,83 +28,55 @@ if TYPE_CHECKING:
 
 
 FAILED: Final = 1
-WATCHING: Final = ("summary", "connections")
-"""Reports that include the protocols of connections."""
-_AT_ONCE: Final = 16_384
-"""Rows that a report turns into objects at once."""
-_REPORT_EVERY: Final = 0.5
-"""Seconds between two lines of progress."""
+WATCHING: Final = ("summary", "connections")  # Reports that include the protocols of connections
+_AT_ONCE: Final = 16_384  # Rows that a report turns into objects at once
+_REPORT_EVERY: Final = 0.5  # Seconds between two lines of progress
 
 
 class CaptureRun:
-    """Decodes several captures.
-
-    Args:
-        captures: their paths.
-        selection: selects rows.
-        live: return rows as soon as they are known.
-        jobs: number of processes; only for captures that can be read more than once.
-        join: which captures are decoded as one, see ``files.series``; none if ``live``.
-        watch: see ``decoder.Options``; only with one process.
-
-    Attributes:
-        failed: whether a capture could not be read to its end.
-        totals: of each capture, or series of captures, so far.
-    """
+    """Decodes several captures."""
 
     def __init__(
         self,
-        captures: Sequence[str],
-        selection: Selection,
+        captures: Sequence[str],  # their paths
+        selection: Selection,  # selects rows
         *,
-        live: bool = False,
-        jobs: int = 1,
+        live: bool = False,  # return rows as soon as they are known
+        # which captures are decoded as one, see ``files.series``; none if ``live``
         join: str = "auto",
-        watch: Watch | None = None,
+        watch: Watch | None = None,  # see ``decoder.Options``
     ) -> None:
         self._live = live
         self._join = "none" if live else join
-        self._jobs = jobs
         self._watch = watch
         self._captures = captures
         self._selection = selection
         self._shown = 0.0
         self._progress = sys.stderr.isatty() and not sys.stdout.isatty()
-        self.failed = False
-        self.totals: list[Totals] = []
+        self.failed = False  # whether a capture could not be read to its end
+        self.totals: list[Totals] = []  # of each capture, or series of captures, so far
 
     def batches(self) -> Iterator[Batch]:
         """The selected rows. If a capture cannot be read, an error is printed, and the next one
         follows."""
-        with ExitStack() as stack:
-            jobs = None
-            if self._jobs > 1 and not self._live and any(map(_can_be_shared, self._captures)):
-                from rocketwire_tools.pcap.decode.jobs import Jobs
-
-                jobs = stack.enter_context(closing(Jobs(self._jobs, self._selection)))
-            waiting = deque(series(self._captures, self._join))
-            while waiting:
-                captures = waiting.popleft()
-                self.totals.append(Totals())
-                shared = jobs is not None and all(map(_can_be_shared, captures.paths))
-                try:
-                    for batch in (
-                        jobs.decode(captures, self.totals[-1])
-                        if jobs and shared
-                        else self._decode(captures)
-                    ):
-                        yield batch
-                        self._show_progress(captures, self.totals[-1])
-                except CaptureError as error:
-                    self.totals[-1].failures.append(error)
-                    self.totals[-1].files = len(captures.paths)
-                totals = self.totals[-1]
-                for failure in totals.failures:
-                    self.failed = True
-                    self._print(f"rocketwire-pcap: {failure}")
-                self._print_remarks(captures, totals)
-                if (next_series := captures.rest(totals.files)) is not None:
-                    waiting.appendleft(next_series)
+        waiting = deque(series(self._captures, self._join))
+        while waiting:
+            captures = waiting.popleft()
+            self.totals.append(Totals())
+            try:
+                for batch in self._decode(captures):
+                    yield batch
+                    self._show_progress(captures, self.totals[-1])
+            except CaptureError as error:
+                self.totals[-1].failures.append(error)
+                self.totals[-1].files = len(captures.paths)
+            totals = self.totals[-1]
+            for failure in totals.failures:
+                self.failed = True
+                self._print(f"rocketwire-pcap: {failure}")
+            self._print_remarks(captures, totals)
+            if (next_series := captures.rest(totals.files)) is not None:
+                waiting.appendleft(next_series)
 
     def _decode(self, captures: Series) -> Iterator[Batch]:
         options = Options(
@@ -134,7 +105,6 @@ class CaptureRun:
         sys.stderr.flush()
 
     def _print_remarks(self, captures: Series, totals: Totals) -> None:
-        """Print what a reader of the rows should know."""
         path = captures.name(totals.files)
         for file_path in captures.paths[: totals.files]:
             if Path(file_path).is_file() and not Path(file_path).stat().st_size:
@@ -150,7 +120,7 @@ class CaptureRun:
         if unread:
             reasons = ", ".join(f"{why}: {count:,}" for why, count in sorted(unread.items()))
             self._print(f"{path}: packets that were not decoded: {reasons}")
-        elif totals.packets and not (totals.frames or self._selection.arguments[1]):
+        elif totals.packets and not (totals.frames or self._selection.is_filtered):
             reasons = ", ".join(f"{why}: {count:,}" for why, count in totals.skipped.most_common())
             self._print(
                 f"{path}: no frames in {totals.packets:,} packets{reasons and f' ({reasons})'}"
@@ -172,39 +142,21 @@ class CaptureRun:
         print(f"{front}{line}", file=sys.stderr)
 
 
-def _can_be_shared(path: str) -> bool:
-    """Whether several processes can read it."""
-    return Path(path).is_file()
-
-
 def decode(
-    captures: Sequence[str],
-    selection: Selection,
-    path: str | None,
-    form: str,
+    captures: Sequence[str],  # their paths
+    selection: Selection,  # selects rows
+    path: str | None,  # of the output; None for standard output
+    form: str,  # a format of ``output.FORMATS``
     *,
-    live: bool = False,
-    jobs: int = 1,
-    join: str = "auto",
+    live: bool = False,  # write rows as soon as they are known
+    join: str = "auto",  # which captures are decoded as one
 ) -> int:
     """Write the rows of captures.
 
-    Args:
-        captures: their paths.
-        selection: selects rows.
-        path: of the output; None for standard output.
-        form: a format of ``output.FORMATS``.
-        live: write rows as soon as they are known.
-        jobs: number of processes.
-        join: which captures are decoded as one.
-
     Returns:
         The exit status.
-
-    Raises:
-        OSError: the output cannot be written.
     """
-    run = CaptureRun(captures, selection, live=live, jobs=jobs, join=join)
+    run = CaptureRun(captures, selection, live=live, join=join)
     with open_sink(path, form, selection.schema) as sink:
         for batch in run.batches():
             sink.write(batch)

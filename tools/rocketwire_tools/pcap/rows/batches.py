@@ -44,37 +44,23 @@ _JSON: Final = pa.scalar("JSON", pa.string())
 
 
 _OF_PAIRS: Final = frozenset({"request_code", "request_topic", "latency_ns"})
-_NO_ANSWER: Final = 2
-"""Flag of a oneway request; stands for an unreadable header."""
+_NO_ANSWER: Final = 2  # Flag of a oneway request; stands for an unreadable header
 
 
 @dataclass(slots=True)
 class _PendingBatch:
-    """The columns of a batch, and the pairs that may still change."""
-
     columns: dict[str, Column]
     paired: Paired
     rows: int
 
 
 class BatchBuilder:
-    """Makes Arrow batches of rows.
-
-    Args:
-        files: the files in which frames begin.
-        fields: the requested columns.
-        addresses: numbers of addresses.
-        pairing: finds the requests of responses.
-
-    Attributes:
-        files: the files in which frames begin.
-        names: texts of addresses and connections.
-    """
+    """Makes Arrow batches of rows."""
 
     def __init__(
         self, files: FileNames, fields: Sequence[str], addresses: Addresses, pairing: Pairing
     ) -> None:
-        self.files = files
+        self.files = files  # the files in which frames begin
         self._schema = schema(fields)
         self._with_topics = "request_topic" in fields
         self._reader = HeaderReader(
@@ -83,7 +69,7 @@ class BatchBuilder:
         self._pairing = pairing
         self._with_pairs = not _OF_PAIRS.isdisjoint(fields)
         self._held: list[_PendingBatch] = []
-        self.names = StreamNames(addresses)
+        self.names = StreamNames(addresses)  # texts of addresses and connections
 
     def add(self, rows: Rows) -> list[Batch]:
         """Add rows as one batch; returns the batches, in order, whose pairs are final."""
@@ -128,8 +114,6 @@ class BatchBuilder:
 
 
 class _ColumnMaker:
-    """Makes single columns of a batch."""
-
     def __init__(
         self,
         builder: BatchBuilder,
@@ -155,7 +139,6 @@ class _ColumnMaker:
     # ---- connection
 
     def _stream_text(self, which: int) -> Column:
-        """A text of each row's stream."""
         names, rows = self._builder.names, self._rows
         if self._stream_places is None:
             _, first, inverse = np.unique(rows.number, return_index=True, return_inverse=True)
@@ -235,7 +218,6 @@ class _ColumnMaker:
 
 
 def _pair_column(name: str, paired: Paired) -> Column:
-    """A column about the requests of responses."""
     if name == "request_topic":
         return column(paired.topic.tolist(), pa.string())
     if name == "request_code":
@@ -244,7 +226,6 @@ def _pair_column(name: str, paired: Paired) -> Column:
 
 
 def _objects(values: Any) -> Array:
-    """The values of a column as an array of objects."""
     objects: Array = values.to_numpy(zero_copy_only=False)
     return objects
 

@@ -23,13 +23,6 @@ def body_text(
 ) -> str | None:
     """Convert a body to JSON text.
 
-    Args:
-        body: the complete body.
-        code: of the frame.
-        request_code: of the request, for a response; None for a request.
-        version: of the frame.
-        ext_fields: of the frame, as JSON text.
-
     Returns:
         None if the body is unknown or invalid.
     """

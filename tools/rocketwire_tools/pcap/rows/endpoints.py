@@ -15,21 +15,15 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-MOST: Final = 1 << 17
-"""Streams, and addresses, whose texts are cached."""
-_FEW: Final = 4096
-"""Fewer ports are converted one by one; to convert all 65,536 takes longer."""
+MOST: Final = 1 << 17  # Streams, and addresses, whose texts are cached
+_FEW: Final = 4096  # Fewer ports are converted one by one; to convert all 65,536 takes longer
 CONNECTION: Final = 0
 SOURCE: Final = 1
 TARGET: Final = 2
 
 
 class StreamNames:
-    """Texts of streams.
-
-    Args:
-        addresses: numbers of addresses.
-    """
+    """Texts of streams."""
 
     def __init__(self, addresses: Addresses) -> None:
         self._addresses = addresses
@@ -43,13 +37,7 @@ class StreamNames:
         self._columns = [column([], pa.string()) for _ in (CONNECTION, SOURCE, TARGET)]
 
     def rows(self, numbers: Array, sources: Array, targets: Array) -> Array:
-        """Find the rows of streams in ``column``; adds missing streams.
-
-        Args:
-            numbers: of the streams, without duplicates.
-            sources: their senders, as in ``packets.Segments``.
-            targets: their receivers.
-        """
+        """Find the rows of streams in ``column``; adds missing streams."""
         if len(self._numbers) > MOST:
             self._forget()
         places = self._places(numbers)
@@ -91,19 +79,13 @@ class StreamNames:
 
     def _connections(
         self,
-        hosts: Array,
-        texts: list[str],
-        ends: tuple[Array, Array],
-        host_places: tuple[Array, Array],
+        hosts: Array,  # numbers of addresses
+        texts: list[str],  # of the addresses
+        ends: tuple[Array, Array],  # senders and receivers
+        host_places: tuple[Array, Array],  # indices of the addresses of ``ends``
     ) -> Column:
         """Texts of connections, the same for both directions: the end with the larger port, usually
         the client's, comes first.
-
-        Args:
-            hosts: numbers of addresses.
-            texts: of the addresses.
-            ends: senders and receivers.
-            host_places: indices of the addresses of ``ends``.
         """
         packed = [self._addresses.packed(number) for number in hosts.tolist()]
         rank = np.empty(len(hosts), np.int64)
@@ -126,7 +108,6 @@ class StreamNames:
         )
 
     def _port(self, ports: Array) -> Column:
-        """Ports as texts."""
         if len(ports) < _FEW:
             return column([str(port) for port in ports.tolist()], pa.string())
         if not len(self._ports):

@@ -9,47 +9,26 @@ import numpy as np
 from rocketwire_tools.pcap.arrow import column, pa, taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rocketwire_tools.pcap.arrow import Column
 
     Array = np.ndarray[Any, Any]
 
 
 class FileNames:
-    """The files that have been read so far.
-
-    Args:
-        first: path of the first file.
-
-    Attributes:
-        begun: offset of each file in the series, and its path.
-    """
+    """The files that have been read so far."""
 
     def __init__(self, first: str) -> None:
+        # offset of each file in the series, and its path
         self.begun: list[tuple[int, str]] = [(0, first)]
         self._scalar = pa.scalar(first, pa.string())
         self._equal: Column = pa.repeat(self._scalar, 0)
 
     def add(self, base: int, path: str) -> None:
-        """Add the next file.
-
-        Args:
-            base: its offset.
-            path: its path.
-        """
+        """Add the next file."""
         self.begun.append((base, path))
 
-    def learn(self, first_offsets: Iterable[tuple[int, str]]) -> None:
-        """Replace the files by those that another process has read."""
-        self.begun = list(first_offsets)
-
     def column(self, where: Array) -> Column:
-        """The paths of the files in which frames begin.
-
-        Args:
-            where: offset of the record of each frame's first byte.
-        """
+        """The paths of the files in which frames begin."""
         if len(self.begun) == 1:
             if len(self._equal) < len(where):
                 self._equal = pa.repeat(self._scalar, len(where))

@@ -43,22 +43,11 @@ class FilterError(ValueError):
 
 
 class Filter:
-    """A filter of rows.
-
-    Args:
-        text: the expression.
-        columns: types of the columns that may be named in it.
-
-    Attributes:
-        names: the columns that it reads.
-
-    Raises:
-        FilterError: the text is not an expression, or names an unknown column.
-    """
+    """A filter of rows."""
 
     def __init__(self, text: str, columns: Mapping[str, DataType]) -> None:
         self._columns = columns
-        self.names: set[str] = set()
+        self.names: set[str] = set()  # the columns that it reads
         try:
             tree = ast.parse(text.strip(), mode="eval")
             self._expression = self._truth(tree.body)
@@ -236,7 +225,6 @@ def _one_text(node: ast.expr, name: str) -> str:
 
 
 def _as_int64(value: Constant) -> int | None:
-    """The value as an integer of 64 bits, or None."""
     if isinstance(value, str) or (isinstance(value, float) and not value.is_integer()):
         return None
     return int(value) if int(value) in _INT64 else None

@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.arrow import Batch, Column, Schema
 
-_FEW: Final = 128
-"""Fewer rows are written faster as objects."""
-_MOST: Final = 4096
-"""Rows that are written at once."""
-_LARGEST: Final = 64 << 20
-"""Bytes of columns that are written at once, unless there are few rows."""
+_FEW: Final = 128  # Fewer rows are written faster as objects
+_MOST: Final = 4096  # Rows that are written at once
+_LARGEST: Final = 64 << 20  # Bytes of columns that are written at once, unless there are few rows
 _DISTINCT: Final = frozenset(
     {"time_ns", "end_time_ns", "opaque", "latency_ns", "frame_length", "body_length"}
 )
@@ -31,15 +28,8 @@ _DISTINCT: Final = frozenset(
 
 
 class _Part(NamedTuple):
-    """A part of each line.
-
-    Attributes:
-        texts: one text for all lines, or all distinct texts.
-        numbers: indices of the lines' texts; None if all lines have the same.
-    """
-
-    texts: Column
-    numbers: Column | None = None
+    texts: Column  # one text for all lines, or all distinct texts
+    numbers: Column | None = None  # indices of the lines' texts; None if all lines have the same
 
     def column(self, start: int, rows: int) -> Column:
         """The texts of a range of rows."""
@@ -51,8 +41,6 @@ class _Part(NamedTuple):
 
 
 class _Numbers(NamedTuple):
-    """A number for each line."""
-
     values: Column
 
     def column(self, start: int, rows: int) -> Column:
@@ -61,11 +49,7 @@ class _Numbers(NamedTuple):
 
 
 class JsonRows:
-    """Writes rows as JSON lines.
-
-    Args:
-        schema: of the rows.
-    """
+    """Writes rows as JSON lines."""
 
     def __init__(self, schema: Schema) -> None:
         encoder = msgspec.json.Encoder()
@@ -95,7 +79,6 @@ class JsonRows:
             yield text_bytes(strung(*(part.column(start, rows) for part in parts), end))
 
     def _parts(self, batch: Batch) -> tuple[list[_Part | _Numbers], str]:
-        """The parts of the lines, and their common end."""
         parts: list[_Part | _Numbers] = []
         front = "{"
         for name, member in self._names:
@@ -118,6 +101,5 @@ class JsonRows:
 
 
 def _scalar(text: str) -> Column:
-    """A text for all rows."""
     scalar: Column = pa.scalar(text, pa.string())
     return scalar

@@ -31,8 +31,7 @@ _SUFFIXES: Final = {
 }
 
 
-_OBJECTS: Final = 4096
-"""Rows that are objects at the same time."""
+_OBJECTS: Final = 4096  # Rows that are objects at the same time
 
 
 class Sink(Protocol):
@@ -50,11 +49,7 @@ class FormatError(ValueError):
 
 
 def format_of(path: str | None) -> str | None:
-    """The format for a file name's suffix; None for a name without suffix.
-
-    Raises:
-        FormatError: the suffix is unknown.
-    """
+    """The format for a file name's suffix; None for a name without suffix."""
     suffix = "" if path is None else Path(path).suffix.lower()
     if suffix and suffix not in _SUFFIXES:
         suffixes = ", ".join(_SUFFIXES)
@@ -66,16 +61,7 @@ def format_of(path: str | None) -> str | None:
 
 @contextmanager
 def open_sink(path: str | None, form: str, schema: Schema) -> Generator[Sink]:
-    """Write rows to a file, or to standard output.
-
-    Args:
-        path: of the file; None for standard output.
-        form: a name in ``FORMATS``.
-        schema: of the rows.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write rows to a file, or to standard output."""
     if path is None:
         sink = _SINKS[form](sys.stdout.buffer, schema)
         yield sink
@@ -103,12 +89,10 @@ class JsonLines:
         self._rows = JsonRows(schema)
 
     def write(self, batch: Batch) -> None:
-        """See ``Sink``."""
         for lines in self._rows.lines(batch):
             self._file.write(lines)
 
     def close(self) -> None:
-        """See ``Sink``."""
         self._file.flush()
 
 
@@ -121,11 +105,9 @@ class Csv:
         self._writer = csv.CSVWriter(file, schema)
 
     def write(self, batch: Batch) -> None:
-        """See ``Sink``."""
         self._writer.write_batch(batch)
 
     def close(self) -> None:
-        """See ``Sink``."""
         self._writer.close()
         if not self._file.closed:
             self._file.flush()
@@ -144,7 +126,6 @@ class Parquet:
         self._rows = 0
 
     def write(self, batch: Batch) -> None:
-        """See ``Sink``."""
         self._batches.append(batch)
         self._rows += batch.num_rows
         if self._rows >= _GROUP:
@@ -157,13 +138,11 @@ class Parquet:
         self._batches, self._rows = [], 0
 
     def close(self) -> None:
-        """See ``Sink``."""
         self._flush()
         self._writer.close()
 
 
-_GROUP: Final = 65_536
-"""Least rows of a row group of Parquet."""
+_GROUP: Final = 65_536  # Least rows of a row group of Parquet
 _DISTINCT: Final = frozenset(
     {"time_ns", "end_time_ns", "opaque", "latency_ns", "frame_length", "body_length", "ext_fields",
      "body", "header_ok", "body_ok", "gap"}
@@ -197,7 +176,6 @@ class Text:
         self._front = [name for name in _IN_FRONT if name in schema.names]
 
     def write(self, batch: Batch) -> None:
-        """See ``Sink``."""
         for part in _pieces(batch):
             lines = [self._line(row) for row in part.to_pylist()]
             self._file.write("".join(lines).encode(errors="backslashreplace"))
@@ -218,7 +196,6 @@ class Text:
         return " ".join(words) + "\n"
 
     def close(self) -> None:
-        """See ``Sink``."""
         self._file.flush()
 
 

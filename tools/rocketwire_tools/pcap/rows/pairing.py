@@ -19,35 +19,25 @@ from rocketwire_tools.pcap.rows.pending import Pending, Requests
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
-MOST_PENDING: Final = 1 << 18
-"""Requests that wait for a response; the oldest are forgotten."""
+MOST_PENDING: Final = 1 << 18  # Requests that wait for a response; the oldest are forgotten
 _RESPONSE: Final = 1
 _ONEWAY: Final = 2
 EARLY_NS: Final = 250_000_000
 """Nanoseconds that a response may be captured before its request, because network or capture
 reordered them."""
-MOST_HELD: Final = 65_536
-"""Rows that wait for requests."""
+MOST_HELD: Final = 65_536  # Rows that wait for requests
 _OPAQUES: Final = 0xFFFFFFFF
 
 
 @dataclass(slots=True)
 class Paired:
-    """The requests of responses, an entry for each frame. Entries may change until ``until``.
+    """The requests of responses, an entry for each frame. Entries may change until ``until``."""
 
-    Attributes:
-        is_paired: whether the frame is a response with a known request.
-        code: of the request.
-        latency_ns: nanoseconds from the first byte of the request to that of the response.
-        topic: of the request, if topics were given.
-        until: capture time from which on nothing changes.
-    """
-
-    is_paired: Array
-    code: Array
-    latency_ns: Array
-    topic: Array
-    until: int = 0
+    is_paired: Array  # whether the frame is a response with a known request
+    code: Array  # of the request
+    latency_ns: Array  # nanoseconds from the first byte of the request to that of the response
+    topic: Array  # of the request, if topics were given
+    until: int = 0  # capture time from which on nothing changes
 
 
 class _Orphans(NamedTuple):
@@ -60,46 +50,30 @@ class _Orphans(NamedTuple):
 
 
 class _Frames(NamedTuple):
-    """Columns of a chunk's frames."""
-
     code: Array
     time_ns: Array
     topic: Array
 
 
 class Pairing:
-    """The requests without a response so far.
-
-    Attributes:
-        unanswered: requests that were forgotten, or whose opaque was reused.
-        now: latest capture time of a frame's first byte.
-    """
+    """The requests without a response so far."""
 
     def __init__(self, most_pending: int = MOST_PENDING) -> None:
-        self.unanswered = 0
+        self.unanswered = 0  # requests that were forgotten, or whose opaque was reused
         self._pending = Pending(most_pending)
         self._orphans: list[_Orphans] = []
-        self.now = 0
+        self.now = 0  # latest capture time of a frame's first byte
 
     def pair(
         self,
-        number: Array,
-        opaque: Array,
-        flag: Array,
-        code: Array,
-        time_ns: Array,
-        topic: Array | None = None,
+        number: Array,  # of each frame's stream
+        opaque: Array,  # of each frame
+        flag: Array,  # of each frame
+        code: Array,  # of each frame
+        time_ns: Array,  # of each frame's first byte
+        topic: Array | None = None,  # of each frame; None if request topics are not requested
     ) -> Paired:
-        """Pair the frames of a chunk with each other and with earlier requests.
-
-        Args:
-            number: of each frame's stream.
-            opaque: of each frame.
-            flag: of each frame.
-            code: of each frame.
-            time_ns: of each frame's first byte.
-            topic: of each frame; None if request topics are not requested.
-        """
+        """Pair the frames of a chunk with each other and with earlier requests."""
         count = len(number)
         none: Array = np.full(1, None)
         frames = _Frames(code, time_ns, np.broadcast_to(none, count) if topic is None else topic)
@@ -136,7 +110,6 @@ class Pairing:
     def _pair_earlier_requests(
         self, paired: Paired, frames_in_order: Array, key: Array, orphans: Array, frames: _Frames
     ) -> None:
-        """Pair responses with requests of earlier chunks."""
         entries = np.flatnonzero(orphans)
         answered, requests = self._pending.pop(key[entries])
         if not len(answered):
@@ -151,7 +124,6 @@ class Pairing:
     def _pair_late_requests(
         self, frame: Array, key: Array, response: Array, answered: Array, frames: _Frames
     ) -> None:
-        """Pair requests with responses of earlier chunks."""
         for orphans in self._orphans:
             entry = np.minimum(np.searchsorted(key, orphans.key), len(key) - 1)
             next_entry = np.minimum(entry + 1, len(key) - 1)

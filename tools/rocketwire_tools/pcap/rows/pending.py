@@ -14,19 +14,12 @@ if TYPE_CHECKING:
 
 
 class Requests(NamedTuple):
-    """Requests, one entry each.
+    """Requests, one entry each."""
 
-    Attributes:
-        key: identifies the request in a response.
-        code: of the request.
-        time_ns: of its first byte.
-        topic: of the request; None if it is not requested.
-    """
-
-    key: Array
-    code: Array
-    time_ns: Array
-    topic: Array
+    key: Array  # identifies the request in a response
+    code: Array  # of the request
+    time_ns: Array  # of its first byte
+    topic: Array  # of the request; None if it is not requested
 
     def take(self, order: Array) -> Requests:
         """The requests with these indices, in the given order."""
@@ -39,11 +32,7 @@ _NONE: Final = Requests(
 
 
 class Pending:
-    """Requests by key.
-
-    Args:
-        limit: requests that are remembered.
-    """
+    """Requests by key."""
 
     def __init__(self, limit: int) -> None:
         self._most = limit
@@ -56,9 +45,6 @@ class Pending:
 
     def pop(self, keys: Array) -> tuple[Array, Requests]:
         """Remove and return requests.
-
-        Args:
-            keys: without duplicates.
 
         Returns:
             Indices of the keys that exist, and their requests.
@@ -77,9 +63,6 @@ class Pending:
 
     def add(self, requests: Requests) -> int:
         """Add requests.
-
-        Args:
-            requests: in the order of their time, with new keys.
 
         Returns:
             The number of requests that were forgotten.

@@ -1,7 +1,7 @@
 """Masks topics, groups and addresses: a name always has the same mask, which does not reveal it.
 
 A mask depends only on the name and a secret, so that files masked with the same secret can be
-joined. ``redaction_text`` masks names within remarks, extension fields and bodies.
+joined. A remark has one mask as a whole.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
-from rocketwire_tools.pcap.rows.redaction_text import Masks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,12 +26,6 @@ class Redaction:
     Args:
         secret: with the secret, a guessed name can be checked against a mask. An empty secret,
             which an unset shell variable has, is rejected.
-
-    Attributes:
-        within: masks names within texts.
-
-    Raises:
-        ValueError: the secret is empty.
     """
 
     def __init__(self, secret: str) -> None:
@@ -45,7 +38,6 @@ class Redaction:
             return hmac.digest(key, text.encode(errors="surrogatepass"), hashlib.sha256)
 
         self._digest = digest
-        self.within = Masks(self)
 
     def name(self, prefix: str, text: str) -> str:
         """The mask of a name. The digits do not depend on the prefix."""
@@ -74,9 +66,7 @@ class Redaction:
             "dst": self.host,
             "connection": self.connection,
             "file": lambda text: self.name("file", text),
-            "remark": self.within.remark,
-            "ext_fields": self.within.ext_fields,
-            "body": self.within.body,
+            "remark": lambda text: self.name("remark", text),
         }
         columns: list[Column] = []
         for name in batch.schema.names:

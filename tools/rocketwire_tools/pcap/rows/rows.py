@@ -54,17 +54,10 @@ COLUMNS: Final[dict[str, DataType]] = {
 """Columns of every row; docs/guide/pcap.md describes them."""
 
 ON_REQUEST: Final[dict[str, DataType]] = {"ext_fields": pa.string(), "body": pa.string()}
-RAW_BODY: Final = "raw_body"
-"""Columns on request; ``selection`` makes ``body`` of ``RAW_BODY``."""
+RAW_BODY: Final = "raw_body"  # Columns on request; ``selection`` makes ``body`` of ``RAW_BODY``
 FOR_REPORTS: Final[dict[str, DataType]] = {"request_topic": pa.string()}
 """Columns for reports: the topic of the request that a response answers."""
-
-
-PLACES: Final = ("last_where", "first_where")
-"""Columns by which the rows of several decoders are merged."""
-EVERY: Final[dict[str, DataType]] = (
-    COLUMNS | ON_REQUEST | FOR_REPORTS | {RAW_BODY: pa.binary()} | dict.fromkeys(PLACES, pa.int64())
-)
+EVERY: Final[dict[str, DataType]] = COLUMNS | ON_REQUEST | FOR_REPORTS | {RAW_BODY: pa.binary()}
 """All columns that the decoder can make."""
 
 
@@ -76,37 +69,21 @@ def schema(fields: Sequence[str]) -> Schema:
 
 @dataclass(slots=True)
 class Rows:
-    """Frames as columns of numpy.
+    """Frames as columns of numpy."""
 
-    Attributes:
-        number: of the stream; that of the other direction differs in the last bit.
-        source: the sender, as in ``packets.Segments``.
-        target: the receiver.
-        time_ns: capture time of the first byte.
-        end_time_ns: capture time of the last captured byte.
-        first_where: offset of the record of the first byte.
-        last_where: offset of the record of the last captured byte.
-        header: the encoded headers.
-        header_type: JSON or ROCKETMQ.
-        length: values of the length words.
-        is_complete: whether the whole body was captured.
-        gap: whether bytes were lost between the peers and the capture.
-        body: the bodies; None if they are not requested.
-    """
-
-    number: Array
-    source: Array
-    target: Array
-    time_ns: Array
-    end_time_ns: Array
-    first_where: Array
-    last_where: Array
-    header: HeaderBytes
-    header_type: Array
-    length: Array
-    is_complete: Array
-    gap: Array
-    body: Array | None
+    number: Array  # of the stream; that of the other direction differs in the last bit
+    source: Array  # the sender, as in ``packets.Segments``
+    target: Array  # the receiver
+    time_ns: Array  # capture time of the first byte
+    end_time_ns: Array  # capture time of the last captured byte
+    first_where: Array  # offset of the record of the first byte
+    last_where: Array  # offset of the record of the last captured byte
+    header: HeaderBytes  # the encoded headers
+    header_type: Array  # JSON or ROCKETMQ
+    length: Array  # values of the length words
+    is_complete: Array  # whether the whole body was captured
+    gap: Array  # whether bytes were lost between the peers and the capture
+    body: Array | None  # the bodies; None if they are not requested
 
     def __len__(self) -> int:
         return len(self.number)
@@ -174,7 +151,7 @@ def _columns_to_rows(records: Records, cut: FrameColumns) -> Rows:
         records.time_ns[last],
         records.where[first],
         records.where[last],
-        header_bytes.gather_by_type(cut.buffer, cut.header[order], length, header_type),
+        header_bytes.gather(cut.buffer, cut.header[order], length),
         header_type,
         cut.length[order],
         np.ones(len(order), np.bool_),
@@ -184,7 +161,6 @@ def _columns_to_rows(records: Records, cut: FrameColumns) -> Rows:
 
 
 def _stream_columns(streams: Sequence[Direction]) -> tuple[Array, Array, Array]:
-    """Numbers, senders and receivers of streams."""
     return (
         np.array([stream.number for stream in streams], np.int64),
         np.array([stream.source for stream in streams], np.int64),

@@ -13,7 +13,6 @@ from rocketwire_tools.pcap.rows.rows import (
     COLUMNS,
     FOR_REPORTS,
     ON_REQUEST,
-    PLACES,
     RAW_BODY,
     schema,
 )
@@ -34,38 +33,20 @@ class SelectionError(ValueError):
 
 
 class Selection:
-    """Turns the decoder's rows into the requested rows.
-
-    Args:
-        fields: the columns, in order; None for all except those of ``ON_REQUEST``.
-        filter_text: a filter expression; None for all rows.
-        body: a name in ``BODIES``.
-        redact: secret that masks topics, groups and addresses; None to show them.
-        places: whether to append the columns ``rows.PLACES``.
-        report: whether columns of ``rows.FOR_REPORTS`` are allowed.
-
-    Attributes:
-        arguments: the first four arguments, to create an equal selection.
-        schema: of the requested rows.
-        engine_fields: columns that the decoder must make.
-        needs_bodies: whether the decoder must keep bodies.
-
-    Raises:
-        SelectionError: a column does not exist.
-        FilterError: the filter is invalid.
-    """
+    """Turns the decoder's rows into the requested rows."""
 
     def __init__(
         self,
+        # the columns, in order; None for all except those of ``ON_REQUEST``
         fields: Sequence[str] | None = None,
-        filter_text: str | None = None,
-        body: str = "length",
+        filter_text: str | None = None,  # a filter expression; None for all rows
+        body: str = "length",  # a name in ``BODIES``
+        # secret that masks topics, groups and addresses; None to show them
         redact: str | None = None,
         *,
-        places: bool = False,
-        report: bool = False,
+        report: bool = False,  # whether columns of ``rows.FOR_REPORTS`` are allowed
     ) -> None:
-        self.arguments = (fields, filter_text, body, redact)
+        self.is_filtered = filter_text is not None  # whether there is a filter
         every = COLUMNS | ON_REQUEST | (FOR_REPORTS if report else {})
         chosen = list(COLUMNS) if fields is None else list(dict.fromkeys(fields))
         for name in chosen:
@@ -75,16 +56,17 @@ class Selection:
             chosen = [name for name in chosen if name not in ("body_length", "body")]
         elif body == "decoded" and "body" not in chosen:
             chosen.append("body")
-        if places:
-            chosen += PLACES
-        self.schema = schema(chosen)
+        for name in ON_REQUEST:
+            if redact is not None and name in chosen:
+                raise SelectionError(f"column {name!r} has no masks: leave it out, or --redact")
+        self.schema = schema(chosen)  # of the requested rows
         self._filter = None if filter_text is None else _filter(filter_text)
         self._redaction = None if redact is None else _redaction(redact)
-        self.needs_bodies = "body" in chosen
+        self.needs_bodies = "body" in chosen  # whether the decoder must keep bodies
         needed = dict.fromkeys(name for name in chosen if name != "body")
         needed |= dict.fromkeys(self._filter.names if self._filter else ())
         needed |= dict.fromkeys(_OF_BODIES if self.needs_bodies else ())
-        self.engine_fields = tuple(needed) or ("time_ns",)
+        self.engine_fields = tuple(needed) or ("time_ns",)  # columns that the decoder must make
 
     def rows(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Select from the decoder's rows."""
@@ -107,7 +89,7 @@ def _filter(text: str) -> Filter:
 
 
 def _redaction(secret: str) -> Redaction:
-    from rocketwire_tools.pcap.rows.redaction import Redaction  # imports all message classes
+    from rocketwire_tools.pcap.rows.redaction import Redaction
 
     return Redaction(secret)
 

@@ -27,8 +27,7 @@ SYN: Final = 2
 RST: Final = 4
 MASK: Final = 0xFFFFFFFF
 _HALF: Final = 1 << 31
-_LANE: Final = 34
-"""Bits of a number for the position in a group; the upper bits are the group."""
+_LANE: Final = 34  # Bits of a number for the position in a group; the upper bits are the group
 _MOST_SHARED: Final = 8
 """Parts into which the ends of other segments may cut the segments of a group on average."""
 _COLUMNS: Final = ("sequence", "length", "captured", "data", "record", "flags")
@@ -37,60 +36,42 @@ _COLUMNS: Final = ("sequence", "length", "captured", "data", "record", "flags")
 class Chunk:
     """Sorted segments. A group has the segments of a stream in the order of their capture, unless
     ``put_in_order`` moved them.
-
-    Args:
-        records: the records of the chunk.
-        slots: of the stream of each group.
-        count: segments of each group, at least 1.
-        columns: the columns of the segments: ``_COLUMNS``.
-        moved: whether segments are not in the order of their capture.
-
-    Attributes:
-        low: index of the first segment of each group.
-        high: index after the last segment of each group.
-        sequence: of each segment.
-        length: bytes of its payload.
-        captured: captured bytes of its payload.
-        data: offset of its payload in the buffer.
-        record: number of its record.
-        flags: its flags.
-        starts: its virtual position; one more entry for the end of the last segment.
-        unusual: whether it has SYN, FIN or RST, or was not captured whole.
-        follows: whether it is not unusual and follows the segment before it, or begins a group.
     """
 
-    sequence: Array
-    length: Array
-    captured: Array
-    data: Array
-    record: Array
-    flags: Array
+    sequence: Array  # of each segment
+    length: Array  # bytes of its payload
+    captured: Array  # captured bytes of its payload
+    data: Array  # offset of its payload in the buffer
+    record: Array  # number of its record
+    flags: Array  # its flags
 
     def __init__(
         self,
-        records: Records,
-        slots: Array,
-        count: Array,
-        columns: dict[str, Array],
+        records: Records,  # the records of the chunk
+        slots: Array,  # of the stream of each group
+        count: Array,  # segments of each group, at least 1
+        columns: dict[str, Array],  # the columns of the segments: ``_COLUMNS``
         *,
-        moved: bool = False,
+        moved: bool = False,  # whether segments are not in the order of their capture
     ) -> None:
         self.records = records
         self.slots = slots
         self.moved = moved
-        self.high = np.cumsum(count)
-        self.low = self.high - count
+        self.high = np.cumsum(count)  # index after the last segment of each group
+        self.low = self.high - count  # index of the first segment of each group
         self.__dict__.update(columns)
+        # its virtual position; one more entry for the end of the last segment
         self.starts = np.zeros(len(self.length) + 1, np.int64)
         np.cumsum(self.length, out=self.starts[1:])
+        # whether it has SYN, FIN or RST, or was not captured whole
         self.unusual = self.captured != self.length
         self.unusual |= self.flags & (SYN | FIN | RST) != 0
+        # whether it is not unusual and follows the segment before it, or begins a group
         self.follows = ~self.unusual
         self.follows[1:] &= (self.sequence[:-1] + self.length[:-1]) & MASK == self.sequence[1:]
         self.follows[self.low] = ~self.unusual[self.low]
 
     def __len__(self) -> int:
-        """Number of segments."""
         return len(self.length)
 
     def are_in_order(self) -> Array:
@@ -102,7 +83,6 @@ class Chunk:
         return self._any(self.flags & SYN != 0)
 
     def _any(self, segments: Array) -> Array:
-        """Which groups contain a segment of the mask."""
         counts = np.zeros(len(self) + 1, np.int32)
         np.cumsum(segments, out=counts[1:])
         result: Array = counts[self.high] != counts[self.low]
@@ -162,11 +142,6 @@ class Chunk:
     def put_in_order(self, ready: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Chunk]:
         """Divide the chunk.
 
-        Args:
-            ready: mask of the groups whose streams wait for nothing.
-            expected: the next sequence number of each group.
-            hold_ns: nanoseconds that a segment waits for others at most.
-
         Returns:
             The consecutive segments of the ready groups, in order and without bytes of an earlier
             record; and all other segments unchanged, except completely used ones.
@@ -182,11 +157,6 @@ class Chunk:
 
     def _pieces(self, numbers: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Array]:
         """Put segments in order.
-
-        Args:
-            numbers: their indices.
-            expected: the next sequence number of each group.
-            hold_ns: see ``put_in_order``.
 
         Returns:
             The consecutive pieces up to the first hole of each group; and the indices of the
@@ -238,13 +208,7 @@ class Chunk:
         return pieces, np.concatenate([numbers[excluded], unused])
 
     def _waits(self, lane: Array, record: Array, hold_ns: int) -> Array:
-        """Which pieces wait too long for the pieces before them.
-
-        Args:
-            lane: of each, the same for those of a group.
-            record: number of the record of each.
-            hold_ns: nanoseconds.
-        """
+        """Which pieces wait too long for the pieces before them."""
         latest_record = _before(np.maximum.accumulate(lane + record), lane - 1) - lane
         latest = np.maximum.accumulate(self.records.time_ns)
         waits: Array = latest[np.maximum(latest_record, 0)] - self.records.time_ns[record] > hold_ns
@@ -252,7 +216,6 @@ class Chunk:
 
 
 def _sorted(records: Records, slots: Array, columns: dict[str, Array]) -> Chunk:
-    """A chunk of moved segments, given the slot of each."""
     order = np.argsort(slots, kind="stable")
     slots = slots[order]
     new = np.append(True, slots[1:] != slots[:-1])[: len(slots)]
@@ -262,17 +225,11 @@ def _sorted(records: Records, slots: Array, columns: dict[str, Array]) -> Chunk:
 
 
 class _Spans(NamedTuple):
-    """Segments as spans between points.
+    """Segments as spans between points."""
 
-    Attributes:
-        points: all start and end positions in order.
-        first: index of the point at which each segment begins.
-        covered: number of spans between points that each segment covers.
-    """
-
-    points: Array
-    first: Array
-    covered: Array
+    points: Array  # all start and end positions in order
+    first: Array  # index of the point at which each segment begins
+    covered: Array  # number of spans between points that each segment covers
 
 
 def _spans(start: Array, end: Array) -> _Spans:
@@ -283,10 +240,6 @@ def _spans(start: Array, end: Array) -> _Spans:
 
 def _earliest(spans: _Spans, record: Array) -> tuple[Array, Array, Array]:
     """Divide overlapping segments, so that each byte belongs to its earliest record.
-
-    Args:
-        spans: the segments.
-        record: number of the record of each.
 
     Returns:
         Start, end and index of the segment of each piece, in order.
@@ -326,14 +279,7 @@ def _before(running: Array, first: Array) -> Array:
 def chunk_of(
     records: Records, segments: Segments, numbers: Integers, slots: Callable[[Array, Array], Array]
 ) -> Chunk:
-    """Make a chunk of segments.
-
-    Args:
-        records: the records of the chunk.
-        segments: all its segments.
-        numbers: indices of the segments to take.
-        slots: returns the slots of streams by sender and receiver.
-    """
+    """Make a chunk of segments."""
     order = sorted_by_stream(segments, numbers)
     source, target = segments.source[order], segments.target[order]
     new = np.append(True, (source[1:] != source[:-1]) | (target[1:] != target[:-1]))

@@ -23,29 +23,16 @@ open."""
 
 
 class _Beginning(NamedTuple):
-    """A stream starts a new connection.
-
-    Attributes:
-        where: offset of the record that starts it.
-        side: last bit of the stream's number.
-    """
-
-    where: int
-    side: int
+    where: int  # offset of the record that starts it
+    side: int  # last bit of the stream's number
 
 
 class _EndPair:
-    """The connections of a pair of ends.
-
-    Attributes:
-        where: offsets of the records that start the second and later connections.
-        numbers: of these connections: that of the stream whose last bit is 0.
-        before: number of the connection before them; None for the number of the ends.
-    """
-
     def __init__(self) -> None:
+        # offsets of the records that start the second and later connections
         self.where: list[int] = []
-        self.numbers: list[int] = []
+        self.numbers: list[int] = []  # of these connections: that of the stream whose last bit is 0
+        # number of the connection before them; None for the number of the ends
         self.before: int | None = None
         self._fresh: list[_Beginning] = []
         self._joined = [0, 0]
@@ -73,11 +60,7 @@ class _EndPair:
 
 
 class Connections:
-    """The pairs of ends with several connections.
-
-    Args:
-        next_number: returns an unused number for a connection.
-    """
+    """The pairs of ends with several connections."""
 
     def __init__(self, next_number: Callable[[], int]) -> None:
         self._next_number = next_number
@@ -86,12 +69,7 @@ class Connections:
         self._forgotten: list[int] = []
 
     def begin(self, number: int, where: int) -> None:
-        """Start a new connection.
-
-        Args:
-            number: of the stream.
-            where: offset of the record that starts it.
-        """
+        """Start a new connection."""
         pair = number & ~1
         self._end_pairs.setdefault(pair, _EndPair()).add(_Beginning(where, number & 1))
         self._touched.add(pair)
@@ -102,12 +80,7 @@ class Connections:
             self._end_pairs[pair].settle(self._next_number)
 
     def number(self, number: Array, where: Array) -> None:
-        """Replace numbers of ends by those of connections.
-
-        Args:
-            number: of each frame's stream; changed in place.
-            where: offset of the record of each frame's first byte.
-        """
+        """Replace numbers of ends by those of connections."""
         if not self._end_pairs:
             return
         pairs = number & ~1
@@ -130,9 +103,5 @@ class Connections:
         self._forgotten.clear()
 
     def forget(self, number: int) -> None:
-        """Forget a pair of ends, both of whose streams are forgotten.
-
-        Args:
-            number: of one of the streams.
-        """
+        """Forget a pair of ends, both of whose streams are forgotten."""
         self._forgotten.append(number & ~1)

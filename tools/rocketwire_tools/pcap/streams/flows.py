@@ -28,23 +28,19 @@ from rocketwire_tools.pcap.streams.syn_fin import without_control_segments
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.pcap.files.buffers import Buffer
     from rocketwire_tools.pcap.files.records import Integers, Records
     from rocketwire_tools.pcap.packets.packets import Segments
 
     Array = np.ndarray[Any, Any]
 
 ACK: Final = 16
-MAX_STREAMS: Final = 65_536
-"""Streams that are remembered."""
+MAX_STREAMS: Final = 65_536  # Streams that are remembered
 MOST_KEPT: Final = 128 << 20
 """Bytes of memory for incomplete data of all streams; four times as many if bodies are kept."""
 
 
-_TURNS: Final = 4
-"""Attempts per chunk to process remaining streams at once."""
-_FEW: Final = 512
-"""Fewer segments are processed faster one by one."""
+_TURNS: Final = 4  # Attempts per chunk to process remaining streams at once
+_FEW: Final = 512  # Fewer segments are processed faster one by one
 
 
 class KeepingStream(Stream):
@@ -57,73 +53,44 @@ class KeepingStream(Stream):
 
 @dataclass(slots=True)
 class FrameColumns:
-    """Frames that begin and end in the chunk, one entry each.
+    """Frames that begin and end in the chunk, one entry each."""
 
-    Attributes:
-        number: of the stream.
-        source: sender, as in ``packets.Segments``.
-        target: receiver.
-        first: number of the record of the first byte.
-        last: number of the record of the last captured byte.
-        buffer: holds the headers.
-        header: offset of each header.
-        header_length: bytes of the header.
-        header_type: JSON or ROCKETMQ.
-        length: value of the length word.
-        body: the bodies, if they are kept.
-    """
-
-    number: Integers
-    source: Integers
-    target: Integers
-    first: Integers
-    last: Integers
-    buffer: Buffer | Integers
-    header: Integers
-    header_length: Integers
-    header_type: Integers
-    length: Integers
-    body: list[bytes] | None
+    number: Integers  # of the stream
+    source: Integers  # sender, as in ``packets.Segments``
+    target: Integers  # receiver
+    first: Integers  # number of the record of the first byte
+    last: Integers  # number of the record of the last captured byte
+    buffer: bytearray | Integers  # holds the headers
+    header: Integers  # offset of each header
+    header_length: Integers  # bytes of the header
+    header_type: Integers  # JSON or ROCKETMQ
+    length: Integers  # value of the length word
+    body: list[bytes] | None  # the bodies, if they are kept
 
 
 @dataclass(slots=True)
 class ChunkFrames:
-    """Frames of one chunk.
+    """Frames of one chunk."""
 
-    Attributes:
-        records: of the chunk; None at the end of the capture.
-        columns: frames of the vectorised path.
-        frames: all other frames.
-    """
-
-    records: Records | None = None
+    records: Records | None = None  # of the chunk; None at the end of the capture
+    # frames of the vectorised path
     columns: list[FrameColumns] = field(default_factory=list[FrameColumns])
-    frames: list[Frame] = field(default_factory=list[Frame])
+    frames: list[Frame] = field(default_factory=list[Frame])  # all other frames
 
 
 class Flows:
-    """The streams of a capture, or of a part of it.
-
-    Args:
-        limits: bounds of the wait for missing segments.
-        bodies: whether to keep bodies.
-        max_streams: streams that are remembered.
-
-    Attributes:
-        forgotten: streams that were forgotten before they ended.
-        careful: process all streams one by one, for tests.
-    """
+    """The streams of a capture, or of a part of it."""
 
     def __init__(
         self,
-        limits: Limits | None = None,
+        limits: Limits | None = None,  # bounds of the wait for missing segments
         *,
-        bodies: bool = False,
-        max_streams: int = MAX_STREAMS,
+        bodies: bool = False,  # whether to keep bodies
+        max_streams: int = MAX_STREAMS,  # streams that are remembered
     ) -> None:
         self.limits = Limits() if limits is None else limits
-        self.forgotten = 0
-        self.careful = False
+        self.forgotten = 0  # streams that were forgotten before they ended
+        self.careful = False  # process all streams one by one, for tests
         self._bodies = bodies
         self._most_kept = 4 * MOST_KEPT if bodies else MOST_KEPT
         self._kept = 0
@@ -145,12 +112,7 @@ class Flows:
         return frames
 
     def number(self, number: Array, where: Array) -> None:
-        """Set the connections of completed frames.
-
-        Args:
-            number: of each frame's stream; becomes that of its connection.
-            where: offset of the record of each frame's first byte.
-        """
+        """Set the connections of completed frames."""
         self._connections.number(number, where)
 
     def _feed_chunk(self, chunk: Chunk, frames: ChunkFrames) -> None:
@@ -167,7 +129,6 @@ class Flows:
             chunk = self._feed_sequentially(chunk, frames, to_end=to_end)
 
     def _is_ignored(self, chunk: Chunk) -> Array:
-        """Which groups are ignored."""
         ignored: Array = (self._slots.mode[chunk.slots] == IGNORED) & ~chunk.has_syn()
         return ignored
 
@@ -205,7 +166,6 @@ class Flows:
     def _continue_bodies(
         self, chunk: Chunk, groups: Array, boundary: Array, frames: ChunkFrames
     ) -> None:
-        """Continue open bodies."""
         start, end = chunk.starts[chunk.low[groups]], chunk.starts[chunk.high[groups]]
         stop = np.minimum(boundary[groups], end)
         last = vector_cutter.last_records(chunk, chunk.low[groups], np.maximum(stop, start + 1))
@@ -226,13 +186,7 @@ class Flows:
     def _make_columns(
         self, chunk: Chunk, slot: Array, cuttings: vector_cutter.CutFrames
     ) -> FrameColumns:
-        """Columns of frames whose headers all lie in one segment each, or all do not.
-
-        Args:
-            chunk: holds the frames.
-            slot: of each segment.
-            cuttings: the frames.
-        """
+        """Columns of frames whose headers all lie in one segment each, or all do not."""
         complete, bodies = cuttings.frames, None
         start = complete.position + PREFIX_SIZE
         if self._bodies:
@@ -374,7 +328,6 @@ class Flows:
                 stream.acknowledge(acknowledged, take)
 
     def _forget(self, slots: Array, take: Callable[[Frame], None]) -> None:
-        """Forget streams."""
         self.forgotten += int(np.count_nonzero(~self._slots.ended[slots]))
         for slot in slots.tolist():
             if not self._slots.has_other(slot):
@@ -399,19 +352,11 @@ class Flows:
         return self._slots.hosts()
 
     def in_doubt(self, end: int) -> list[Stream]:
-        """The streams in which an incomplete frame may have begun before a record.
-
-        Args:
-            end: offset of the record.
-        """
+        """The streams in which an incomplete frame may have begun before a record."""
         return [stream for stream in self._slots.objects if stream.may_have_begun(end)]
 
     def waits_since(self, since_ns: int = 0) -> int | None:
-        """Offset of the first record in which an incomplete frame may end; None if there is none.
-
-        Args:
-            since_ns: ignore bodies without segments since that time.
-        """
+        """Offset of the first record in which an incomplete frame may end; None without one."""
         offsets = [
             since
             for stream in self._waiting | self._open

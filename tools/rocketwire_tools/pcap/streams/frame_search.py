@@ -12,18 +12,14 @@ if TYPE_CHECKING:
 
 
 class FrameSearch:
-    """Contiguous bytes of a stream in which a frame may begin.
-
-    Attributes:
-        passed: bytes that were searched and dropped.
-    """
+    """Contiguous bytes of a stream in which a frame may begin."""
 
     __slots__ = ("_data", "_places", "passed")
 
     def __init__(self) -> None:
         self._data = bytearray()
         self._places: list[tuple[int, Place]] = []
-        self.passed = 0
+        self.passed = 0  # bytes that were searched and dropped
 
     def __len__(self) -> int:
         return len(self._data)
@@ -51,9 +47,6 @@ class FrameSearch:
     def pieces(self, *, last: bool = False) -> list[tuple[bytes, Place]]:
         """Take the bytes from the first frame on, with their records; empty if there is no frame
         yet.
-
-        Args:
-            last: whether no more bytes will come.
         """
         if not self._data:
             return []

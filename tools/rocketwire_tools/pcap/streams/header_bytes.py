@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 STEP: Final = 64
-BEHIND: Final = 128
-"""Bytes after the last header, so that rows of bytes can be gathered."""
-_LARGE: Final = 1 << 21
-"""Pieces with as many bytes are not copied."""
+BEHIND: Final = 128  # Bytes after the last header, so that rows of bytes can be gathered
+_LARGE: Final = 1 << 21  # Pieces with as many bytes are not copied
 _TOGETHER: Final = 2048
 """Headers that are copied at once, so that they stay in the processor's cache."""
 _OF_HEADER: Final = np.arange(STEP) < np.arange(STEP)[:, None]
@@ -33,17 +31,11 @@ _REST: Final = np.where(_OF_HEADER, b"", [*[b" "] * (STEP - 1), b"\n"]).view(np.
 
 @dataclass(slots=True)
 class HeaderBytes:
-    """Headers.
+    """Headers."""
 
-    Attributes:
-        pieces: contain the headers, and maybe other bytes.
-        start: offset of each header in the concatenated pieces.
-        length: bytes of each header.
-    """
-
-    pieces: tuple[Array, ...]
-    start: Array
-    length: Array
+    pieces: tuple[Array, ...]  # contain the headers, and maybe other bytes
+    start: Array  # offset of each header in the concatenated pieces
+    length: Array  # bytes of each header
 
     def __len__(self) -> int:
         return len(self.start)
@@ -107,21 +99,6 @@ def room_of(length: Array) -> Array:
     return room
 
 
-def in_memory_order(start: Array) -> Array:
-    """The order of headers in their piece.
-
-    Args:
-        start: distinct offsets of the headers.
-    """
-    if (start[1:] > start[:-1]).all():
-        return np.arange(len(start))
-    first = int(start.min()) // STEP
-    places = np.full(int(start.max()) // STEP - first + 1, -1)
-    places[start // STEP - first] = np.arange(len(start))  # faster than a sort
-    order: Array = places[places >= 0]
-    return order
-
-
 def gather(buffer: Any, offsets: Array, length: Array) -> HeaderBytes:
     """Copy headers.
 
@@ -150,24 +127,6 @@ def gather(buffer: Any, offsets: Array, length: Array) -> HeaderBytes:
     return HeaderBytes((data,), begins * STEP, length)
 
 
-def gather_by_type(buffer: Any, offsets: Array, length: Array, header_type: Array) -> HeaderBytes:
-    """Copy headers; headers of one type are adjacent, so that they are read together.
-
-    Args:
-        buffer: see ``gather``.
-        offsets: see ``gather``.
-        length: see ``gather``.
-        header_type: JSON or ROCKETMQ for each.
-    """
-    if not header_type.any():
-        return gather(buffer, offsets, length)
-    order = np.argsort(header_type, kind="stable")
-    headers = gather(buffer, offsets[order], length[order])
-    start = np.empty_like(headers.start)
-    start[order] = headers.start
-    return HeaderBytes(headers.pieces, start, length)
-
-
 def header_bytes(headers: Sequence[bytes | bytearray]) -> HeaderBytes:
     """Copy headers that are objects."""
     length = np.array([len(header) for header in headers], np.int64)
@@ -191,7 +150,6 @@ def _is_full(part: HeaderBytes) -> bool:
 
 
 def _concatenate(parts: Sequence[HeaderBytes]) -> HeaderBytes:
-    """Concatenate parts."""
     sizes = [sum(map(len, part.pieces)) for part in parts]
     offsets = np.cumsum([0, *sizes[:-1]])
     return HeaderBytes(
@@ -202,7 +160,6 @@ def _concatenate(parts: Sequence[HeaderBytes]) -> HeaderBytes:
 
 
 def _merge_small(pieces: Sequence[Array]) -> Iterator[Array]:
-    """Merge adjacent small pieces."""
     small: list[Array] = []
     for piece in pieces:
         if len(piece) < _LARGE:

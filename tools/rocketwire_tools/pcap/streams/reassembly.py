@@ -18,39 +18,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _HALF: Final = 1 << 31
-WHOLE: Final = 1 << 32
-"""Number of sequence numbers."""
+WHOLE: Final = 1 << 32  # Number of sequence numbers
 LOOK_BACK: Final = 256 << 10
 """Bytes that may come before the first captured one, if the SYN was not captured."""
 LOOK_BACK_NS: Final = 200_000_000
 WINDOW: Final = 1 << 30
 """Bytes that a sender may be ahead of its receiver (RFC 7323, 2.3), and so may send again."""
-PIECE: Final = 256
-"""Bytes of memory of an object without its content, approximately."""
+PIECE: Final = 256  # Bytes of memory of an object without its content, approximately
 
 
 class Cut(NamedTuple):
-    """Bytes on the wire that were not captured.
+    """Bytes on the wire that were not captured."""
 
-    Attributes:
-        start: position of the first byte.
-        end: position after the last byte.
-        time_ns: their time.
-    """
-
-    start: int
-    end: int
-    time_ns: int
+    start: int  # position of the first byte
+    end: int  # position after the last byte
+    time_ns: int  # their time
 
 
 class Reassembly(ABC):
-    """Puts segments in order.
-
-    Attributes:
-        next_sequence: of the next byte; -1 before the first one.
-        origin: of the first byte, -1 if unknown.
-        is_starting: whether earlier bytes than the first captured ones may come.
-    """
+    """Puts segments in order."""
 
     __slots__ = (
         "_cuts",
@@ -63,10 +49,10 @@ class Reassembly(ABC):
     )
 
     def __init__(self) -> None:
-        self.next_sequence = -1
+        self.next_sequence = -1  # of the next byte; -1 before the first one
         self._position = 0
-        self.origin = -1
-        self.is_starting = False
+        self.origin = -1  # of the first byte, -1 if unknown
+        self.is_starting = False  # whether earlier bytes than the first captured ones may come
         self._held: list[Segment] = []
         self._held_bytes = 0
         self._cuts: list[Cut] = []
@@ -82,12 +68,7 @@ class Reassembly(ABC):
     # ---- the beginning
 
     def resume(self, sequence: int, origin: int) -> None:
-        """Continue a stream of which nothing waits.
-
-        Args:
-            sequence: of the next byte.
-            origin: of the first byte.
-        """
+        """Continue a stream of which nothing waits."""
         self.next_sequence = sequence
         self.origin = origin
 
@@ -100,9 +81,6 @@ class Reassembly(ABC):
     def is_of_another_connection(self, sequence: int) -> bool:
         """Whether bytes belong to another connection without captured SYN: they precede all known
         bytes, so are no retransmission, or are too far ahead.
-
-        Args:
-            sequence: of the first byte.
         """
         if self.next_sequence < 0:
             return False
@@ -113,7 +91,6 @@ class Reassembly(ABC):
         return WHOLE - ahead > min(consumed + LOOK_BACK, WINDOW)
 
     def _reach(self) -> int:
-        """Bytes from the next one to the end of the last one seen."""
         ends = [segment.position + segment.length for segment in self._held[-1:]]
         ends += [segment.end for segment in self._cuts[-1:]]
         return max(ends, default=self._position) - self._position
@@ -124,7 +101,6 @@ class Reassembly(ABC):
         return self.is_starting and self._position + ahead <= self._held[0].position
 
     def _begin(self, sequence: int) -> None:
-        """Set the first sequence number of the connection."""
         if self.is_starting:
             self._position = self._held[0].position - self._bytes_to(sequence)
             self.is_starting = False
@@ -155,23 +131,14 @@ class Reassembly(ABC):
 
     def add(
         self,
-        sequence: int,
-        data: bytes,
-        length: int,
-        place: Place,
-        limits: Limits,
-        take: Callable[[Frame], None],
+        sequence: int,  # of its first byte
+        data: bytes,  # its captured bytes
+        length: int,  # its bytes on the wire
+        place: Place,  # its record
+        limits: Limits,  # bounds of the wait for missing segments
+        take: Callable[[Frame], None],  # receives completed frames
     ) -> None:
-        """Add a segment, in any order.
-
-        Args:
-            sequence: of its first byte.
-            data: its captured bytes.
-            length: its bytes on the wire.
-            place: its record.
-            limits: bounds of the wait for missing segments.
-            take: receives completed frames.
-        """
+        """Add a segment, in any order."""
         if self.next_sequence < 0:
             self.is_starting = True
             self.next_sequence = (sequence - LOOK_BACK) % WHOLE
@@ -255,11 +222,9 @@ class Reassembly(ABC):
         return self._held[0].place.time_ns if self._held else self._cuts[0].time_ns
 
     def _after_hole(self) -> int:
-        """Position after the first hole."""
         return self._held[0].position if self._held else max(cut.end for cut in self._cuts)
 
     def _skip_hole(self, take: Callable[[Frame], None]) -> None:
-        """Give up the first hole."""
         start, end = self._position, max(self._after_hole(), self._position)
         self.advance(end - start)
         if self.is_starting:
@@ -298,5 +263,4 @@ class Reassembly(ABC):
         self._skip_overdue(now, limits, take)
 
     def _first_held(self) -> int | None:
-        """Offset of the first record that waits."""
         return min((segment.place.where for segment in self._held), default=None)

@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 
 JSON: Final = 0
 ROCKETMQ: Final = 1
-LARGEST: Final = MAX_FRAME_LENGTH - LENGTH_SIZE
-"""The largest value of a length word."""
+LARGEST: Final = MAX_FRAME_LENGTH - LENGTH_SIZE  # The largest value of a length word
 LEAST_HEADER: Final = (2, 21)
 """Shortest header by type: an empty JSON object, and a binary header without remark and
 extension fields."""
-MOST_HEADER: Final = 4 << 20
-"""Longest header that is collected; real ones have a few hundred bytes."""
+MOST_HEADER: Final = 4 << 20  # Longest header that is collected; real ones have a few hundred bytes
 MOST_SCANNED_HEADER: Final = 65_536
 """Longest header that identifies a frame in a search. Between known frames, longer ones are
 read."""
@@ -121,11 +119,6 @@ def begins_frame(data: bytes | bytearray, offset: int) -> bool | None:
 def find_frame(data: bytearray, start: int, *, last: bool = False) -> tuple[int, bool]:
     """Search the first frame.
 
-    Args:
-        data: consecutive bytes.
-        start: offset of the first byte to check.
-        last: whether no more bytes will come.
-
     Returns:
         Offset of the frame, or of the first byte that may still begin one; and whether it is a
         frame.
@@ -139,8 +132,7 @@ def find_frame(data: bytearray, start: int, *, last: bool = False) -> tuple[int,
 
 _PROXY_V1: Final = b"PROXY "
 _PROXY_V2: Final = b"\r\n\r\n\x00\r\nQUIT\n"
-_HTTP2: Final = b"PRI * HTTP/2.0"[:PREFIX_SIZE]
-"""First bytes of an HTTP/2 client (RFC 9113, 3.4)."""
+_HTTP2: Final = b"PRI * HTTP/2.0"[:PREFIX_SIZE]  # First bytes of an HTTP/2 client (RFC 9113, 3.4)
 
 
 def proxy_header_length(opening: bytes) -> int | None:

@@ -8,17 +8,11 @@ from typing import NamedTuple, Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of the wait for missing segments.
+    """Limits of the wait for missing segments."""
 
-    Attributes:
-        hold_ns: nanoseconds of capture time that segments after a hole wait.
-        hold_bytes: bytes that wait, for each stream.
-        hold_segments: segments that wait, for each stream.
-    """
-
-    hold_ns: int = 3_000_000_000
-    hold_bytes: int = 4 << 20
-    hold_segments: int = 8192
+    hold_ns: int = 3_000_000_000  # nanoseconds of capture time that segments after a hole wait
+    hold_bytes: int = 4 << 20  # bytes that wait, for each stream
+    hold_segments: int = 8192  # segments that wait, for each stream
 
 
 class Place(NamedTuple):
@@ -29,19 +23,12 @@ class Place(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Bytes of a stream.
+    """Bytes of a stream."""
 
-    Attributes:
-        position: of the first byte.
-        length: bytes on the wire.
-        data: the captured bytes, from the first on.
-        place: the record.
-    """
-
-    position: int
-    length: int
-    data: bytes
-    place: Place
+    position: int  # of the first byte
+    length: int  # bytes on the wire
+    data: bytes  # the captured bytes, from the first on
+    place: Place  # the record
 
 
 class Direction(Protocol):
@@ -53,29 +40,17 @@ class Direction(Protocol):
 
 
 class Frame(NamedTuple):
-    """A frame whose header was captured.
+    """A frame whose header was captured."""
 
-    Attributes:
-        stream: its stream.
-        first: record of its first byte.
-        last: the latest record of its captured bytes.
-        header: the encoded header.
-        header_type: JSON or ROCKETMQ.
-        length: value of the length word.
-        is_complete: whether the whole body was captured.
-        gap: whether bytes were lost between the peers and the capture.
-        body: the captured part of the body, if bodies are kept.
-    """
-
-    stream: Direction
-    first: Place
-    last: Place
-    header: bytes
-    header_type: int
-    length: int
-    is_complete: bool
-    gap: bool
-    body: bytes | None
+    stream: Direction  # its stream
+    first: Place  # record of its first byte
+    last: Place  # the latest record of its captured bytes
+    header: bytes  # the encoded header
+    header_type: int  # JSON or ROCKETMQ
+    length: int  # value of the length word
+    is_complete: bool  # whether the whole body was captured
+    gap: bool  # whether bytes were lost between the peers and the capture
+    body: bytes | None  # the captured part of the body, if bodies are kept
 
 
 def position_of(segment: Segment) -> int:

@@ -20,13 +20,10 @@ _FIRST_SEGMENTS: Final = 512
 REORDERED_NS: Final = LOOK_BACK_NS
 """Within this time, ``LOOK_BACK`` bytes and ``_FIRST_SEGMENTS`` segments, a stream's first
 segments may be captured in another order. Later ones are retransmissions."""
-_BLOCK: Final = 64
-"""Segments that become objects at once."""
+_BLOCK: Final = 64  # Segments that become objects at once
 
 
 class _Segment(NamedTuple):
-    """A segment as in ``Chunk``, with the place of its record."""
-
     sequence: int
     length: int
     captured: int
@@ -38,13 +35,7 @@ class _Segment(NamedTuple):
 
 
 class SequentialFeeder:
-    """Feeds the streams of a chunk.
-
-    Args:
-        chunk: holds the segments.
-        limits: bounds of the wait for missing segments.
-        to_end: feed all segments, also if the stream can be vectorised.
-    """
+    """Feeds the streams of a chunk."""
 
     def __init__(self, chunk: Chunk, limits: Limits, *, to_end: bool) -> None:
         self._chunk = chunk
@@ -56,19 +47,14 @@ class SequentialFeeder:
 
     def feed(
         self,
-        stream: Stream,
-        group: int,
-        take: Callable[[Frame], None],
+        stream: Stream,  # the stream
+        group: int,  # index of its group
+        take: Callable[[Frame], None],  # receives completed frames
+        # returns the stream of the next connection between the same ends, which begins with a
+        # record at an offset
         renew: Callable[[Stream, int], Stream],
     ) -> tuple[Stream, int]:
         """Feed at least one segment of a stream.
-
-        Args:
-            stream: the stream.
-            group: index of its group.
-            take: receives completed frames.
-            renew: returns the stream of the next connection between the same ends, which begins
-                with a record at an offset.
 
         Returns:
             The stream of the last segment, and the index of the first segment that was not fed.

@@ -40,11 +40,6 @@ class Stream(Reassembly):
         number: of the stream; that of the other direction differs in the last bit.
 
     Attributes:
-        protocol: of the stream.
-        need: bytes until the next frame begins, 0 inside a prefix or header.
-        header: of the frame whose body is being skipped; None between frames.
-        synced: whether the next frame boundary is known.
-        ended: whether the sender has sent FIN or RST.
         first: record of the first byte of the open frame, prefix or header.
         last: the latest record of its bytes.
     """
@@ -75,11 +70,12 @@ class Stream(Reassembly):
         self.source = source
         self.target = target
         self.number = number
-        self.protocol = Protocol.UNKNOWN
-        self.need = 0
+        self.protocol = Protocol.UNKNOWN  # of the stream
+        self.need = 0  # bytes until the next frame begins, 0 inside a prefix or header
+        # of the frame whose body is being skipped; None between frames
         self.header: bytes | None = None
-        self.synced = False
-        self.ended = False
+        self.synced = False  # whether the next frame boundary is known
+        self.ended = False  # whether the sender has sent FIN or RST
         self.first = self.last = NOWHERE
         self._length = self._type = 0
         self._missing = self._gap = self._skipping = False
@@ -109,10 +105,6 @@ class Stream(Reassembly):
     def begins(self, sequence: int, *, has_syn: bool) -> bool:
         """Start a stream with a frame, unless it began elsewhere.
 
-        Args:
-            sequence: of the first byte.
-            has_syn: whether a SYN came directly before.
-
         Returns:
             Whether the stream can be vectorised now.
         """
@@ -126,23 +118,14 @@ class Stream(Reassembly):
 
     def open(
         self,
-        header: bytes,
-        header_type: int,
-        length: int,
-        first: Place,
-        last: Place,
-        body: bytes | None,
+        header: bytes,  # the encoded header
+        header_type: int,  # JSON or ROCKETMQ
+        length: int,  # value of the length word
+        first: Place,  # record of the first byte
+        last: Place,  # the latest record of those that hold its bytes so far
+        body: bytes | None,  # the captured part of the body; None if bodies are not kept
     ) -> None:
-        """Start a frame whose body is incomplete.
-
-        Args:
-            header: the encoded header.
-            header_type: JSON or ROCKETMQ.
-            length: value of the length word.
-            first: record of the first byte.
-            last: the latest record of those that hold its bytes so far.
-            body: the captured part of the body; None if bodies are not kept.
-        """
+        """Start a frame whose body is incomplete."""
         self.header = header
         self._type = header_type
         self._length = length
@@ -198,12 +181,7 @@ class Stream(Reassembly):
     # ---- segments
 
     def begin(self, sequence: int) -> None:
-        """Process a SYN, unless the beginning is known.
-
-        Args:
-            sequence: of the first byte, which is not another connection's
-                (``starts_another_connection``).
-        """
+        """Process a SYN, unless the beginning is known."""
         if self.next_sequence >= 0 and not self.is_starting:
             return  # a retransmission, or captured after the first data
         self._begin(sequence)
@@ -299,8 +277,7 @@ class Stream(Reassembly):
         head.clear()
         return offset
 
-    wants_bodies = False
-    """Whether bodies are kept; overridden by ``flows.KeepingStream``."""
+    wants_bodies = False  # Whether bodies are kept; overridden by ``flows.KeepingStream``
 
     def _wanted(self) -> bytes | None:
         return b"" if self.wants_bodies else None
@@ -398,7 +375,6 @@ class Stream(Reassembly):
             self._search_buffer.forget()
 
     def _resume(self, pieces: list[tuple[bytes, Place]], take: Callable[[Frame], None]) -> None:
-        """Continue from a frame that was found by the search."""
         if pieces:
             self.synced = True
             self.protocol = Protocol.REMOTING

@@ -22,36 +22,17 @@ if TYPE_CHECKING:
 
 SEQUENTIAL: Final = 0
 VECTORISED: Final = 1
-IGNORED: Final = 2
-"""Modes of a stream: segment by segment, vectorised, or ignored."""
-MAX_OBJECTS: Final = 4096
-"""Streams with an object, unless more need one."""
+IGNORED: Final = 2  # Modes of a stream: segment by segment, vectorised, or ignored
+MAX_OBJECTS: Final = 4096  # Streams with an object, unless more need one
 _KEEPING: Final = 1024
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _FREE: Final = -1
 _NEVER: Final = -1
-_SHARE: Final = 32
-"""The index is rebuilt when this share of the streams was not in it."""
+_SHARE: Final = 32  # The index is rebuilt when this share of the streams was not in it
 
 
 class StreamTable:
-    """Streams by sender and receiver.
-
-    Args:
-        stream_class: creates a stream of sender, receiver and number.
-
-    Attributes:
-        mode: of the stream in each slot.
-        sequence: number of the next byte, of vectorised streams and of those without object; -1
-            before the first byte.
-        need: bytes until the next frame begins, of vectorised streams.
-        open: whether a frame's body is open, of vectorised streams.
-        seen: time of the last segment in nanoseconds.
-        number: of each stream, the same for all connections of its ends.
-        ended: whether its sender has sent FIN or RST.
-        source: its sender, -1 in a free slot.
-        target: its receiver.
-    """
+    """Streams by sender and receiver."""
 
     def __init__(self, stream_class: type[Stream]) -> None:
         self._kind = stream_class
@@ -61,19 +42,24 @@ class StreamTable:
         self._enough = MAX_OBJECTS
         self._used = 0
         self._free: list[int] = []
-        self.mode = np.zeros(_KEEPING, np.int8)
+        self.mode = np.zeros(_KEEPING, np.int8)  # of the stream in each slot
+        # number of the next byte, of vectorised streams and of those without object; -1 before the
+        # first byte
         self.sequence = np.zeros(_KEEPING, np.int64)
+        # bytes until the next frame begins, of vectorised streams
         self.need = np.zeros(_KEEPING, np.int64)
+        # whether a frame's body is open, of vectorised streams
         self.open = np.zeros(_KEEPING, np.bool_)
-        self.seen = np.zeros(_KEEPING, np.int64)
+        self.seen = np.zeros(_KEEPING, np.int64)  # time of the last segment in nanoseconds
+        # of each stream, the same for all connections of its ends
         self.number = np.zeros(_KEEPING, np.int64)
-        self.ended = np.zeros(_KEEPING, np.bool_)
+        self.ended = np.zeros(_KEEPING, np.bool_)  # whether its sender has sent FIN or RST
         self._origin = np.zeros(_KEEPING, np.int64)
         self._synced = np.zeros(_KEEPING, np.bool_)
         self._protocol = np.zeros(_KEEPING, np.int8)
         self._is_bare = np.zeros(_KEEPING, np.bool_)
-        self.source = np.full(_KEEPING, _FREE, np.int64)
-        self.target = np.full(_KEEPING, _FREE, np.int64)
+        self.source = np.full(_KEEPING, _FREE, np.int64)  # its sender, -1 in a free slot
+        self.target = np.full(_KEEPING, _FREE, np.int64)  # its receiver
         self._mixed: Array = np.zeros(1, np.uint64)
         self._indexed: Array = np.zeros(1, np.int64)
         self._missed = 0
@@ -133,7 +119,6 @@ class StreamTable:
         return slots
 
     def _room(self, count: int) -> Array:
-        """Reserve free slots."""
         reused = self._free[-count:]
         del self._free[-count:]
         fresh = count - len(reused)
@@ -200,10 +185,6 @@ class StreamTable:
     def announce(self, slots: Array, sequence: Array) -> Array:
         """Set the beginning of streams.
 
-        Args:
-            slots: of distinct streams.
-            sequence: of the first byte of each.
-
         Returns:
             Which of them had no beginning before; the others are unchanged.
         """
@@ -215,11 +196,6 @@ class StreamTable:
 
     def start(self, slots: Array, sequence: Array, begin: Array) -> Array:
         """Start streams that begin with a frame.
-
-        Args:
-            slots: of distinct streams.
-            sequence: of the first byte of each frame.
-            begin: whether they have just been announced.
 
         Returns:
             Which of them are vectorised now; the others have an object that decides, or began

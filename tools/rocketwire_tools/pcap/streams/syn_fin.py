@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 def without_control_segments(chunk: Chunk, states: StreamTable) -> Chunk:
     """Process segments without data.
 
-    Args:
-        chunk: the chunk.
-        states: all streams.
-
     Returns:
         The chunk without the processed segments.
     """
@@ -57,7 +53,6 @@ def _apply_ends(chunk: Chunk, states: StreamTable, is_empty: Array, keep: Array)
 
 
 def _apply_syns(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) -> None:
-    """Process SYN of streams without other segments."""
     low = chunk.low
     begin = (chunk.flags[low] & (SYN | FIN | RST) == SYN) & (chunk.length[low] == 0)
     groups = np.flatnonzero(begin & (stop == low + 1))
@@ -66,7 +61,6 @@ def _apply_syns(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) -> 
 
 
 def _start_streams(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) -> None:
-    """Start streams that begin with a frame."""
     first = chunk.low + (chunk.flags[chunk.low] & SYN != 0)
     groups = np.flatnonzero((states.mode[chunk.slots] == SEQUENTIAL) & (first < stop))
     first, low = first[groups], chunk.low[groups]

@@ -27,28 +27,17 @@ _unpack: Final[Any] = PREFIX_STRUCT.unpack_from
 
 @dataclass(slots=True)
 class Candidates:
-    """Virtual positions at which frames may begin.
+    """Virtual positions at which frames may begin."""
 
-    Attributes:
-        position: the positions.
-        segment: index of the segment that holds each.
-        offset: of each in the buffer.
-        header: bytes of the header.
-        header_type: JSON or ROCKETMQ.
-        length: value of the length word.
-        end: virtual position after the frame.
-        good: whether the prefix is valid, and prefix and header lie in the group.
-        split: whether a good header lies in several segments, or in another one than the prefix.
-    """
-
-    position: Array
-    segment: Array
-    offset: Array
-    header: Array
-    header_type: Array
-    length: Array
-    end: Array
-    good: Array
+    position: Array  # the positions
+    segment: Array  # index of the segment that holds each
+    offset: Array  # of each in the buffer
+    header: Array  # bytes of the header
+    header_type: Array  # JSON or ROCKETMQ
+    length: Array  # value of the length word
+    end: Array  # virtual position after the frame
+    good: Array  # whether the prefix is valid, and prefix and header lie in the group
+    # whether a good header lies in several segments, or in another one than the prefix
     split: Array
 
     def take(self, numbers: Array) -> Candidates:
@@ -61,19 +50,13 @@ _PARTS: Final = tuple(Candidates.__dataclass_fields__)
 
 @dataclass(slots=True)
 class CutFrames:
-    """The result of a cut.
+    """The result of a cut."""
 
-    Attributes:
-        frames: frames that end in their group.
-        first: number of the record of each frame's first byte.
-        last: largest number of a record of each frame.
-        unfinished: frames that continue after their group, and positions (not ``good``) that must
-            be processed one by one.
-    """
-
-    frames: Candidates
-    first: Array
-    last: Array
+    frames: Candidates  # frames that end in their group
+    first: Array  # number of the record of each frame's first byte
+    last: Array  # largest number of a record of each frame
+    # frames that continue after their group, and positions (not ``good``) that must be processed
+    # one by one
     unfinished: Candidates
 
     def take(self, numbers: Array) -> CutFrames:
@@ -120,14 +103,7 @@ def last_records(chunk: Chunk, segment: Array, ends: Array) -> Array:
 
 
 def read_prefixes(chunk: Chunk, positions: Array, segment: Array, end: Array) -> Candidates:
-    """Read prefixes at virtual positions.
-
-    Args:
-        chunk: holds the segments.
-        positions: of the prefixes.
-        segment: that holds each.
-        end: virtual end of the data after each segment.
-    """
+    """Read prefixes at virtual positions."""
     offset = chunk.data[segment] + positions - chunk.starts[segment]
     room, all_room = chunk.starts[segment + 1] - positions, end[segment] - positions
     words = rows_at(chunk.records.buffer, offset, PREFIX_SIZE)
@@ -215,7 +191,6 @@ def _follow_chains(chunk: Chunk, fresh: Array, checked: Array, end: Array) -> Ar
 
 
 def _is_among(value: int, values: Array) -> bool:
-    """Whether a value is in a sorted array."""
     number = int(np.searchsorted(values, value))
     return number < len(values) and int(values[number]) == value
 
@@ -231,7 +206,6 @@ def _may_begin(chunk: Chunk, among: Array) -> Array:
 
 
 def _not_in(positions: Array, checked: Array) -> Array:
-    """The positions that are not in another sorted array."""
     if not len(checked):
         return positions
     places = np.minimum(np.searchsorted(checked, positions), len(checked) - 1)

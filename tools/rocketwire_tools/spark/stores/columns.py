@@ -36,7 +36,6 @@ COLUMNS: Final[dict[str, Any]] = {
 
 
 def sql_types() -> dict[str, str]:
-    """Return names and SQL types of all columns."""
     return {name: _SQL_TYPES[arrow_type] for name, arrow_type in COLUMNS.items()}
 
 
@@ -46,7 +45,6 @@ def default_columns() -> dict[str, str]:
 
 
 def schema_of(names: Sequence[str]) -> Any:
-    """The schema of some columns."""
     return pa.schema([(name, COLUMNS[name]) for name in names])
 
 

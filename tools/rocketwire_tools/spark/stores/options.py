@@ -11,7 +11,7 @@ from rocketwire_tools.spark.option_values import (
     one_of,
     one_path,
     plain_text,
-    read_values,
+    read_with_paths,
     several_paths,
     size,
     switch,
@@ -25,47 +25,27 @@ Range = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The values of the options, which docs/guide/store-spark.md explains.
+    """The values of the options, which docs/guide/store-spark.md explains."""
 
-    Attributes:
-        paths: stores, folders of stores, files of commit logs, or patterns.
-        mode: ``permissive``, ``dropmalformed`` or ``failfast``.
-        split_size: bytes of a part; None for parts that keep the driver's processors equally busy.
-        push_filters: whether a query's filters choose what is read.
-        is_empty: whether no message can pass.
-        topics: names of topics; none for all.
-        system: whether topics of brokers count without ``topics``.
-        queue_id: of the topic.
-        offsets: first and last queue offset.
-        physical: first and last offset in the commit log.
-        begin: first store timestamp, milliseconds since 1970.
-        end: last store timestamp.
-        tags: one of these; none for all.
-        key: one of the keys.
-        message_id: unique key, or offset message id.
-        sql: an SQL92 expression that properties pass.
-        ghosts: whether old bytes after the end of the log count.
-        folded: whether an inner batch stays one row.
-    """
-
-    paths: tuple[str, ...]
-    mode: str = "permissive"
+    paths: tuple[str, ...]  # stores, folders of stores, files of commit logs, or patterns
+    mode: str = "permissive"  # ``permissive``, ``dropmalformed`` or ``failfast``
+    # bytes of a part; None for parts that keep the driver's processors equally busy
     split_size: int | None = None
-    push_filters: bool = False
-    is_empty: bool = False
-    topics: tuple[str, ...] = ()
-    system: bool = False
-    queue_id: int | None = None
-    offsets: Range = (None, None)
-    physical: Range = (None, None)
-    begin: int | None = None
-    end: int | None = None
-    tags: tuple[str, ...] = ()
-    key: str | None = None
-    message_id: str | None = None
-    sql: str | None = None
-    ghosts: bool = False
-    folded: bool = False
+    push_filters: bool = False  # whether a query's filters choose what is read
+    is_empty: bool = False  # whether no message can pass
+    topics: tuple[str, ...] = ()  # names of topics; none for all
+    system: bool = False  # whether topics of brokers count without ``topics``
+    queue_id: int | None = None  # of the topic
+    offsets: Range = (None, None)  # first and last queue offset
+    physical: Range = (None, None)  # first and last offset in the commit log
+    begin: int | None = None  # first store timestamp, milliseconds since 1970
+    end: int | None = None  # last store timestamp
+    tags: tuple[str, ...] = ()  # one of these; none for all
+    key: str | None = None  # one of the keys
+    message_id: str | None = None  # unique key, or offset message id
+    sql: str | None = None  # an SQL92 expression that properties pass
+    ghosts: bool = False  # whether old bytes after the end of the log count
+    folded: bool = False  # whether an inner batch stays one row
 
 
 def _names(_: str, text: str) -> tuple[str, ...]:
@@ -128,12 +108,4 @@ _READERS: Final = {
 
 
 def read_options(options: Mapping[str, str]) -> Settings:
-    """Read the options.
-
-    Args:
-        options: from Spark; case does not matter.
-
-    Raises:
-        OptionError: an option is invalid.
-    """
-    return Settings(**read_values(options, _READERS))
+    return Settings(**read_with_paths(options, _READERS))

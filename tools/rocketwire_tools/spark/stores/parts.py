@@ -17,23 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPart:
-    """A part of a commit log.
+    """A part of a commit log."""
 
-    Attributes:
-        store: path of the store.
-        files: of the log, by offset; those that the part needs.
-        start: offset of its first record.
-        stop: offset of the first record after it.
-        state: of the message at ``start``.
-        newest: last store timestamp of the messages before it.
-    """
-
-    store: str
-    files: tuple[StoreFile, ...]
-    start: int
-    stop: int
-    state: State = State.LIVE
-    newest: int = 0
+    store: str  # path of the store
+    files: tuple[StoreFile, ...]  # of the log, by offset; those that the part needs
+    start: int  # offset of its first record
+    stop: int  # offset of the first record after it
+    state: State = State.LIVE  # of the message at ``start``
+    newest: int = 0  # last store timestamp of the messages before it
 
     @property
     def whole_size(self) -> int:

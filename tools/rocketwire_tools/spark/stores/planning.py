@@ -39,10 +39,8 @@ if TYPE_CHECKING:
 
 SMALLEST_PART: Final = 64 << 20
 LARGEST_PART: Final = 128 << 20
-MAX_PARTS: Final = 100_000
-"""Maximum parts of one store."""
-_CUTTING_QUEUES: Final = 8
-"""Queues in which cuts are looked for: those with the most units."""
+MAX_PARTS: Final = 100_000  # Maximum parts of one store
+_CUTTING_QUEUES: Final = 8  # Queues in which cuts are looked for: those with the most units
 _MARGIN: Final = 60_000
 """Milliseconds by which store timestamps may go back, where parts are left out by time."""
 _NEVER: Final = 1 << 63
@@ -58,10 +56,6 @@ def stores(paths: Iterable[str]) -> dict[str, list[Path]]:
     Args:
         paths: of stores, of folders that hold stores, or of files of commit logs; or patterns.
             Files of one folder are one store.
-
-    Raises:
-        FileNotFoundError: a path matches nothing.
-        OptionError: a path is not on this machine.
     """
     found: dict[str, list[Path]] = {}
     for pattern in paths:
@@ -77,16 +71,7 @@ def stores(paths: Iterable[str]) -> dict[str, list[Path]]:
 
 
 def opened_stores(settings: Settings) -> dict[str, OpenedStore]:
-    """Return the stores of a read, opened.  A folder without a store holds stores.
-
-    Args:
-        settings: options.
-
-    Raises:
-        FileNotFoundError: a path matches nothing.
-        NoStoreError: a path is no store and holds none.
-        DamageError: the mode is ``failfast``, and a folder or file cannot be read.
-    """
+    """Return the stores of a read, opened.  A folder without a store holds stores."""
     result: dict[str, OpenedStore] = {}
     for name, paths in stores(settings.paths).items():
         below: dict[str, OpenedStore] = {}
@@ -119,18 +104,6 @@ def _stores_below(folder: Path) -> dict[str, OpenedStore]:
 
 
 def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
-    """Return the parts of a batch read.
-
-    Args:
-        settings: options.
-        fields: columns that are read.
-
-    Raises:
-        FileNotFoundError: a path matches nothing.
-        NoStoreError: a path is no store and holds none.
-        DamageError: a file of a log is missing, and ``mode`` is ``FAILFAST``.
-        OptionError: there are too many parts.
-    """
     opened = {} if settings.is_empty else opened_stores(settings)
     files = [str(file.path) for store in opened.values() for file in store.folder.commit_log]
     size = part_size(files, settings.split_size, smallest=SMALLEST_PART, largest=LARGEST_PART)
@@ -146,26 +119,15 @@ def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a pass through a log shows.
+    """What a pass through a log shows."""
 
-    Attributes:
-        parts: of the log.
-        times: first and last store timestamp in each part.
-        end: offset after the last message of the log.
-    """
-
-    parts: list[LogPart]
-    times: list[tuple[int, int]]
-    end: int
+    parts: list[LogPart]  # of the log
+    times: list[tuple[int, int]]  # first and last store timestamp in each part
+    end: int  # offset after the last message of the log
 
 
 def survey(whole: LogPart, size: int) -> Survey:
-    """Read a part of a log and cut it into smaller ones.
-
-    Args:
-        whole: the part.
-        size: bytes of a part, about.
-    """
+    """Read a part of a log and cut it into smaller ones."""
     starts, times, end, newest = [whole], [(1 << 63, 0)], whole.start, whole.newest
     scan = scan_of(whole, block_size=min(size, BLOCK_SIZE))
     for block in scan:
@@ -181,17 +143,7 @@ def survey(whole: LogPart, size: int) -> Survey:
 
 
 class _Plan:
-    """The plan of one store.
-
-    Args:
-        name: path of the store.
-        store: a store with a log.
-        settings: options.
-        size: bytes of a part.
-
-    Raises:
-        OptionError: these are too many parts.
-    """
+    """The plan of one store."""
 
     def __init__(self, name: str, store: OpenedStore, settings: Settings, size: int) -> None:
         files = tuple(store.scans()[0].files)
@@ -207,11 +159,7 @@ class _Plan:
             raise OptionError(f"option 'splitSize': {message}; {MAX_PARTS} are the most")
 
     def parts(self, *, needs_state: bool) -> list[LogPart]:
-        """Return parts that together are the whole log, less what options leave out.
-
-        Args:
-            needs_state: whether damage before a part matters.
-        """
+        """Return parts that together are the whole log, less what options leave out."""
         whole = self._whole
         if whole.whole_size <= self._size and not self._is_in_use:
             planned = [whole]

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 
 def narrowed(settings: Settings, filters: Iterable[Any]) -> Settings:
-    """Return the options with which a read leaves out rows that filters leave out.
-
-    Args:
-        settings: options.
-        filters: filters of ``pyspark.sql.datasource``, all of which have to be true.
-    """
+    """Return the options with which a read leaves out rows that filters leave out."""
     for spark_filter in filters:
         path: tuple[str, ...] = getattr(spark_filter, "attribute", ())
         name = type(spark_filter).__name__
@@ -109,7 +104,6 @@ def _bounded(bounds: Range, name: str, value: Any) -> Range:
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...] | None:
-    """The texts to one of which a column has to be equal; None for any other filter."""
     texts = (value,) if name == "EqualTo" else tuple(value) if name == "In" else ()
     texts = tuple(text for text in texts if text is not None)
     return texts if texts and all(isinstance(text, str) for text in texts) else None

@@ -22,23 +22,11 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.engine.scan import LogScan
 
-BLOCK_SIZE: Final = 4 << 20
-"""Bytes of the log that become one batch."""
+BLOCK_SIZE: Final = 4 << 20  # Bytes of the log that become one batch
 _SPARED_COLLECTIONS: Final = 200_000
 
 
 def read(part: LogPart, fields: Sequence[str], settings: Settings) -> Iterator[Any]:
-    """Yield the rows of a part.
-
-    Args:
-        part: of a log.
-        fields: columns, in this order.
-        settings: options.
-
-    Raises:
-        DamageError: the part is damaged, and ``mode`` is ``FAILFAST``.
-        OSError: a file cannot be read.
-    """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     selection = chosen(
         topics=settings.topics,

@@ -23,25 +23,18 @@ NAME: Final = "rocketmq-store"
 
 
 class StoreReader(FileReader):
-    """Reads stores once.
-
-    Args:
-        fields: columns, in order.
-        settings: options.
-    """
+    """Reads stores once."""
 
     def __init__(self, fields: list[str], settings: Settings) -> None:
         self.fields = fields
         self.settings = settings
 
     def parts(self) -> list[LogPart]:
-        """Return the parts of all stores."""
         from rocketwire_tools.spark.stores.planning import parts
 
         return parts(self.settings, self.fields)
 
     def rows_of(self, part: LogPart) -> Iterator[Any]:
-        """Return the rows of a part, as RecordBatches."""
         from rocketwire_tools.spark.stores.reading import read
 
         return read(part, self.fields, self.settings)
@@ -70,18 +63,15 @@ class DefaultSource(FileSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the name for ``format``."""
         return NAME
 
     def schema(self) -> str:
-        """Return the columns of a read without a selection."""
         from rocketwire_tools.spark.stores.columns import default_columns
 
         read_options(self.options)
         return schema_text(default_columns())
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Reads stores once."""
         from rocketwire_tools.spark.stores.columns import sql_types
 
         settings = read_options(self.options)

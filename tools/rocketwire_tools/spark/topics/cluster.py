@@ -102,9 +102,6 @@ async def queues_of(
         client: asks the name servers.
         topics: names of topics.
         may_be_gone: whether a topic without a route has no queues instead of an error.
-
-    Raises:
-        UnknownTopicError: a topic has no route, or no queue.
     """
     queues: list[Queue] = []
 
@@ -135,11 +132,7 @@ async def queues_of(
 
 
 async def _light_queues(client: ClientInstance, topic: str, *, may_be_gone: bool) -> list[Queue]:
-    """The queues of a light topic: one at each broker that may have its messages.
-
-    Raises:
-        UnknownTopicError: no broker has messages of it.
-    """
+    """The queues of a light topic: one at each broker that may have its messages."""
     parent = routing_topic(topic, "")
     if parent:
         brokers = {queue.broker_name or "" for queue in await get_queues(client, parent)}
@@ -162,22 +155,15 @@ async def _light_queues(client: ClientInstance, topic: str, *, may_be_gone: bool
 
 
 async def bounds_of(
-    client: ClientInstance,
-    queues: Iterable[Queue],
-    group: str,
-    ends: dict[Queue, int],
+    client: ClientInstance,  # asks the brokers
+    queues: Iterable[Queue],  # of any topics
+    group: str,  # for pulls, of an account that may not ask otherwise
+    ends: dict[Queue, int],  # last offsets that pulls have told; it is updated
     *,
+    # whether the queues of a broker that does not answer are left out, too
     may_be_missing: bool = False,
 ) -> dict[Queue, Bounds]:
-    """First and last offsets of queues; a queue that its broker does not have is left out.
-
-    Args:
-        client: asks the brokers.
-        queues: of any topics.
-        group: for pulls, of an account that may not ask otherwise.
-        ends: last offsets that pulls have told; it is updated.
-        may_be_missing: whether the queues of a broker that does not answer are left out, too.
-    """
+    """First and last offsets of queues; a queue that its broker does not have is left out."""
     groups: dict[tuple[str, str], list[Queue]] = {}
     for queue in queues:
         groups.setdefault((queue.topic, queue.broker), []).append(queue)
@@ -205,7 +191,6 @@ async def _bounds_at(
     group: str,
     ends: dict[Queue, int],
 ) -> dict[Queue, Bounds]:
-    """The same for queues of one topic at one broker."""
     answer: Mapping[MessageQueue, TopicOffset]
     is_master = True
     try:
@@ -287,14 +272,7 @@ async def offsets_at(
 async def commit(
     client: ClientInstance, group: str, offsets: Mapping[Queue, int], introduced: set[str]
 ) -> None:
-    """Commit offsets of a group, so that operators see how far a query is (code 15).
-
-    Args:
-        client: tells the brokers.
-        group: name of the group.
-        offsets: next offset of each queue.
-        introduced: addresses of brokers that know the group; it grows.
-    """
+    """Commit offsets of a group, so that operators see how far a query is (code 15)."""
 
     async def tell(queue: Queue) -> None:
         place = _message_queue(queue)
@@ -369,7 +347,6 @@ class Cluster:
     """The questions of one query, asked from the thread in which Spark runs Python."""
 
     def __init__(self, settings: Settings) -> None:
-        """Ask nothing yet."""
         self._settings = settings
         self._introduced: set[str] = set()
         self._ends: dict[Queue, int] = {}
@@ -382,7 +359,6 @@ class Cluster:
             raise unreachable(error, connection.name_servers) from None
 
     def topics(self) -> tuple[str, ...]:
-        """The topics of the query, as of now."""
         settings = self._settings
         if settings.pattern:
             return self._ask(matching_topics, settings)
@@ -423,15 +399,12 @@ class Cluster:
         return routes.get(routing_topic(place.topic, place.broker))
 
     def offsets_at(self, times: Mapping[Queue, int]) -> dict[Queue, int]:
-        """Offsets of the first messages that were stored at or after some times."""
         return self._ask(offsets_at, self._settings.group, times)
 
     def commit(self, offsets: Mapping[Queue, int]) -> None:
-        """Commit offsets of the group of the query."""
         self._ask(commit, self._settings.group, offsets, self._introduced)
 
     def mean_sizes(self, begins: Mapping[Queue, int]) -> dict[str, float]:
-        """Mean sizes of the messages of topics, from samples at some places."""
         return self._ask(mean_sizes, self._settings.group, begins)
 
 

@@ -45,9 +45,6 @@ def columns_of(chosen: str) -> dict[str, str]:
 
     Args:
         chosen: ``rocketmq``, ``kafka``, or names of RocketMQ's columns with commas between them.
-
-    Raises:
-        ValueError: there is no such column.
     """
     if chosen in FORMS:
         return dict(FORMS[chosen])

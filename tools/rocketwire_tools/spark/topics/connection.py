@@ -57,43 +57,25 @@ OPTIONS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """What the options say about a cluster; it can be sent to workers.
+    """What the options say about a cluster; it can be sent to workers."""
 
-    Attributes:
-        name_servers: as ``host:port;host:port``.
-        credentials_file: file with lines ``accessKey=...`` and ``secretKey=...``; empty for the
-            environment variables ``ROCKETWIRE_ACCESS_KEY`` and ``ROCKETWIRE_SECRET_KEY``.
-        tls: whether connections use TLS; None to use it if a file of TLS is set.
-        ca_file: certificates of the authorities (PEM); empty for those of the system.
-        cert_file: certificate of the client (PEM), for servers that require one.
-        key_file: private key of the client; empty if ``cert_file`` contains it.
-        key_password_file: file whose first line is the password of the private key.
-        tls_server_name: host name in every certificate; empty for the host of the connection.
-        namespace: namespace of the first kind, a part of topic and group names.
-        request_timeout: seconds for a response.
-    """
-
-    name_servers: str
+    name_servers: str  # as ``host:port;host:port``
+    # file with lines ``accessKey=...`` and ``secretKey=...``; empty for the environment variables
+    # ``ROCKETWIRE_ACCESS_KEY`` and ``ROCKETWIRE_SECRET_KEY``
     credentials_file: str = ""
-    tls: bool | None = None
-    ca_file: str = ""
-    cert_file: str = ""
-    key_file: str = ""
-    key_password_file: str = ""
+    tls: bool | None = None  # whether connections use TLS; None to use it if a file of TLS is set
+    ca_file: str = ""  # certificates of the authorities (PEM); empty for those of the system
+    cert_file: str = ""  # certificate of the client (PEM), for servers that require one
+    key_file: str = ""  # private key of the client; empty if ``cert_file`` contains it
+    key_password_file: str = ""  # file whose first line is the password of the private key
+    # host name in every certificate; empty for the host of the connection
     tls_server_name: str = ""
-    namespace: str = ""
-    request_timeout: float = 5.0
+    namespace: str = ""  # namespace of the first kind, a part of topic and group names
+    request_timeout: float = 5.0  # seconds for a response
 
     @classmethod
     def from_options(cls, options: Mapping[str, str]) -> Connection:
-        """Read the options of ``OPTIONS``, and skip others.
-
-        Args:
-            options: from Spark; case does not matter.
-
-        Raises:
-            OptionError: a value is invalid, there is no name server, or an option has a secret.
-        """
+        """Read the options of ``OPTIONS``, and skip others."""
         by_name = {name.lower(): (name, entry) for name, entry in OPTIONS.items()}
         secrets = {name.lower(): name for name in _SECRETS}
         values: dict[str, Any] = {"name_servers": os.environ.get("NAMESRV_ADDR", "")}
@@ -112,12 +94,7 @@ class Connection:
         return connection
 
     def check(self) -> None:
-        """Check the name servers and the names of files, without a connection.
-
-        Raises:
-            OptionError: there is no name server, an address is not ``host:port``, or a file is of
-                no use without another one.
-        """
+        """Check the name servers and the names of files, without a connection."""
         from rocketwire.client.addresses import parse_name_servers
         from rocketwire.errors import LocalProtocolError
 
@@ -147,11 +124,7 @@ class Connection:
         return without_namespace(name, self.namespace)
 
     def client_config(self) -> ClientConfig:
-        """Build the settings of a client; reads the files.
-
-        Raises:
-            OptionError: a file is missing or invalid.
-        """
+        """Build the settings of a client; reads the files."""
         from rocketwire.client import ClientConfig
 
         return ClientConfig(
@@ -222,7 +195,6 @@ def local_file(path: str) -> str:
 
 
 def _lines(option: str, path: str) -> list[str]:
-    """The lines of a file, at least one, without comments."""
     try:
         text = Path(local_file(path)).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -247,11 +219,7 @@ class Session:
     """
 
     def __init__(self, connection: Connection) -> None:
-        """Open a client.
-
-        Raises:
-            OptionError: a file is missing or invalid.
-        """
+        """Open a client."""
         from rocketwire.portal.resources import Resource
 
         config = connection.client_config()
@@ -267,19 +235,13 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        """Whether calls are possible."""
         return not (self.resource.is_closed or self.portal.is_forked or self.portal.is_ended)
 
     def call(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-        """Execute a coroutine function in trio, with the client as its first argument.
-
-        Raises:
-            Exception: what the function raises.
-        """
+        """Execute a coroutine function in trio, with the client as its first argument."""
         return self.portal.call(function, self.client, *arguments)
 
     def close(self) -> None:
-        """Close the client."""
         self.resource.close_soon()
         self.resource.wait_closed(_CLOSING)
 
@@ -289,11 +251,7 @@ _sessions: dict[Connection, Session] = {}
 
 
 def session_of(connection: Connection) -> Session:
-    """The session of this process for a connection.
-
-    Raises:
-        OptionError: a file is missing or invalid.
-    """
+    """The session of this process for a connection."""
     session = _sessions.get(connection)
     if session is None or not session.is_open:
         session = _sessions[connection] = Session(connection)
@@ -301,7 +259,6 @@ def session_of(connection: Connection) -> Session:
 
 
 def close_sessions() -> None:
-    """Close the sessions of this process."""
     while _sessions:
         _sessions.popitem()[1].close()
 
@@ -330,12 +287,7 @@ def is_about_tls(error: Exception) -> bool:
 
 
 def describe(error: Exception, name_servers: str) -> str:
-    """What has failed and what to do, in one line.
-
-    Args:
-        error: of a question to name servers or brokers.
-        name_servers: as option ``nameServers`` has them.
-    """
+    """What has failed and what to do, in one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     advice = f"see whether name servers {name_servers} and their brokers run and can be reached"
     if is_about_tls(error):
@@ -368,11 +320,7 @@ _OF_PULLS: Final = {
 
 @asynccontextmanager
 async def open_connection(connection: Connection) -> AsyncGenerator[ClientInstance]:
-    """Open a client until the end of the block; in trio, for example inside ``trio.run``.
-
-    Raises:
-        OptionError: a file is missing or invalid.
-    """
+    """Open a client until the end of the block; in trio, for example inside ``trio.run``."""
     from rocketwire.client import open_client
 
     async with open_client(connection.client_config()) as client:

@@ -23,27 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueLag:
-    """What a query has not read of a queue.
+    """What a query has not read of a queue."""
 
-    Attributes:
-        query: name of the query, or its id without one.
-        topic: topic of the queue.
-        broker: name of its broker.
-        queue_id: number of the queue.
-        offset: next offset that the query reads.
-        end: offset of the queue's next message.
-    """
-
-    query: str
-    topic: str
-    broker: str
-    queue_id: int
-    offset: int
-    end: int
+    query: str  # name of the query, or its id without one
+    topic: str  # topic of the queue
+    broker: str  # name of its broker
+    queue_id: int  # number of the queue
+    offset: int  # next offset that the query reads
+    end: int  # offset of the queue's next message
 
     @property
     def messages(self) -> int:
-        """Messages that the query has not read."""
         return max(0, self.end - self.offset)
 
 
@@ -92,7 +82,6 @@ class LagListener(StreamingQueryListener):
         """Do nothing."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Export the lags."""
         lags = lags_of(event.progress)
         if lags:
             self._export(lags)

@@ -36,23 +36,14 @@ class DataLossError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Offsets of a queue that cannot be read.
+    """Offsets of a queue that cannot be read."""
 
-    Attributes:
-        topic: topic of the queue.
-        broker: name of its broker.
-        queue_id: number of the queue.
-        begin: first lost offset.
-        end: offset after the last one; None for all from ``begin`` on.
-        reason: why, as a part of a sentence.
-    """
-
-    topic: str
-    broker: str
-    queue_id: int
-    begin: int
-    end: int | None
-    reason: str
+    topic: str  # topic of the queue
+    broker: str  # name of its broker
+    queue_id: int  # number of the queue
+    begin: int  # first lost offset
+    end: int | None  # offset after the last one; None for all from ``begin`` on
+    reason: str  # why, as a part of a sentence
 
     def __str__(self) -> str:
         last = "the end" if self.end is None else str(self.end - 1)
@@ -63,15 +54,6 @@ class Loss:
 
 
 def report_loss(loss: Loss, *, fails: bool) -> None:
-    """Report a loss.
-
-    Args:
-        loss: what is lost.
-        fails: option ``failOnDataLoss``.
-
-    Raises:
-        DataLossError: it fails.
-    """
     if fails:
         raise DataLossError(f"{loss}; {ADVICE}")
     print(f"rocketmq: {loss}", file=sys.stderr)

@@ -55,33 +55,22 @@ def routing_topic(topic: str, broker: str) -> str:
 
 
 class Bounds(NamedTuple):
-    """First and last offset of a queue.
+    """First and last offset of a queue."""
 
-    Attributes:
-        least: offset of its first message.
-        most: offset of its next message.
-        is_master: whether a master said so; a slave may be behind.
-    """
-
-    least: int
-    most: int
-    is_master: bool = True
+    least: int  # offset of its first message
+    most: int  # offset of its next message
+    is_master: bool = True  # whether a master said so; a slave may be behind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueRange:
-    """Offsets of a queue.
-
-    Attributes:
-        begin: first offset.
-        end: offset after the last one.
-    """
+    """Offsets of a queue."""
 
     topic: str
     broker: str
     queue_id: int
-    begin: int
-    end: int
+    begin: int  # first offset
+    end: int  # offset after the last one
 
     def __len__(self) -> int:
         return self.end - self.begin
@@ -91,21 +80,15 @@ class QueueRange:
 
 
 class Places:
-    """A number for queues, brokers and topics; the most exact one counts.
-
-    Attributes:
-        by_queue: number of single queues.
-        by_broker: number of all queues of a topic at a broker.
-        by_topic: number of all queues of a topic.
-    """
+    """A number for queues, brokers and topics; the most exact one counts."""
 
     def __init__(self) -> None:
-        self.by_queue: dict[Queue, int] = {}
+        self.by_queue: dict[Queue, int] = {}  # number of single queues
+        # number of all queues of a topic at a broker
         self.by_broker: dict[tuple[str, str], int] = {}
-        self.by_topic: dict[str, int] = {}
+        self.by_topic: dict[str, int] = {}  # number of all queues of a topic
 
     def of(self, queue: Queue) -> int | None:
-        """The number of a queue; None without one."""
         for number in (
             self.by_queue.get(queue),
             self.by_broker.get((queue.topic, queue.broker)),
@@ -146,16 +129,7 @@ class Places:
 
 
 def read_places(option: str, text: str, *, least: int = EARLIEST) -> Places:
-    """Read places of an option.
-
-    Args:
-        option: its name.
-        text: JSON.
-        least: smallest number.
-
-    Raises:
-        OptionError: it is something else.
-    """
+    """Read places of an option."""
     example = '{"topic": {"broker": {"0": 23}}}'
     wrong = OptionError(f"option {option!r}: {text!r} is not JSON like {example}")
     try:
@@ -200,11 +174,7 @@ def nested(offsets: Mapping[Queue, int]) -> dict[str, Any]:
 
 
 def flat(tree: Mapping[str, Any]) -> dict[Queue, int]:
-    """The offsets of ``nested``.
-
-    Raises:
-        OptionError: the checkpoint has something else.
-    """
+    """The offsets of ``nested``."""
     try:
         return {
             Queue(topic, broker, int(queue_id)): _plain(offset)

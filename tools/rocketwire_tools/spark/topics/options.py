@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.spark.option_values import OptionError, one_of, size, switch
+from rocketwire_tools.spark.option_values import OptionError, one_of, read_values, size, switch
 from rocketwire_tools.spark.topics.columns import columns_of
 from rocketwire_tools.spark.topics.connection import OPTIONS as OF_CONNECTION
 from rocketwire_tools.spark.topics.connection import Connection
@@ -29,19 +29,13 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """Where a query begins or ends.
+    """Where a query begins or ends."""
 
-    Attributes:
-        everywhere: offset, -1 or -2 for queues without a place of their own; None for none.
-        places: offsets of queues.
-        time: milliseconds since 1970 of all queues; None for offsets.
-        times: milliseconds of queues, brokers or topics.
-    """
-
+    # offset, -1 or -2 for queues without a place of their own; None for none
     everywhere: int | None = None
-    places: Places = field(default_factory=Places)
-    time: int | None = None
-    times: Places | None = None
+    places: Places = field(default_factory=Places)  # offsets of queues
+    time: int | None = None  # milliseconds since 1970 of all queues; None for offsets
+    times: Places | None = None  # milliseconds of queues, brokers or topics
 
     def time_of(self, queue: Queue) -> int | None:
         """The time of a queue; None without one."""
@@ -62,45 +56,27 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The values of the options, which docs/guide/spark-topics.md explains.
+    """The values of the options, which docs/guide/spark-topics.md explains."""
 
-    Attributes:
-        connection: how to reach the cluster.
-        topics: names of topics as brokers have them, with the namespace; so are all others.
-        pattern: of the names of topics without the namespace; empty for none.
-        queues: the only queues of option ``assign``; None for all.
-        start: where a query begins; None for the default.
-        end: where a batch query ends; None for the default.
-        by_time_fails: whether a queue without a message since ``start`` is an error.
-        limits: of a micro-batch.
-        min_partitions: fewest partitions.
-        max_records: most messages of a partition; 0 for no limit.
-        fails_on_loss: whether lost messages are an error.
-        tags: ``a || b``.
-        sql: an SQL92 expression.
-        group: name of the consumer group in requests.
-        commits: whether the group's offsets follow the query.
-        columns: names and SQL types of the columns.
-        push_filters: whether filters of a batch query choose what is read.
-    """
-
-    connection: Connection
+    connection: Connection  # how to reach the cluster
+    # names of topics as brokers have them, with the namespace; so are all others
     topics: tuple[str, ...] = ()
-    pattern: str = ""
-    queues: Places | None = None
-    start: Edge | None = None
-    end: Edge | None = None
-    by_time_fails: bool = True
-    limits: Limits = field(default_factory=Limits)
-    min_partitions: int = 0
-    max_records: int = 0
-    fails_on_loss: bool = True
-    tags: str = ""
-    sql: str = ""
-    group: str = GROUP
-    commits: bool = False
+    pattern: str = ""  # of the names of topics without the namespace; empty for none
+    queues: Places | None = None  # the only queues of option ``assign``; None for all
+    start: Edge | None = None  # where a query begins; None for the default
+    end: Edge | None = None  # where a batch query ends; None for the default
+    by_time_fails: bool = True  # whether a queue without a message since ``start`` is an error
+    limits: Limits = field(default_factory=Limits)  # of a micro-batch
+    min_partitions: int = 0  # fewest partitions
+    max_records: int = 0  # most messages of a partition; 0 for no limit
+    fails_on_loss: bool = True  # whether lost messages are an error
+    tags: str = ""  # ``a || b``
+    sql: str = ""  # an SQL92 expression
+    group: str = GROUP  # name of the consumer group in requests
+    commits: bool = False  # whether the group's offsets follow the query
+    # names and SQL types of the columns
     columns: Mapping[str, str] = field(default_factory=lambda: columns_of("rocketmq"))
-    push_filters: bool = False
+    push_filters: bool = False  # whether filters of a batch query choose what is read
 
     def reads(self, queue: Queue) -> bool:
         """Whether a query with these options reads a queue, if there is one."""
@@ -119,23 +95,14 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullSettings:
-    """How ranges are pulled.
+    """How ranges are pulled."""
 
-    Attributes:
-        group: name of the consumer group in requests; it has no members.
-        tags: ``a || b``; empty for all.
-        sql: an SQL92 expression; empty for none.
-        fails_on_loss: option ``failOnDataLoss``.
-        timeout: seconds for a response.
-        patience: seconds for which a failing pull is repeated.
-    """
-
-    group: str
-    tags: str = ""
-    sql: str = ""
-    fails_on_loss: bool = True
-    timeout: float = 5.0
-    patience: float = PATIENCE
+    group: str  # name of the consumer group in requests; it has no members
+    tags: str = ""  # ``a || b``; empty for all
+    sql: str = ""  # an SQL92 expression; empty for none
+    fails_on_loss: bool = True  # option ``failOnDataLoss``
+    timeout: float = 5.0  # seconds for a response
+    patience: float = PATIENCE  # seconds for which a failing pull is repeated
 
     @property
     def is_filtered(self) -> bool:
@@ -161,7 +128,6 @@ def _pattern(option: str, text: str) -> str:
 
 
 def _assigned(option: str, text: str) -> Places:
-    """Queues: ``{"topic": {"broker": [0, 1]}}``."""
     import json
 
     wrong = OptionError(
@@ -303,36 +269,14 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
 }
 _CHOICES: Final = ("subscribe", "subscribePattern", "assign")
 _LIMITS: Final = ("max_offsets", "max_bytes", "min_offsets", "max_delay")
-_OF_SPARK: Final = frozenset({"path", "paths"})
 
 
 def read_options(options: Mapping[str, str]) -> Settings:
-    """Read the options.
-
-    Args:
-        options: from Spark; case does not matter.
-
-    Raises:
-        OptionError: an option is unknown or invalid, or one is missing.
-    """
     connection = Connection.from_options(options)
-    by_name = {name.lower(): (name, entry) for name, entry in _READERS.items()}
-    of_connection = {name.lower() for name in OF_CONNECTION}
-    values: dict[str, Any] = {}
-    chosen: list[str] = []
-    for option, text in options.items():
-        key = option.lower()
-        if key in of_connection:
-            continue
-        if key in _OF_SPARK:
-            raise OptionError("a topic has no path: use load() without one, and option 'subscribe'")
-        if key not in by_name:
-            every = ", ".join([*_READERS, *OF_CONNECTION])
-            raise OptionError(f"unknown option {option!r}; the options are {every}")
-        name, (field_name, read) = by_name[key]
-        if name in _CHOICES:
-            chosen.append(name)
-        values[field_name] = read(name, text)
+    if not {option.lower() for option in options}.isdisjoint(("path", "paths")):
+        raise OptionError("a topic has no path: use load() without one, and option 'subscribe'")
+    values = read_values(options, _READERS, others=OF_CONNECTION)
+    chosen = [name for name in _CHOICES if _READERS[name][0] in values]
     if len(chosen) != 1:
         have = " and ".join(repr(name) for name in chosen) or "none"
         raise OptionError(

@@ -44,12 +44,7 @@ class Questions(Protocol):
 def starts(
     settings: Settings, questions: Questions, bounds: Mapping[Queue, Bounds], default: Edge
 ) -> dict[Queue, int]:
-    """Where a query begins in each queue.
-
-    Raises:
-        OptionError: the option names other queues or offsets than there are, or there is no
-            message since a time.
-    """
+    """Where a query begins in each queue."""
     edge = settings.start or default
     at_times = _at_times("startingTimestamp", edge, questions, bounds)
     begins: dict[Queue, int] = {}
@@ -78,11 +73,7 @@ def starts(
 def ends(
     settings: Settings, questions: Questions, bounds: Mapping[Queue, Bounds]
 ) -> dict[Queue, int]:
-    """Where a batch query ends in each queue.
-
-    Raises:
-        OptionError: the option names other queues or offsets than there are.
-    """
+    """Where a batch query ends in each queue."""
     edge = settings.end or FROM_LATEST
     at_times = _at_times("endingTimestamp", edge, questions, bounds)
     ends_by_queue: dict[Queue, int] = {}
@@ -138,16 +129,6 @@ def _refuse_unknown(option: str, edge: Edge, bounds: Mapping[Queue, Bounds]) -> 
 def batch_ranges(
     settings: Settings, questions: Questions, narrowing: Narrowing | None = None
 ) -> list[QueueRange]:
-    """The ranges of a batch query, a partition each.
-
-    Args:
-        settings: options.
-        questions: to the cluster.
-        narrowing: what the filters of the query leave.
-
-    Raises:
-        OptionError: an option does not fit the cluster.
-    """
     topics = questions.topics()
     if not topics:
         raise OptionError(f"option 'subscribePattern': no topic matches {settings.pattern!r}")
@@ -202,7 +183,6 @@ def _refuse_backwards(settings: Settings, queues: Iterable[Queue]) -> None:
 def _narrow(
     begins: dict[Queue, int], limits: dict[Queue, int], narrowing: Narrowing, questions: Questions
 ) -> None:
-    """Leave out of ranges what filters leave out."""
     first, last = narrowing.offsets
     starts_at: dict[Queue, int] = {}
     stops_at: dict[Queue, int] = {}

@@ -44,22 +44,15 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.offsets import QueueRange
     from rocketwire_tools.spark.topics.options import PullSettings
 
-LANES: Final = 4
-"""Pulls of a range that are under way; half as many if messages are large."""
-LARGE: Final = 512 << 10
-"""Bytes of a large message."""
+LANES: Final = 4  # Pulls of a range that are under way; half as many if messages are large
+LARGE: Final = 512 << 10  # Bytes of a large message
 STRIDE: Final = 32
 """Messages of a stride at the beginning (Java: ``maxTransferCountOnMessageInMemory``)."""
-MOST: Final = 1024
-"""Messages that a pull asks for at most."""
-FILTERED_STRIDE: Final = 800
-"""Offsets that a broker looks at for one pull with a filter."""
-CHUNK: Final = 2 << 20
-"""Fewest bytes that are decoded together, except at the end."""
-FULL_CHUNK: Final = 4 << 20
-"""Bytes after which no further answer is decoded with them."""
-AHEAD: Final = 8 << 20
-"""Bytes that are pulled before they are wanted, about."""
+MOST: Final = 1024  # Messages that a pull asks for at most
+FILTERED_STRIDE: Final = 800  # Offsets that a broker looks at for one pull with a filter
+CHUNK: Final = 2 << 20  # Fewest bytes that are decoded together, except at the end
+FULL_CHUNK: Final = 4 << 20  # Bytes after which no further answer is decoded with them
+AHEAD: Final = 8 << 20  # Bytes that are pulled before they are wanted, about
 _PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 3.0
 
@@ -87,9 +80,7 @@ class _Stride:
 
     Attributes:
         next_offset: offset of its next pull.
-        bodies: of its responses so far.
         size: bytes of them.
-        losses: its messages that are lost.
         shift: what has to be added to the offsets in its messages.
     """
 
@@ -98,8 +89,8 @@ class _Stride:
     def __init__(self, begin: int, end: int) -> None:
         self.begin = self.next_offset = begin
         self.end = end
-        self.bodies: list[bytes] = []
-        self.losses: list[Loss] = []
+        self.bodies: list[bytes] = []  # of its responses so far
+        self.losses: list[Loss] = []  # its messages that are lost
         self.size = self.shift = 0
         self.is_done = False
 
@@ -127,17 +118,12 @@ class _QueueTooShortError(Exception):
 
 
 class _Chain:
-    """Requests of a lane that follow each other without a task in between.
-
-    Attributes:
-        stride: the one that is pulled now.
-        taken: the last response whose messages were taken.
-    """
+    """Requests of a lane that follow each other without a task in between."""
 
     def __init__(self, pull: RangePull, stride: _Stride) -> None:
         self._pull = pull
-        self.stride: _Stride = stride
-        self.taken: RemotingCommand | None = None
+        self.stride: _Stride = stride  # the one that is pulled now
+        self.taken: RemotingCommand | None = None  # the last response whose messages were taken
 
     def place(self) -> tuple[int, int]:
         """Where it is; another value after each success."""
@@ -268,7 +254,6 @@ class RangePull:
         self._arrived.unpark_all()
 
     async def _learn(self) -> None:
-        """Pull once, to see how many messages an answer has."""
         if self._place.topic != routing_topic(self._place.topic, self._place.broker):
             await self._refresh_route()  # nobody else learns where its broker is
         if self._settings.is_filtered or len(self._place) <= STRIDE:
@@ -369,12 +354,7 @@ class RangePull:
         return True
 
     def _understand(self, stride: _Stride, response: RemotingCommand, address: str) -> None:
-        """Act on a response without messages.
-
-        Raises:
-            _QueueTooShortError: the queue ends before the range.
-            BrokerError: the response is an error.
-        """
+        """Act on a response without messages."""
         if response.code not in _WITHOUT_MESSAGES:
             raise BrokerError(response.code, response.remark, RequestCode.PULL_MESSAGE, address)
         offset = _number(response, "nextBeginOffset")
@@ -440,12 +420,7 @@ class RangePull:
     # ------------------------------------------------------------------ chunks
 
     async def next_chunk(self) -> Chunk | None:
-        """Wait for the next messages; None at the end of the range.
-
-        Raises:
-            PullFailedError: the range cannot be read.
-            DataLossError: messages are lost, and that is an error.
-        """
+        """Wait for the next messages; None at the end of the range."""
         while not self._is_ready():
             if self._error is not None:
                 self._losses.report()
@@ -471,7 +446,6 @@ class RangePull:
 
 
 def _first(error: Exception) -> Exception:
-    """The first error of a group, which may be one of groups."""
     while isinstance(error, ExceptionGroup):
         error = cast("ExceptionGroup[Exception]", error).exceptions[0]
     return error

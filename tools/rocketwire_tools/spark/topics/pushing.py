@@ -33,20 +33,13 @@ _COLUMNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """What the filters of a query leave.
+    """What the filters of a query leave."""
 
-    Attributes:
-        topics: names of topics; None for all.
-        brokers: names of brokers; None for all.
-        queue_ids: numbers of queues; None for all.
-        offsets: first and last offset.
-        times: first and last store timestamp, in milliseconds since 1970.
-    """
-
-    topics: frozenset[Any] | None = None
-    brokers: frozenset[Any] | None = None
-    queue_ids: frozenset[Any] | None = None
-    offsets: tuple[int, int] = field(default=(0, _INT64))
+    topics: frozenset[Any] | None = None  # names of topics; None for all
+    brokers: frozenset[Any] | None = None  # names of brokers; None for all
+    queue_ids: frozenset[Any] | None = None  # numbers of queues; None for all
+    offsets: tuple[int, int] = field(default=(0, _INT64))  # first and last offset
+    # first and last store timestamp, in milliseconds since 1970
     times: tuple[int, int] = field(default=(0, _INT64))
 
     def has(self, queue: Queue) -> bool:
@@ -100,7 +93,6 @@ def _values(name: str, value: Any) -> frozenset[Any] | None:
 
 
 def _number(value: Any) -> tuple[int, int] | None:
-    """A value, rounded down and up; times in milliseconds."""
     if isinstance(value, datetime):
         moment = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
         milliseconds = int((moment.timestamp() * 1_000_000) // 1000)

@@ -23,10 +23,6 @@ def shared(limit: int, waiting: Mapping[Queue, int]) -> dict[Queue, int]:
 
     The shares add up to the limit exactly, or to all that waits.  A queue with messages gets one at
     least if the limit is that large: a short queue does not wait for a long one to end.
-
-    Args:
-        limit: messages of all queues together.
-        waiting: messages that wait in each queue.
     """
     total = sum(waiting.values())
     if total <= limit:
@@ -51,27 +47,15 @@ def shared(limit: int, waiting: Mapping[Queue, int]) -> dict[Queue, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a micro-batch; 0 for none.
+    """Limits of a micro-batch; 0 for none."""
 
-    Attributes:
-        max_offsets: most messages.
-        max_bytes: most bytes of messages, about.
-        min_offsets: fewest messages.
-        max_delay: seconds after which fewer messages become a batch, too.
-    """
-
-    max_offsets: int = 0
-    max_bytes: int = 0
-    min_offsets: int = 0
-    max_delay: float = 900.0
+    max_offsets: int = 0  # most messages
+    max_bytes: int = 0  # most bytes of messages, about
+    min_offsets: int = 0  # fewest messages
+    max_delay: float = 900.0  # seconds after which fewer messages become a batch, too
 
     def are_too_few(self, waiting: int, since: float) -> bool:
-        """Whether the messages that wait should wait longer.
-
-        Args:
-            waiting: number of messages.
-            since: seconds since the last batch.
-        """
+        """Whether the messages that wait should wait longer."""
         return waiting < self.min_offsets and since < self.max_delay
 
     def most(self, waiting: Mapping[Queue, int], sizes: Mapping[str, float]) -> dict[Queue, int]:
@@ -94,21 +78,13 @@ class Limits:
 
 
 class Chunk(NamedTuple):
-    """Messages of a part of a range, as brokers have sent them.
+    """Messages of a part of a range, as brokers have sent them."""
 
-    Attributes:
-        begin: first offset.
-        end: offset after the last one; messages outside belong to other chunks.
-        bodies: of the responses, in order; each has whole stored messages.
-        shift: what has to be added to the offsets in the messages.
-        lost: number of messages that are lost.
-    """
-
-    begin: int
-    end: int
-    bodies: list[bytes]
-    shift: int
-    lost: int
+    begin: int  # first offset
+    end: int  # offset after the last one; messages outside belong to other chunks
+    bodies: list[bytes]  # of the responses, in order; each has whole stored messages
+    shift: int  # what has to be added to the offsets in the messages
+    lost: int  # number of messages that are lost
 
 
 def ranges_between(begin: Mapping[Queue, int], end: Mapping[Queue, int]) -> list[QueueRange]:
@@ -170,5 +146,4 @@ def parts(whole: QueueRange, count: int) -> list[QueueRange]:
 
 
 def total(ranges: Iterable[QueueRange]) -> int:
-    """Messages of ranges."""
     return sum(map(len, ranges))

@@ -33,27 +33,13 @@ _CLOSING: Final = 5.0
 
 
 def read_range(
-    connection: Connection,
-    place: QueueRange,
-    settings: PullSettings,
-    schema: Any,
+    connection: Connection,  # how to reach the cluster
+    place: QueueRange,  # the range
+    settings: PullSettings,  # how it is pulled
+    schema: Any,  # names and types of the columns
+    # that of the driver, for a worker that has none while no name server answers
     route: TopicRouteData | None = None,
 ) -> Iterator[Any]:
-    """Yield the messages of a range, as record batches.
-
-    Args:
-        connection: how to reach the cluster.
-        place: the range.
-        settings: how it is pulled.
-        schema: names and types of the columns.
-        route: that of the driver, for a worker that has none while no name server answers.
-
-    Raises:
-        PullFailedError: it cannot be read.
-        DataLossError: messages are lost, and that is an error.
-        DecodeError: a broker sends what is no message.
-        UnreadableBodyError: a body cannot be decompressed, and that is an error.
-    """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     session = session_of(connection)
     if route is not None:

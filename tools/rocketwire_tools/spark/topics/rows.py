@@ -48,17 +48,11 @@ PART: Final = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """Messages of a chunk, all or a part of them.
+    """Messages of a chunk, all or a part of them."""
 
-    Attributes:
-        place: the range.
-        rows: those that the range has, one for each offset, in order.
-        offsets: queue offset of each.
-    """
-
-    place: QueueRange
-    rows: Rows
-    offsets: Int64s
+    place: QueueRange  # the range
+    rows: Rows  # those that the range has, one for each offset, in order
+    offsets: Int64s  # queue offset of each
 
 
 class UnreadableBodyError(Exception):
@@ -78,10 +72,6 @@ def read_chunk(
         has_bodies: whether bodies are columns; others are decompressed for inner batches only.
         fails: whether a body that cannot be decompressed is an error; else it is null, and a line
             on standard error.
-
-    Raises:
-        DecodeError: the bytes are not stored messages.
-        UnreadableBodyError: a body cannot be decompressed.
     """
     rows = _stored_rows(chunk, place)
     if not len(rows):
@@ -201,12 +191,6 @@ def with_tags(selected: Selected, tags: frozenset[str]) -> Selected:
 
 
 def batch_of(selected: Selected, schema: Any) -> Any:
-    """Messages as a record batch.
-
-    Args:
-        selected: the messages.
-        schema: names and types of the columns, of one of ``columns.FORMS``.
-    """
     stored = {_STORED[name]: None for name in schema.names if name in _STORED}
     if "msgId" in schema.names:
         stored["uniq_key"] = None

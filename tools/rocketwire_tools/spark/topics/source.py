@@ -50,21 +50,15 @@ class TopicPartition(InputPartition):
 
     Attributes:
         value: the range.
-        route: of its topic, so that a worker needs no name server.
     """
 
     def __init__(self, value: QueueRange | None, route: TopicRouteData | None = None) -> None:
         super().__init__(value)
-        self.route = route
+        self.route = route  # of its topic, so that a worker needs no name server
 
 
 class TopicReader(DataSourceReader):
-    """Reads topics once.
-
-    Args:
-        schema: columns, in order.
-        settings: options.
-    """
+    """Reads topics once."""
 
     def __init__(self, schema: StructType, settings: Settings) -> None:
         self.schema = schema
@@ -72,7 +66,6 @@ class TopicReader(DataSourceReader):
         self.narrowing: Narrowing | None = None
 
     def partitions(self) -> list[InputPartition]:
-        """Return the ranges of all queues."""
         from rocketwire_tools.spark.topics.cluster import Cluster
         from rocketwire_tools.spark.topics.planning import batch_ranges
 
@@ -81,7 +74,6 @@ class TopicReader(DataSourceReader):
         return [TopicPartition(place, cluster.route(place)) for place in ranges]
 
     def read(self, partition: InputPartition) -> Batches:
-        """Return the messages of a range, as RecordBatches."""
         return _read(partition, self.schema, self.settings)
 
 
@@ -101,12 +93,7 @@ class FilteringReader(TopicReader):
 
 
 class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads topics while they grow; an offset has the next offset of each queue.
-
-    Args:
-        schema: columns, in order.
-        settings: options.
-    """
+    """Reads topics while they grow; an offset has the next offset of each queue."""
 
     def __init__(self, schema: StructType, settings: Settings) -> None:
         self.schema = schema
@@ -115,7 +102,6 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._cluster: Cluster
 
     def initialOffset(self) -> Offset:
-        """Return where the query begins without a checkpoint."""
         return self._driver().initial()
 
     def getDefaultReadLimit(self) -> ReadLimit:
@@ -132,7 +118,6 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._driver().stop_at_present()
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
-        """Return where the next micro-batch ends."""
         is_limited = not isinstance(limit, ReadAllAvailable)
         return self._driver().latest(start, is_limited=is_limited)
 
@@ -141,12 +126,10 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._driver().newest()
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
-        """Return the ranges between two offsets."""
         ranges = self._driver().ranges(start, end)
         return [TopicPartition(place, self._cluster.route(place)) for place in ranges]
 
     def read(self, partition: InputPartition) -> Batches:
-        """Return the messages of a range, as RecordBatches."""
         return _read(partition, self.schema, self.settings)
 
     def commit(self, end: Offset) -> None:
@@ -182,7 +165,6 @@ class RefusingStreamReader(TopicStreamReader):
         self._error = error
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """Return no limit."""
         return ReadAllAvailable()
 
     def _driver(self) -> Stream:
@@ -217,23 +199,19 @@ class DefaultSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return the name for ``format``."""
         return NAME
 
     def schema(self) -> str:
-        """Return the columns of a read."""
         columns = self._settings().columns
         return ", ".join(f"`{name}` {column_type}" for name, column_type in columns.items())
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Reads topics once."""
         settings = self._settings()
         _check_columns(schema, settings)
         reader = FilteringReader if settings.push_filters else TopicReader
         return reader(schema, settings)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Reads topics while they grow."""
         from rocketwire_tools.spark.option_values import OptionError
 
         try:
@@ -248,16 +226,14 @@ class DefaultSource(DataSource):
         return TopicStreamReader(schema, settings)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """Sends rows as messages once."""
-        from rocketwire_tools.spark.topics.sink.writing import batch_writer
+        from rocketwire_tools.spark.topics.sink.writing import TopicWriter
 
-        return batch_writer(self.options, schema, overwrite)
+        return TopicWriter(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        """Sends the rows of each micro-batch as messages."""
-        from rocketwire_tools.spark.topics.sink.writing import stream_writer
+        from rocketwire_tools.spark.topics.sink.writing import TopicStreamWriter
 
-        return stream_writer(self.options, schema, overwrite)
+        return TopicStreamWriter(self.options, schema, overwrite)
 
     def _settings(self) -> Settings:
         from rocketwire_tools.spark.topics.options import read_options
@@ -266,7 +242,6 @@ class DefaultSource(DataSource):
 
 
 def _check_columns(schema: StructType, settings: Settings) -> None:
-    """Refuse columns of ``.schema(...)`` that there are not."""
     from rocketwire_tools.spark.option_values import OptionError
     from rocketwire_tools.spark.topics.columns import FORMS, KAFKA, ROCKETMQ
 

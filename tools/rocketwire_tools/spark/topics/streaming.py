@@ -25,36 +25,25 @@ if TYPE_CHECKING:
 
 Offset: TypeAlias = dict[str, Any]
 
-ROUTES: Final = 10.0
-"""Seconds after which new topics, brokers and queues are looked for."""
+ROUTES: Final = 10.0  # Seconds after which new topics, brokers and queues are looked for
 LONGEST: Final = 60.0
 """Most seconds between two such questions while no name server answers; each pause is twice the
 one before it, from ``ROUTES`` on."""
-GONE: Final = 120.0
-"""Seconds for which a stream waits for the broker of a queue."""
-PATIENCE: Final = 10.0
-"""Seconds for which it waits for a queue that ends before its offset."""
+GONE: Final = 120.0  # Seconds for which a stream waits for the broker of a queue
+PATIENCE: Final = 10.0  # Seconds for which it waits for a queue that ends before its offset
 _PAUSE: Final = 0.5
-_SAMPLES: Final = 8
-"""Queues of which a pull shows how large messages are."""
+_SAMPLES: Final = 8  # Queues of which a pull shows how large messages are
 
 
 class Stream:
-    """One query, in the process of Spark's driver.
-
-    Args:
-        settings: options.
-        questions: to the cluster.
-        clock: seconds.
-        sleep: waits some seconds.
-    """
+    """One query, in the process of Spark's driver."""
 
     def __init__(
         self,
-        settings: Settings,
-        questions: Questions,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        settings: Settings,  # options
+        questions: Questions,  # to the cluster
+        clock: Callable[[], float] = time.monotonic,  # seconds
+        sleep: Callable[[float], None] = time.sleep,  # waits some seconds
     ) -> None:
         self._settings = settings
         self._questions = questions
@@ -76,11 +65,6 @@ class Stream:
     # ------------------------------------------------------------------ offsets
 
     def initial(self) -> Offset:
-        """Where the query begins.
-
-        Raises:
-            OptionError: an option does not fit the cluster.
-        """
         topics = self._questions.topics()
         if not topics and not self._settings.pattern:
             raise OptionError("the query reads no topic")
@@ -97,15 +81,7 @@ class Stream:
         self._until = {queue: pair.most for queue, pair in bounds.items()}
 
     def latest(self, start: Offset, *, is_limited: bool = True) -> Offset:
-        """How far the next micro-batch reads; ``start`` itself if there is nothing to read.
-
-        Args:
-            start: where it begins.
-            is_limited: whether the limits of the options apply.
-
-        Raises:
-            DataLossError: messages are lost, and that is an error.
-        """
+        """How far the next micro-batch reads; ``start`` itself if there is nothing to read."""
         settings = self._settings
         begin = flat(start)
         is_initial = start == self._initial

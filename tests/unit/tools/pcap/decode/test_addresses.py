@@ -32,15 +32,6 @@ def test_an_ipv6_address_keeps_its_number_while_it_is_kept() -> None:
     assert addresses.numbers(many(1)).tolist()[0] not in (one, two)
 
 
-def test_another_process_learns_what_it_needs() -> None:
-    addresses, other = Addresses(), Addresses()
-    numbers = addresses.numbers(many(1, 2, 3))
-    texts = addresses.of_ends(numbers[:2] << 16 | 80, np.array([0x0A000001 << 16]))
-    assert set(numbers[:2].tolist()) == set(texts)
-    other.learn(texts)
-    assert addresses.packed(int(numbers[0])) == other.packed(int(numbers[0]))
-
-
 def test_forgetting_addresses_changes_no_row(usual: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packets, "MOST_ADDRESSES", 1)
     small = Options(chunk_size=1)

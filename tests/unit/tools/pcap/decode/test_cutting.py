@@ -254,7 +254,7 @@ def test_the_rows_do_not_depend_on_the_way(
 
 @pytest.mark.process
 @pytest.mark.parametrize("way", [in_two, in_three_out_of_order], ids=lambda one: one.__name__)
-def test_rows_are_the_same_bytes_from_a_file_compressed_by_pipe_and_in_two_processes(
+def test_rows_are_the_same_bytes_from_a_file_compressed_and_by_pipe(
     dialogues: Dialogues,
     way: Way,
     tmp_path: Path,
@@ -280,7 +280,6 @@ def test_rows_are_the_same_bytes_from_a_file_compressed_by_pipe_and_in_two_proce
     assert len(whole) == expected.total()
     assert all(json.loads(line)["header_ok"] for line in whole)
     assert whole == lines(str(squeezed))
-    assert whole == lines(str(path), "--jobs", "2")
     with path.open("rb") as file:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
         assert whole == lines("-")

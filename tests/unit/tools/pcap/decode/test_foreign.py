@@ -182,17 +182,6 @@ def test_it_is_the_truth_in_compressed_files(suffix: str, traffic: Capture, tmp_
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["2", "4"])
-def test_several_processes_tell_the_truth(
-    jobs: str, traffic: Capture, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    (path,) = rotate(traffic, tmp_path, 1)
-    rows = by_command(capsysbinary, path, "--jobs", jobs)
-    assert NONE == differences(traffic.truth, rows)
-
-
-@pytest.mark.process
-@pytest.mark.slow
 def test_the_command_tells_the_truth_of_standard_input(traffic: Capture) -> None:
     command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", "-", "--format", "jsonl"]
     given = file_bytes(traffic.packets)
@@ -233,12 +222,11 @@ def test_rotated_files_tell_the_truth_in_whatever_order_they_are_named(
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["1", "2", "4"])
 def test_the_command_takes_rotated_files_as_one(
-    jobs: str, traffic: Capture, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    traffic: Capture, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     paths = rotate(traffic, tmp_path, 5)
-    rows = by_command(capsysbinary, *paths, "--jobs", jobs)
+    rows = by_command(capsysbinary, *paths)
     assert NONE == differences(traffic.truth, rows)
     assert decoded_series(paths) == rows
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-import pytest
-
 from rocketwire_tools.pcap.decode.decoder import Decoder
-from rocketwire_tools.pcap.packets.packets import UNREAD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,43 +24,6 @@ def _skipped(path: Path, packets: list[bytes]) -> dict[str, int]:
     decoder = Decoder(str(path))
     assert [] == [row for batch in decoder for row in batch.to_pylist()]
     return decoder.totals.skipped
-
-
-def _ip(protocol: int, data: bytes) -> bytes:
-    return struct.pack(">BBHHHBBH8x", 0x45, 0, 20 + len(data), 1, 0, 64, protocol, 0) + data
-
-
-def _ipv6(protocol: int, data: bytes) -> bytes:
-    return struct.pack(">IHBB32x", 0x60000000, len(data), protocol, 64) + data
-
-
-def _to(port: int) -> bytes:
-    return struct.pack(">HHHH", 40_000, port, 8, 0)
-
-
-@pytest.mark.parametrize(
-    ("kind", "data", "name"),
-    [
-        (0x0800, _ip(47, b"\0\0\x08\0"), "tunnel GRE"),
-        (0x86DD, _ipv6(47, b"\0\0\x08\0"), "tunnel GRE"),
-        (0x0800, _ip(4, b""), "tunnel IP in IP"),
-        (0x0800, _ip(50, b""), "tunnel IPsec"),
-        (0x0800, _ip(_UDP, _to(4789)), "tunnel VXLAN"),
-        (0x86DD, _ipv6(_UDP, _to(8472)), "tunnel VXLAN"),
-        (0x0800, _ip(_UDP, _to(6081)), "tunnel Geneve"),
-        (0x8847, b"\0\0\1\x40", "tunnel MPLS"),
-        (0x8864, b"\x11\0\0\1", "tunnel PPPoE"),
-        (0x8100, b"\0\1\x81\0" * 3 + b"\0\1\x08\0", "tunnel of more than three VLAN tags"),
-        (0x0800, _ip(_UDP, b""), "not TCP"),
-        (0x0806, b"", "not IP"),
-    ],
-)
-def test_packets_that_may_hold_others_are_named(
-    kind: int, data: bytes, name: str, tmp_path: Path
-) -> None:
-    packet = b"\0" * 12 + struct.pack(">H", kind) + data
-    assert {name: 2} == _skipped(tmp_path / "tunnel.pcap", [packet, packet])
-    assert name.startswith(UNREAD) == name.startswith("tunnel")
 
 
 def test_a_capture_of_both_versions_of_ip_without_any_tcp_has_no_rows(tmp_path: Path) -> None:

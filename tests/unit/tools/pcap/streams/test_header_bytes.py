@@ -62,25 +62,3 @@ def test_the_rest_of_the_room_of_a_header_makes_it_a_line() -> None:
         piece = made.pieces[0].tobytes()
         for start, header, room in zip(made.start, each, made.room, strict=True):
             assert piece[start : start + room] == header.ljust(room - 1) + b"\n"
-
-
-def test_headers_are_put_in_the_order_in_which_they_lie() -> None:
-    made = header_bytes.header_bytes(some(300, 3)).take(slice(20, None))
-    order = np.array(random.Random(4).sample(range(280), 200))
-    start = made.take(order).start
-    assert sorted(start) == start[header_bytes.in_memory_order(start)].tolist()
-    assert [] == header_bytes.in_memory_order(start[:0]).tolist()
-
-
-def test_headers_of_a_kind_lie_together_and_keep_their_order() -> None:
-    each = some(200, 5)
-    chance = random.Random(6)
-    kind = np.array([chance.random() < 0.3 for _ in each], np.int8)
-    made = header_bytes.header_bytes(each)
-    piece = made.pieces[0]
-    for kinds in (kind, np.zeros_like(kind)):
-        gathered = header_bytes.gather_by_type(piece, made.start, made.length, kinds)
-        assert each == gathered.tolist()
-        order = np.argsort(gathered.start)
-        assert sorted(kinds) == kinds[order].tolist()
-        assert (np.diff(order[kinds[order] == 0]) > 0).all()

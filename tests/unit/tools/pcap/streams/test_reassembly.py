@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,11 +9,10 @@ import pytest
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.decode.decoder import Options
-from tests.support.captures.builder import make, save
-from tests.support.captures.decoded_rows import Row, expected, frames, rows
-from tests.support.captures.files import ETHERNET, NULL, RAW, SLL, SLL2, FileKind
-from tests.support.captures.network import ACK, CLEAN, LOSSY, SYN, Packet, Trouble
-from tests.support.captures.traffic import Profile
+from tests.support.captures.builder import save
+from tests.support.captures.decoded_rows import Row, rows
+from tests.support.captures.files import FileKind
+from tests.support.captures.network import ACK, SYN, Packet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -258,35 +255,6 @@ def test_sequence_numbers_may_wrap_anywhere(tmp_path: Path, careful: bool) -> No
         wire.say(CLIENT, frame(310, opaque, body=b"z" * 2000))
         wire.say(SERVER, frame(0, opaque, RESPONSE))
     assert 18 == len(wire.rows(tmp_path, careful=careful))
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_all_is_found_whatever_is_combined(seed: int, tmp_path: Path) -> None:
-    chance = random.Random(seed)
-    profile = Profile(
-        connections=20,
-        exchanges=chance.choice((5, 25)),
-        body=chance.choice(((16, 200), (64, 2500), (1500, 14000))),
-        foreign=chance.choice((0, 0.3)),
-        midway=chance.choice((0.1, 0.5)),
-        seconds=chance.choice((2.0, 20.0)),
-    )
-    snaplen = chance.choice((0, 0, 96, 400))
-    trouble = replace(
-        chance.choice((CLEAN, Trouble(), LOSSY, Trouble(lost=0.05, repeated=0.05, reordered=0.05))),
-        snaplen=snaplen,
-        offload=chance.choice((0.0, 0.3, 1.0)),
-    )
-    kind = FileKind(
-        order=chance.choice("<>"),
-        link=chance.choice((ETHERNET, NULL, RAW, SLL, SLL2)),
-        payload=snaplen,
-    )
-    packets, truth = make(profile, seed=seed + 50, trouble=trouble)
-    if chance.random() < 0.3:
-        packets = [one for one in packets if not one.flags & SYN]
-    path = save(tmp_path / "any.pcap", packets, kind)
-    assert expected(truth) == frames(rows(path))
 
 
 @pytest.mark.parametrize("late_ms", [100, 2900, 3600])

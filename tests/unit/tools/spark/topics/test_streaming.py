@@ -14,7 +14,7 @@ from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.spark.topics.streaming import GONE, PATIENCE, ROUTES, Stream
-from tests.unit.tools.spark.topics.test_planning import A0, A1, B0, Answers
+from tests.unit.tools.spark.topics.test_planning import A0, B0, Answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -131,69 +131,10 @@ def test_a_first_batch_is_the_same_after_a_restart_whatever_the_queues_have_beco
     assert query.trigger() == {"a0": (25, 40)}
 
 
-def test_a_stream_without_a_start_begins_at_the_ends() -> None:
-    query = Query(Cluster(a0=(5, 20)))
-    del query.options["startingOffsets"]
-    query.restart()
-
-    assert query.stream.initial() == {"t": {"a": {"0": 20}}}
-
-
-def test_new_queues_begin_at_their_first_message_and_so_after_a_restart() -> None:
-    query = Query(Cluster(a0=(0, 4)))
-    query.trigger()
-
-    query.cluster.table[B0] = Bounds(3, 6)
-    assert query.trigger() is None
-    query.clock.now += ROUTES
-    assert query.trigger() == {"b0": (3, 6)}
-
-    query.restart()
-    query.cluster.table[B0] = Bounds(5, 9)
-    assert query.ranges() == {"b0": (3, 6)}
-    assert query.trigger() == {"b0": (6, 9)}
-
-
-def test_limits_share_a_trigger_and_trigger_once_ignores_them() -> None:
-    query = Query(Cluster(a0=(0, 300), b0=(0, 100)), maxOffsetsPerTrigger="100")
-
-    assert query.trigger() == {"a0": (0, 75), "b0": (0, 25)}
-    assert query.trigger() == {"a0": (75, 150), "b0": (25, 50)}
-    assert query.trigger(is_limited=False) == {"a0": (150, 300), "b0": (50, 100)}
-
-
 def test_bytes_are_estimated_from_samples() -> None:
     query = Query(Cluster(a0=(0, 300), b0=(0, 100)), maxBytesPerTrigger="4000")
 
     assert query.trigger() == {"a0": (0, 30), "b0": (0, 10)}
-
-
-def test_few_messages_wait_but_not_for_ever() -> None:
-    query = Query(Cluster(a0=(0, 4)), minOffsetsPerTrigger="5", maxTriggerDelay="30s")
-
-    assert query.trigger() == {"a0": (0, 4)}  # the first one does not wait, as in spark-sql-kafka
-    query.cluster.table[A0] = Bounds(0, 8)
-    assert query.trigger() is None
-    query.clock.now += 30
-    assert query.trigger() == {"a0": (4, 8)}
-    query.cluster.table[A0] = Bounds(0, 13)
-    assert query.trigger() == {"a0": (8, 13)}
-
-
-def test_available_now_ends_at_the_messages_of_its_start() -> None:
-    query = Query(Cluster(a0=(0, 10)), maxOffsetsPerTrigger="6", minOffsetsPerTrigger="5")
-    query.stream.stop_at_present()
-    query.cluster.table[A0] = Bounds(0, 100)
-    query.cluster.table[B0] = Bounds(0, 100)
-    query.clock.now += ROUTES
-
-    assert query.trigger() == {"a0": (0, 6)}
-    assert query.trigger() == {"a0": (6, 10)}
-    assert query.trigger() is None
-
-    query.restart()
-    query.stream.stop_at_present()
-    assert query.trigger() == {"a0": (10, 13), "b0": (0, 3)}
 
 
 def test_a_group_follows_what_spark_has_committed() -> None:
@@ -243,22 +184,6 @@ def test_a_queue_that_stays_away_is_lost(capsys: pytest.CaptureFixture[str]) -> 
     lenient.clock.now += GONE
     lenient.cluster.table[A0] = Bounds(0, 9)
     assert lenient.trigger() == {"a0": (4, 9)}
-
-
-def test_a_topic_that_was_created_again_is_an_error_or_read_again() -> None:
-    query = Query(Cluster(a0=(0, 40)))
-    query.trigger()
-    query.cluster.table[A0] = Bounds(0, 3)
-    with pytest.raises(DataLossError, match="messages 3 to 39 are lost, the queue ends before"):
-        query.trigger()
-
-    query = Query(Cluster(a0=(0, 40)), failOnDataLoss="false")
-    query.trigger()
-    query.cluster.table[A0] = Bounds(0, 3)
-    assert query.trigger() == {"a0": (0, 3)}
-    query.restart()
-    assert query.ranges() == {"a0": (0, 3)}
-    assert query.trigger() is None
 
 
 def test_a_slave_that_is_behind_for_a_moment_loses_nothing() -> None:
@@ -315,15 +240,6 @@ def test_a_query_without_a_topic_is_refused() -> None:
 
     with pytest.raises(OptionError, match="the query reads no topic"):
         query.stream.initial()
-
-
-def test_min_partitions_cut_a_batch() -> None:
-    query = Query(Cluster(a0=(0, 40), a1=(0, 2)), minPartitions="4")
-    query.trigger()
-    end = json.loads(query.log[0])
-
-    assert len(query.stream.ranges(query.stream.initial(), end)) == 4
-    assert {each.queue_id for each in query.stream.ranges({}, end)} == {A0.queue_id, A1.queue_id}
 
 
 class NameServers:

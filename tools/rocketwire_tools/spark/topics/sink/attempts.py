@@ -24,30 +24,20 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
     from rocketwire_tools.spark.topics.sink.options import SinkSettings
 
-FIRST_PAUSE: Final = 0.1
-"""Seconds before the second attempt; they double up to ``LONGEST_PAUSE``."""
+FIRST_PAUSE: Final = 0.1  # Seconds before the second attempt; they double up to ``LONGEST_PAUSE``
 
 LONGEST_PAUSE: Final = 5.0
 NO_COMPRESSION: Final = 1 << 30
 
 
 async def with_retries(
-    attempt: Callable[[], Awaitable[Any]],
-    topic: str,
-    seconds: float,
+    attempt: Callable[[], Awaitable[Any]],  # makes an attempt
+    topic: str,  # topic of the messages, for errors
+    seconds: float,  # how long to try again
+    # says who is away if a topic has no route, or "" if nobody is; None to give up then
     absence: Callable[[str], Awaitable[str]] | None = None,
 ) -> Any:
-    """Return the result of the first attempt that succeeds.
-
-    Args:
-        attempt: makes an attempt.
-        topic: topic of the messages, for errors.
-        seconds: how long to try again.
-        absence: says who is away if a topic has no route, or "" if nobody is; None to give up then.
-
-    Raises:
-        SinkError: the error cannot pass, or the time is over.
-    """
+    """Return the result of the first attempt that succeeds."""
     start = trio.current_time()
     pause = FIRST_PAUSE
     while True:
@@ -68,27 +58,17 @@ async def with_retries(
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What name servers had when a write was planned.
+    """What name servers had when a write was planned."""
 
-    Attributes:
-        brokers: names of the brokers; None if no name server said so.
-        has_route: whether there was a route of the topic of option ``topic``.
-    """
-
-    brokers: frozenset[str] | None = None
-    has_route: bool = False
+    brokers: frozenset[str] | None = None  # names of the brokers; None if no name server said so
+    has_route: bool = False  # whether there was a route of the topic of option ``topic``
 
 
-NOTHING: Final = Present()
-"""Nobody knows what there was."""
+NOTHING: Final = Present()  # Nobody knows what there was
 
 
 def present_now(settings: SinkSettings) -> Present:
-    """Ask the name servers what there is, in the driver.
-
-    Raises:
-        OptionError: a file with credentials or certificates is missing or invalid.
-    """
+    """Ask the name servers what there is, in the driver."""
 
     async def ask(client: ClientInstance) -> Present:
         present = NOTHING
@@ -106,13 +86,7 @@ def present_now(settings: SinkSettings) -> Present:
 
 
 async def absence_of(client: ClientInstance, topic: str, present: Present) -> str:
-    """Say who is away if a topic has no route; "" if nobody is, so that the topic does not exist.
-
-    Args:
-        client: asks the name servers.
-        topic: the topic, without namespace.
-        present: what there was when the write was planned.
-    """
+    """Say who is away if a topic has no route; "" if nobody is: then it does not exist."""
     servers = f"name servers {client.config.namesrv_addr}"
     try:
         brokers = await _brokers(client)
@@ -139,12 +113,10 @@ async def absence_of(client: ClientInstance, topic: str, present: Present) -> st
 
 
 async def _brokers(client: ClientInstance) -> frozenset[str]:
-    """Names of the brokers that are registered."""
     return frozenset((await client.name_servers.cluster_info()).broker_addr_table or {})
 
 
 def producer_config(settings: SinkSettings) -> ProducerConfig:
-    """Return the settings of the producer."""
     above = settings.compress_above
     return ProducerConfig(
         send_msg_timeout=settings.send_timeout,

@@ -41,24 +41,13 @@ UNUSED: Final = frozenset(("offset", "timestamp", "timestampType"))
 
 
 def check_columns(
-    fields: Iterable[tuple[str, str]],
+    fields: Iterable[tuple[str, str]],  # name and type of each column; case does not matter
     *,
-    has_topic: bool,
-    stable_ids: bool,
-    of_kafka: bool = False,
+    has_topic: bool,  # whether option ``topic`` is set
+    stable_ids: bool,  # whether option ``ids`` is ``stable``
+    of_kafka: bool = False,  # whether the columns are those of ``KAFKA_COLUMNS``
 ) -> tuple[str, ...]:
-    """Check the columns of a frame; returns their names in the table, in the frame's order.
-
-    Args:
-        fields: name and type of each column; case does not matter.
-        has_topic: whether option ``topic`` is set.
-        stable_ids: whether option ``ids`` is ``stable``.
-        of_kafka: whether the columns are those of ``KAFKA_COLUMNS``.
-
-    Raises:
-        OptionError: a column is unknown, missing, twice there or of another type, or does not go
-            with an option.
-    """
+    """Check the columns of a frame; returns their names in the table, in the frame's order."""
     table = KAFKA_COLUMNS if of_kafka else COLUMNS
     by_name = {name.lower(): name for name in table}
     names: list[str] = []

@@ -19,13 +19,6 @@ def message_columns(columns: Mapping[str, Iterable[Any]], first: int) -> dict[st
 
     The key becomes the message's keys and its sharding key, the headers become properties, and a
     header ``TAGS`` the tag.
-
-    Args:
-        columns: by the names of ``columns.KAFKA_COLUMNS``.
-        first: number of the first row in its partition.
-
-    Raises:
-        SinkError: a key or a header is no text, which properties of RocketMQ have to be.
     """
     converted = {name: columns[name] for name in ("topic", "id") if name in columns}
     converted["body"] = columns["value"]
@@ -46,7 +39,6 @@ def message_columns(columns: Mapping[str, Iterable[Any]], first: int) -> dict[st
 
 
 def _properties(headers: Iterable[Mapping[str, Any]], number: int) -> dict[str, str]:
-    """Return properties; headers without a value are left out, the last one of a name counts."""
     properties: dict[str, str] = {}
     for header in headers:
         name = header["key"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.spark.option_values import (
     OptionError,
     one_of,
     plain_text,
-    refuse_gone,
+    read_values,
     size,
 )
 from rocketwire_tools.spark.topics.connection import OPTIONS as CONNECTION_OPTIONS
@@ -29,37 +29,22 @@ MAX_MESSAGE_SIZE: Final = 64 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkSettings:
-    """The values of the options, which docs/guide/spark-topics.md explains.
+    """The values of the options, which docs/guide/spark-topics.md explains."""
 
-    Attributes:
-        connection: how to reach the cluster.
-        topic: topic of all rows; None for that of column ``topic``.
-        of_kafka: whether columns are those of spark-sql-kafka.
-        group: producer group.
-        stable_ids: whether equal rows of repeated attempts have equal unique keys.
-        run_id: name of a run, whose repetition has the same unique keys; None for another one each
-            time.
-        in_flight: requests under way of a task.
-        batch_size: bytes of a request with several messages.
-        compress_above: larger bodies are sent compressed, each in a request of its own; None for no
-            compression.
-        max_message_size: largest body in bytes.
-        send_timeout: seconds of an attempt.
-        retry_timeout: seconds in which a failed request is tried again.
-    """
-
-    connection: Connection
-    topic: str | None = None
-    of_kafka: bool = False
-    group: str = DEFAULT_GROUP
-    stable_ids: bool = False
+    connection: Connection  # how to reach the cluster
+    topic: str | None = None  # topic of all rows; None for that of column ``topic``
+    of_kafka: bool = False  # whether columns are those of spark-sql-kafka
+    group: str = DEFAULT_GROUP  # producer group
+    stable_ids: bool = False  # whether equal rows of repeated attempts have equal unique keys
+    # name of a run, whose repetition has the same unique keys; None for another one each time
     run_id: str | None = None
-    in_flight: int = 16
-    batch_size: int = 256 << 10
+    in_flight: int = 16  # requests under way of a task
+    batch_size: int = 256 << 10  # bytes of a request with several messages
+    # larger bodies are sent compressed, each in a request of its own; None for no compression
     compress_above: int | None = None
-    max_message_size: int = 4 << 20
-    send_timeout: float = 3.0
-    retry_timeout: float = 60.0
+    max_message_size: int = 4 << 20  # largest body in bytes
+    send_timeout: float = 3.0  # seconds of an attempt
+    retry_timeout: float = 60.0  # seconds in which a failed request is tried again
 
 
 def _seconds(option: str, text: str) -> float:
@@ -98,8 +83,6 @@ def _size_to(limit: int) -> Reader:
 
 
 def _name(check: str) -> Reader:
-    """A function that reads the name of a topic or a producer group."""
-
     def read(option: str, text: str) -> str:
         from rocketwire.errors import LocalProtocolError
         from rocketwire.policy import validation
@@ -134,29 +117,13 @@ _OF_SPARK: Final = frozenset({"path", "queryname", "checkpointlocation"})
 
 
 def read_sink_options(options: Mapping[str, str]) -> SinkSettings:
-    """Read the options.
-
-    Args:
-        options: from Spark; case does not matter.
-
-    Raises:
-        OptionError: an option is unknown or invalid.
-    """
-    by_name = {name.lower(): (name, entry) for name, entry in _READERS.items()}
-    connecting = {name.lower() for name in CONNECTION_OPTIONS}
     connection = Connection.from_options(options)
-    values: dict[str, Any] = {}
-    for option, text in options.items():
-        name = option.lower()
-        if name == "path":
-            values.setdefault("topic", _READERS["topic"][1](option, text))
-        elif name in by_name:
-            full_name, (field, read) = by_name[name]
-            values[field] = read(full_name, text)
-        elif name not in connecting and name not in _OF_SPARK:
-            refuse_gone(option)
-            names = ", ".join([*_READERS, *CONNECTION_OPTIONS])
-            raise OptionError(f"unknown option {option!r} of the sink; the options are {names}")
+    values = read_values(
+        options, _READERS, others=CONNECTION_OPTIONS, ignored=_OF_SPARK, of=" of the sink"
+    )
+    by_name = {name.lower(): text for name, text in options.items()}
+    if "path" in by_name:
+        values.setdefault("topic", _READERS["topic"][1]("path", by_name["path"]))
     settings = SinkSettings(connection=connection, **values)
     if settings.run_id is not None and not settings.stable_ids:
         raise OptionError("option 'runId' needs option ids=stable")

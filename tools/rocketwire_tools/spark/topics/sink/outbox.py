@@ -15,53 +15,35 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire_tools.spark.topics.sink.rows import Row
 
-MAX_BATCH_MESSAGES: Final = 10_000
-"""Most messages of a batch."""
+MAX_BATCH_MESSAGES: Final = 10_000  # Most messages of a batch
 
-MAX_PENDING: Final = 32 << 20
-"""Bytes of all batches that are not full; above it, all are sent."""
+MAX_PENDING: Final = 32 << 20  # Bytes of all batches that are not full; above it, all are sent
 
 
 class Lane(NamedTuple):
-    """Where messages go.
+    """Where messages go."""
 
-    Attributes:
-        topic: the topic.
-        queue: the queue of ordered messages, which are sent one request after the other; None for
-            any queue.
-    """
-
-    topic: str
+    topic: str  # the topic
+    # the queue of ordered messages, which are sent one request after the other; None for any queue
     queue: MessageQueue | None
 
 
 @dataclass(slots=True)
 class Parcel:
-    """What one request sends.
+    """What one request sends."""
 
-    Attributes:
-        lane: where it goes.
-        entries: messages of a batch, encoded, in order.
-        size: bytes of the entries.
-        message: the only message of a request that is no batch.
-    """
-
-    lane: Lane
+    lane: Lane  # where it goes
+    # messages of a batch, encoded, in order
     entries: list[bytes] = field(default_factory=list[bytes])
-    size: int = 0
-    message: Message | None = None
+    size: int = 0  # bytes of the entries
+    message: Message | None = None  # the only message of a request that is no batch
 
 
 class Outbox:
     """Collects messages into requests; within a lane with a queue their order stays."""
 
     def __init__(self, batch_size: int, *, max_pending: int = MAX_PENDING) -> None:
-        """Start empty.
-
-        Args:
-            batch_size: bytes of a full batch.
-            max_pending: bytes of all batches that are not full.
-        """
+        """Start empty."""
         self._batch_size = batch_size
         self._max_pending = max_pending
         self._open: dict[Lane, Parcel] = {}
@@ -70,12 +52,7 @@ class Outbox:
         self._parcel: Parcel | None = None
 
     def add(self, row: Row, queue: MessageQueue | None) -> Iterator[Parcel]:
-        """Add a message; yield the requests that are full now.
-
-        Args:
-            row: the next message.
-            queue: its queue if it is ordered.
-        """
+        """Add a message; yield the requests that are full now."""
         message, entry = row
         lane = self._lane
         if lane.topic != message.topic or lane.queue is not queue:

@@ -29,15 +29,10 @@ MAX_PROPERTIES: Final = (1 << 15) - 1
 
 
 class Row(NamedTuple):
-    """A row as it is sent.
+    """A row as it is sent."""
 
-    Attributes:
-        message: the message.
-        entry: its bytes in a batch; None if it is a request of its own.
-    """
-
-    message: Message
-    entry: bytes | None
+    message: Message  # the message
+    entry: bytes | None  # its bytes in a batch; None if it is a request of its own
 
 
 class RowReader:
@@ -45,37 +40,22 @@ class RowReader:
 
     A message that no batch may contain is a request of its own: delayed ones, those
     to retry topics, and bodies above ``single_above``.
-
-    Attributes:
-        count: rows so far.
-        names: columns.
-        has_sharding_keys: whether rows may name what chooses their queues.
     """
 
     def __init__(
         self,
+        # columns in the order of the record batches, with the names of the table
         names: Sequence[str],
         *,
-        topic: str | None,
-        max_message_size: int,
-        single_above: int,
-        namespace: str = "",
-        of_kafka: bool = False,
-        keys: StableKeys | None = None,
+        topic: str | None,  # topic of all rows; None for that of column ``topic``
+        max_message_size: int,  # largest body in bytes
+        single_above: int,  # larger bodies are requests of their own
+        namespace: str = "",  # namespace of the first kind
+        of_kafka: bool = False,  # whether the columns are those of ``KAFKA_COLUMNS``
+        keys: StableKeys | None = None,  # unique keys; None for new ones
     ) -> None:
-        """Start before the first row.
-
-        Args:
-            names: columns in the order of the record batches, with the names of the table.
-            topic: topic of all rows; None for that of column ``topic``.
-            max_message_size: largest body in bytes.
-            single_above: larger bodies are requests of their own.
-            namespace: namespace of the first kind.
-            of_kafka: whether the columns are those of ``KAFKA_COLUMNS``.
-            keys: unique keys; None for new ones.
-        """
-        self.count = 0
-        self.names = tuple(names)
+        self.count = 0  # rows so far
+        self.names = tuple(names)  # columns
         self._topic = topic
         self._max_size = max_message_size
         self._single_above = single_above
@@ -84,14 +64,10 @@ class RowReader:
         self._keys = keys
         self._new_keys = unique_keys()
         self._has_ids = "id" in self.names
+        # whether rows may name what chooses their queues
         self.has_sharding_keys = ("key" if of_kafka else "shardingKey") in self.names
 
     def rows(self, batch: Any) -> Iterator[Row]:
-        """Yield the rows of a record batch.
-
-        Raises:
-            SinkError: a row cannot be a message.
-        """
         columns: dict[str, Iterable[Any]] = {
             name: _values(name, batch.column(at)) for at, name in enumerate(self.names)
         }
@@ -181,7 +157,6 @@ class RowReader:
 
 
 def with_unique_key(message: Message, key: str) -> Message:
-    """Return a message with a unique key."""
     return Message(
         message.topic,
         message.body,
@@ -204,7 +179,6 @@ def _values(name: str, column: Any) -> list[Any]:
 
 
 def _texts(keys: Sequence[str | None]) -> tuple[str, ...]:
-    """Return the keys of an array, without nulls and empty texts."""
     return tuple(key for key in keys if key)
 
 

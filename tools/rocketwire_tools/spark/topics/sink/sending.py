@@ -47,17 +47,10 @@ class Dispatcher:
 
     def __init__(
         self,
-        nursery: trio.Nursery,
-        send: Callable[[Parcel], Awaitable[None]],
-        in_flight: int,
+        nursery: trio.Nursery,  # runs the requests
+        send: Callable[[Parcel], Awaitable[None]],  # sends a request, with its retries
+        in_flight: int,  # most requests together, waiting ones of their lanes included
     ) -> None:
-        """Start with nothing under way.
-
-        Args:
-            nursery: runs the requests.
-            send: sends a request, with its retries.
-            in_flight: most requests together, waiting ones of their lanes included.
-        """
         self._nursery = nursery
         self._send = send
         self._limit = trio.Semaphore(in_flight)
@@ -92,17 +85,10 @@ class PartitionSender:
 
     def __init__(
         self,
-        settings: SinkSettings,
-        reader: RowReader,
-        present: Present = NOTHING,
+        settings: SinkSettings,  # options
+        reader: RowReader,  # builds the messages
+        present: Present = NOTHING,  # what there was when the write was planned
     ) -> None:
-        """Send nothing yet.
-
-        Args:
-            settings: options.
-            reader: builds the messages.
-            present: what there was when the write was planned.
-        """
         self.settings = settings
         self.reader = reader
         self.present = present
@@ -115,9 +101,6 @@ class PartitionSender:
 
         Args:
             batches: record batches; taken in a thread, because Spark computes them meanwhile.
-
-        Raises:
-            SinkError: rows cannot be sent.
         """
         first = await _next(batches)
         if first is None:
@@ -131,7 +114,6 @@ class PartitionSender:
             await self.send_batches(producer, first, batches)
 
     async def send_batches(self, producer: Producer, first: Any, batches: Iterator[Any]) -> None:
-        """Send the rows of all record batches with an open producer."""
         settings = self.settings
         outbox = Outbox(settings.batch_size)
 

@@ -28,26 +28,14 @@ def run(function: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
 
 
 def write_partition(
-    names: Sequence[str],
-    settings: SinkSettings,
-    batches: Iterator[Any],
-    scope: str,
-    partition: int,
-    present: Present = NOTHING,
+    names: Sequence[str],  # columns, with the names of ``COLUMNS`` or ``KAFKA_COLUMNS``
+    settings: SinkSettings,  # options
+    batches: Iterator[Any],  # record batches
+    scope: str,  # what unique keys belong to
+    partition: int,  # number of the partition
+    present: Present = NOTHING,  # what there was when the write was planned
 ) -> int:
-    """Send the rows of a partition; returns their number.
-
-    Args:
-        names: columns, with the names of ``COLUMNS`` or ``KAFKA_COLUMNS``.
-        settings: options.
-        batches: record batches.
-        scope: what unique keys belong to.
-        partition: number of the partition.
-        present: what there was when the write was planned.
-
-    Raises:
-        SinkError: rows cannot be sent.
-    """
+    """Send the rows of a partition; returns their number."""
     reader = RowReader(
         names,
         topic=settings.topic,

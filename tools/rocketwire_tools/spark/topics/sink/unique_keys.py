@@ -21,8 +21,7 @@ from rocketwire_tools.spark.topics.sink.failures import SinkError
 if TYPE_CHECKING:
     from rocketwire.client.message import Message
 
-DIGEST_SIZE: Final = 12
-"""Bytes of a digest: what a key of 16 bytes has, without its time."""
+DIGEST_SIZE: Final = 12  # Bytes of a digest: what a key of 16 bytes has, without its time
 
 MAX_ROWS: Final = 2_000_000
 """Most rows of a partition without the column ``id``; their digests are kept in memory."""
@@ -57,17 +56,11 @@ class StableKeys:
         self._max_rows = max_rows
 
     def of_id(self, topic: str, row_id: str) -> str:
-        """Return the key of a row with an id."""
         digest = self._of_ids.copy()
         digest.update(_encode((topic, row_id)))
         return format_key(digest.digest())
 
     def of_message(self, message: Message) -> str:
-        """Return the key of a row without an id.
-
-        Raises:
-            SinkError: the partition has too many rows.
-        """
         content: tuple[Any, ...] = (
             message.topic,
             message.body,

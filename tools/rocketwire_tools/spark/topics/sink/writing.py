@@ -26,42 +26,36 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-    from rocketwire_tools.spark.topics.sink.attempts import Present
-    from rocketwire_tools.spark.topics.sink.options import SinkSettings
-
 QUERY_ID: Final = "sql.streaming.queryId"
 BATCH_ID: Final = "streaming.sql.batchId"
 """Properties of a task of a streaming query, also inside ``foreachBatch``."""
 
 
 class _Sink:
-    """What both writers do in tasks.
+    """What both writers do; ``is_stream`` says whether there are micro-batches."""
 
-    Attributes:
-        names: columns, with the names of ``COLUMNS``.
-        settings: options.
-        run: scope of the unique keys outside of streaming queries.
-        present: what name servers had when the write was planned.
-        is_stream: whether there are micro-batches.
-    """
-
-    names: tuple[str, ...]
-    settings: SinkSettings
-    run: str
-    present: Present
     is_stream = False
 
-    def prepare(self, names: tuple[str, ...], settings: SinkSettings) -> None:
-        """Set the attributes, in the driver."""
+    def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
         from rocketwire_tools.spark.topics.sink.attempts import present_now
 
-        self.names = names
-        self.settings = settings
+        if overwrite:
+            raise OptionError(
+                "a topic cannot be overwritten: use mode('append'), outputMode('append') or"
+                " foreachBatch"
+            )
+        self.settings = settings = read_sink_options(options)
+        self.names = check_columns(  # with the names of ``COLUMNS``
+            [(field.name, field.dataType.simpleString()) for field in schema.fields],
+            has_topic=settings.topic is not None,
+            stable_ids=settings.stable_ids,
+            of_kafka=settings.of_kafka,
+        )
+        # scope of the unique keys outside of streaming queries
         self.run = settings.run_id or uuid.uuid4().hex
-        self.present = present_now(settings)
+        self.present = present_now(settings)  # what name servers had when the write was planned
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
-        """Send the rows of a partition."""
         from rocketwire_tools.spark.topics.sink.task import write_partition
 
         context = TaskContext.get()
@@ -72,7 +66,6 @@ class _Sink:
         return WriterCommitMessage()
 
     def _scope(self, context: TaskContext | None) -> str:
-        """Return what the unique keys of the rows belong to."""
         query = batch = None
         if context is not None and self.settings.run_id is None:
             query, batch = context.getLocalProperty(QUERY_ID), context.getLocalProperty(BATCH_ID)
@@ -86,56 +79,8 @@ class _Sink:
 class TopicWriter(_Sink, DataSourceArrowWriter):
     """Sends the rows of a frame."""
 
-    def __init__(self, names: tuple[str, ...], settings: SinkSettings) -> None:
-        """Send nothing yet."""
-        self.prepare(names, settings)
-
 
 class TopicStreamWriter(_Sink, DataSourceStreamArrowWriter):
     """Sends the rows of each micro-batch."""
 
     is_stream = True
-
-    def __init__(self, names: tuple[str, ...], settings: SinkSettings) -> None:
-        """Send nothing yet."""
-        self.prepare(names, settings)
-
-
-def batch_writer(options: Mapping[str, str], schema: StructType, overwrite: bool) -> TopicWriter:
-    """Return the writer of a frame.
-
-    Raises:
-        OptionError: an option or a column is invalid.
-    """
-    if overwrite:
-        raise OptionError("a topic cannot be overwritten: use mode('append')")
-    return TopicWriter(*_checked(options, schema))
-
-
-def stream_writer(
-    options: Mapping[str, str], schema: StructType, overwrite: bool
-) -> TopicStreamWriter:
-    """Return the writer of a query.
-
-    Raises:
-        OptionError: an option or a column is invalid.
-    """
-    if overwrite:
-        raise OptionError(
-            "a topic cannot be overwritten: use outputMode('append'), or foreachBatch"
-        )
-    return TopicStreamWriter(*_checked(options, schema))
-
-
-def _checked(
-    options: Mapping[str, str], schema: StructType
-) -> tuple[tuple[str, ...], SinkSettings]:
-    settings = read_sink_options(options)
-    fields = [(field.name, field.dataType.simpleString()) for field in schema.fields]
-    names = check_columns(
-        fields,
-        has_topic=settings.topic is not None,
-        stable_ids=settings.stable_ids,
-        of_kafka=settings.of_kafka,
-    )
-    return names, settings

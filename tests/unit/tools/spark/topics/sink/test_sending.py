@@ -182,3 +182,7 @@ def test_rows_of_an_unknown_topic_fail_at_once(rows: Rows) -> None:
         rows.write({"body": ["a"]}, topic="unknown", present=rows.plan(topic="unknown"))
     with pytest.raises(SinkError, match="after 0 seconds of retries; waited for a broker with"):
         rows.write({"body": ["a"]}, topic="unknown", present=present, retryTimeout="0")
+
+
+def test_a_partition_without_rows_opens_no_connection(rows: Rows) -> None:
+    assert rows.write(topic="a", nameServers="127.0.0.1:1") == 0
