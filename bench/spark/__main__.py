@@ -219,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows = spark.read.parquet(out).count()
     sizes = dict.fromkeys(works, path.stat().st_size / 1e6)
     if options.store is not None:
-        log = sum(file.size for file in OpenedStore([options.store]).log_files)
+        log = sum(file.size for file in OpenedStore([options.store]).folder.commit_log)
         sizes[STORE_ENGINE] = sizes[STORE_NOOP] = log / 1e6
     sizes[SKEWED] = skewed.stat().st_size / 1e6
     print(

@@ -216,7 +216,7 @@ def run(spark: SparkSession, roots: Sequence[Path], rounds: int, queries: Sequen
         f" {platform.python_version()}, PySpark {spark.version}, local[2]; {rounds} rounds"
     )
     for root in roots:
-        size = sum(file.size for file in OpenedStore([root]).log_files)
+        size = sum(file.size for file in OpenedStore([root]).folder.commit_log)
         with tempfile.TemporaryDirectory() as folder:
             bench = _Bench(spark, root, Path(folder), queries or list(QUERIES))
             bench.run(rounds)

@@ -47,4 +47,4 @@ def read(data: bytes) -> None:
 
 def start() -> list[bytes]:
     """Messages of all kinds of stores."""
-    return stores.seeds("/commitlog/", "/compactionLog/")
+    return stores.seeds("/commitlog/")

@@ -24,6 +24,4 @@ def read(data: bytes) -> None:
 
 def start() -> list[bytes]:
     """Queues of all kinds."""
-    return stores.seeds(
-        "/consumequeue/", "/batchconsumequeue/", "/consumequeue_ext/", "/compactionCq/"
-    )
+    return stores.seeds("/consumequeue/", "/batchconsumequeue/", "/consumequeue_ext/")

@@ -16,7 +16,7 @@ StoreOf: TypeAlias = Callable[[str, str], BrokerStore]
 
 MAGIC_V2 = 0xDAA320AB
 ALL = [(release, kind) for kind, releases in KINDS.items() for release in releases]
-LIKE_PLAIN = ("plain", "killed", "crc", "ext", "rocksdb", "ipv6", "dledger", "slave")
+LIKE_PLAIN = ("plain", "killed", "crc", "ext", "rocksdb", "ipv6", "slave")
 """Kinds whose messages are all in the queues that they were sent to."""
 
 every_release = pytest.mark.parametrize("release", RELEASES)
@@ -33,14 +33,14 @@ def test_every_id_that_a_producer_was_told_finds_a_message_with_its_bytes(
     other = [
         name
         for name, digest in store.truth.by_id.items()
-        if not digest or (kind != "compaction" and log.get(places[name], digest) != digest)
+        if not digest or log.get(places[name], digest) != digest
     ]
 
     assert other == []
     assert len(store.truth.by_id) == len(set(places.values()))
 
 
-@pytest.mark.parametrize(("release", "kind"), [one for one in ALL if one[1] != "compaction"])
+@pytest.mark.parametrize(("release", "kind"), ALL)
 def test_the_commit_log_holds_the_bytes_of_every_pulled_message(
     release: str, kind: str, store_of: StoreOf
 ) -> None:
@@ -209,20 +209,6 @@ def test_a_crc_property_covers_all_bytes_before_it(release: str, store_of: Store
         data = checks.commit_log_bytes(store.root, message.physical_offset, message.size)
         digits = f"{zlib.crc32(data[:-20]) & 0x7FFFFFFF:010}"[::-1]
         assert message.properties["__CRC32#"] == digits
-
-
-@since_5
-def test_a_compacted_topic_serves_the_newest_message_of_every_key(
-    release: str, store_of: StoreOf
-) -> None:
-    truth = store_of(release, "compaction").truth
-    for queue_id in range(2):
-        sent = [one for one in truth.sent if (one.topic, one.queue_id) == ("prices", queue_id)]
-        newest = {one.keys: one.queue_offset for one in sent}
-        served = [one.queue_offset for one in truth.queue("prices", queue_id).messages]
-        assert set(newest.values()) <= set(served)
-        assert served == sorted(served)
-        assert len(served) < len(sent)
 
 
 @every_release

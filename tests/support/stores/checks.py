@@ -33,8 +33,8 @@ def first_place(sent: Sent) -> tuple[str, int]:
 
 
 def commit_log_bytes(root: Path, offset: int, size: int) -> bytes:
-    """Bytes of the commit log, which has to hold them in one file; of DLedger's if there is one."""
-    folder = next(root.glob("dledger-*/data"), root / "commitlog")
+    """Bytes of the commit log, which has to hold them in one file."""
+    folder = root / "commitlog"
     files = sorted(folder.iterdir())
     length = files[0].stat().st_size
     path = folder / f"{offset - offset % length:020}"

@@ -226,9 +226,7 @@ def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
             return []
         for file in scan.files:
             try:
-                starts = [file.offset]
-                if not scan.is_dledger:
-                    starts += _starts_in(file, size)
+                starts = [file.offset, *_starts_in(file, size)]
             except FileNotFoundError:  # a broker has deleted it: one process reads what is left
                 return []
             stops = [*starts[1:], file.end]

@@ -362,27 +362,6 @@ def test_folders_of_one_log_beside_its_root_are_one_store(
     assert "several paths" in report["kind"]
 
 
-def test_export_reads_logs_of_compacted_topics(
-    packed_store: Callable[[str, str], BrokerStore], capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    root = str(packed_store(CURRENT, "compaction").root)
-
-    exported = lines_of(capsysbinary, "export", "--compacted", root)
-    listed = lines_of(capsysbinary, "messages", "--json", "--compacted", root)
-
-    assert [line["physical_offset"] for line in exported] == [
-        line["physical_offset"] for line in listed
-    ]
-
-
-def test_a_damaged_archive_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "store.tar.gz"
-    path.write_bytes(b"\x1f\x8b" + bytes(100))
-
-    assert main(["info", str(path)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_a_key_that_also_stands_behind_the_last_message_ends_the_search(
     copy: BrokerStore, run: Callable[..., Any]
 ) -> None:

@@ -20,7 +20,6 @@ from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.jobs import results, written, written_apart
 from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import json_line
-from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
@@ -51,11 +50,8 @@ _BLOCK_SIZE: Final = 4 << 20
 
 def run(arguments: argparse.Namespace) -> int:
     """Export messages."""
-    stores = open_stores(arguments.paths)  # an archive is unpacked as long as they live
-    if arguments.queues:
-        scans = scans_of_topics(stores, arguments)
-    else:
-        scans = scans_of(stores, is_compacted=arguments.compacted)
+    stores = open_stores(arguments.paths)
+    scans = scans_of(stores)
     _columns(arguments)  # an error in them creates no file
     kind = _format(arguments)
     count = broken = 0

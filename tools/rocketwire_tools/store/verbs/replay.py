@@ -146,7 +146,7 @@ class StoredMessages:
         places = [FirstMessage(last.physical_offset, last.digest) for last in lasts]
         if journal.store is not None:
             places.append(journal.store)
-        begin = self.store.log_files[0].offset if self.store.log_files else 0
+        begin = self.store.folder.commit_log[0].offset if self.store.folder.commit_log else 0
         for offset, digest in places:
             record = at_physical_offset(self.store, offset, "journal")
             if offset >= begin and (record is None or digest_of(record.data) != digest):
@@ -270,7 +270,7 @@ async def _replay(
 
 
 async def _show_progress(replayer: Replayer, messages: StoredMessages) -> None:
-    files = messages.store.log_files
+    files = messages.store.folder.commit_log
     start, size = files[0].offset, max(files[-1].end - files[0].offset, 1)
     begin, counts = time.monotonic(), replayer.counts
     try:
