@@ -55,6 +55,7 @@ _GONE: Final = {
     "--compacted": "only the commit log is read, not the logs of compacted topics",
     "--expiring": "the times of the files in commitlog say which a broker deletes next",
     "--files": "export both stores, and compare the exports, for example in DuckDB",
+    "--jobs": "only stat, messages and export read with several processes",
     "--plot": "draw what stat --json writes",
     "--queues": "--jobs reads a large log faster",
     "--why": "check --why names bytes, and get shows those of a message",

@@ -38,7 +38,7 @@ def test_every_verb_ends_with_status_1(
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize("verb", ["stat", "check"])
+@pytest.mark.parametrize("verb", ["stat"])
 def test_several_processes_end_with_status_1(
     verb: str, copy: BrokerStore, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,13 +29,12 @@ class FileBlocks:
         descriptor: int,
         *,
         block_size: int = BLOCK_SIZE,
-        memory: bytearray | None = None,
     ) -> None:
         self.file = file
         self._descriptor = descriptor
         self._block_size = block_size
         size = min(block_size, file.size)
-        self._memory = bytearray(size) if memory is None or len(memory) < size else memory
+        self._memory = bytearray(size)
 
     def read(self, position: int, size: int | None = None) -> memoryview:
         """The bytes from ``position`` on.
@@ -142,21 +141,18 @@ def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
 
 
 @contextmanager
-def open_blocks(
-    file: StoreFile, *, block_size: int = BLOCK_SIZE, memory: bytearray | None = None
-) -> Generator[FileBlocks]:
+def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[FileBlocks]:
     """Open a file of a store for reading.
 
     Args:
         file: to open.
         block_size: bytes that are read at once.
-        memory: for blocks, if it is large enough; new memory has to be cleared first.
 
     Raises:
         OSError: it cannot be opened.
     """
     descriptor = open_file(file)
     try:
-        yield FileBlocks(file, descriptor, block_size=block_size, memory=memory)
+        yield FileBlocks(file, descriptor, block_size=block_size)
     finally:
         os.close(descriptor)

@@ -132,7 +132,6 @@ class LogScan:
             then damage; without it the pass ends with an ``OSError``.
         start: offset in the stream at which to begin; it must be that of a message.
         stop: no message from this offset on.
-        memory: for blocks, if several passes follow each other.
         regions: what is no message, in order.
         regions_left_out: regions beyond ``MAX_REGIONS``.
         trail: the last messages so far, without ghosts.
@@ -147,7 +146,6 @@ class LogScan:
     block_size: int = BLOCK_SIZE
     start: int = 0
     stop: int = 1 << 63
-    memory: bytearray | None = None
     regions: list[Region] = field(default_factory=list[Region])
     regions_left_out: int = 0
     trail: LogTrail = field(default_factory=LogTrail)
@@ -193,7 +191,7 @@ class LogScan:
                 self._state = State.LIVE if self._state is State.GHOST else self._state
             self._effort = SEARCH_EFFORT * file.size
             try:
-                with open_blocks(file, block_size=self.block_size, memory=self.memory) as blocks:
+                with open_blocks(file, block_size=self.block_size) as blocks:
                     if self._ends and blocks.next_data(0) < file.size:
                         yield from self._written_meanwhile()
                     if self._ends or (previous is not None and self._state is State.GHOST):

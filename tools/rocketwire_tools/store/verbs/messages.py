@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections import deque
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.formats.json_rows import JsonRows, body_texts
-from rocketwire_tools.store.jobs import results, written
+from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.engine.scan import LogScan
@@ -50,16 +49,14 @@ def run(arguments: argparse.Namespace) -> int:
     scans = scans_of(stores)
     if arguments.limit is not None:
         pieces = _encoded(arguments, _limited(_rows(scans, arguments), arguments.limit))
+    else:
+        pieces = results(arguments, scans, encode)
+    with closing(pieces):
         if arguments.json:
-            for lines, _ in pieces:
+            for lines in pieces:
                 sys.stdout.buffer.write(lines)
         else:
             _write_tables(pieces, _columns(arguments))
-    elif arguments.json:
-        importlib.import_module("rocketwire_tools.store.formats.json_columns")  # before a fork
-        deque(written(arguments, scans, encode, sys.stdout.buffer), maxlen=0)
-    else:
-        _write_tables(results(arguments, scans, encode), _columns(arguments))
     is_damaged = any(scan.is_damaged for scan in scans)
     if is_damaged:
         print("some bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
@@ -67,17 +64,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[Any]:
-    """The messages of a log: as lines of JSON, each with None, or as lists of cells."""
+    """The messages of a log: as lines of JSON, or as lists of cells."""
     return _encoded(arguments, _rows([scan], arguments))
 
 
-def _encoded(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Iterator[Any]:
+def _encoded(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Generator[Any]:
     names = _columns(arguments)
     form = "text" if arguments.body == "none" else arguments.body
     encoder = JsonRows(names, form)
     for rows in parts:
         if arguments.json:
-            yield encoder.encode(rows), None
+            yield encoder.encode(rows)
         else:
             yield list(_values(rows, names, form))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -32,8 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Count messages and bytes."""
     stores, totals = open_stores(arguments.paths), Totals()
     scans = scans_of(stores)
-    for groups in results(arguments, scans, count):
-        totals.merge(groups)
+    with closing(results(arguments, scans, count)) as pieces:
+        for groups in pieces:
+            totals.merge(groups)
     damage = sum(region.size for scan in scans for region in scan.regions if region.is_damage)
     is_damaged = any(scan.is_damaged for scan in scans)
     _write(arguments, totals)
