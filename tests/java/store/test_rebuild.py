@@ -15,7 +15,6 @@ from tests.support.stores.damage import flip, log_files
 from tests.support.stores.damage import places as places_of
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.recording import ask_restarted
-from tests.support.stores.store import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -225,35 +224,3 @@ def part(files: dict[str, bytes], offset: int, size: int) -> bytes:
     """Bytes of a log; empty if the file is gone."""
     data = files.get(f"{offset - offset % FILE_SIZE:020d}", b"")
     return data[offset % FILE_SIZE :][:size]
-
-
-ALL = [
-    (release, kind)
-    for kind, releases in KINDS.items()
-    for release in releases
-    if kind not in {"ext", "rocksdb"}  # no such queues are built
-]
-
-
-@pytest.mark.parametrize(("release", "kind"), ALL)
-def test_queues_and_index_are_those_that_the_broker_wrote(
-    release: str, kind: str, store_of: Callable[[str, str], BrokerStore], tmp_path: Path
-) -> None:
-    source = store_of(release, kind)
-    out = tmp_path / "out"
-
-    assert main(["rebuild", str(out), str(source.root)]) == 0
-
-    for folder in ("consumequeue", "batchconsumequeue"):
-        for path in sorted((source.root / folder).glob("*/*/*")):
-            data = path.read_bytes()
-            end = -(-len(data.rstrip(b"\0")) // 20) * 20
-            if source.truth.stop != "killed":  # the queues of a killed broker lag behind
-                end = len(data)
-            copy = out / path.relative_to(source.root)
-            assert copy.read_bytes()[:end] == data[:end], path
-    if source.truth.stop != "killed":
-        indexes = sorted((source.root / "index").iterdir()), sorted((out / "index").iterdir())
-        assert [path.read_bytes() for path in indexes[1]] == [
-            path.read_bytes() for path in indexes[0]
-        ]

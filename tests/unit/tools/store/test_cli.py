@@ -11,7 +11,6 @@ import pytest
 from rocketwire_tools.store.__main__ import main
 from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
-from tests.support.stores.truth import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,17 +90,6 @@ def test_tables_have_a_line_for_each_group_and_a_total(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:3] == ["topic", "messages", "bytes"]
     assert lines[-1].split()[:2] == ["total", str(len(plain.truth.pulled))]
-
-
-def test_messages_are_what_producers_sent(
-    plain: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    lines = lines_of(capsysbinary, "messages", "--json", "--body", "hex", str(plain.root))
-
-    bodies = {line["offset_msg_id"]: bytes.fromhex(line["body"] or "") for line in lines}
-    assert bodies.keys() == {sent.offset_msg_id for sent in plain.truth.sent}
-    for sent in plain.truth.sent:
-        assert digest(bodies[sent.offset_msg_id]) == sent.body_digest
 
 
 def test_options_choose_messages(
