@@ -2,7 +2,7 @@
 
 * ``layouts``: the records of all files, declared with construct.
 * ``commit_log``: messages and blanks of a commit log.
-* ``consume_queue``, ``index_file``, ``timers``, ``dledger``: the files that point into it.
+* ``consume_queue``, ``index_file``, ``timers``: the files that point into it.
 * ``checkpoint``, ``config_files``, ``epochs``: what a broker keeps beside them.
 * ``recovery``, ``java_records``, ``built_queues``: what a Java broker does at its next start.
 * ``folder``: which file of a folder is what.

@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import pairwise
 from operator import attrgetter
@@ -27,15 +27,10 @@ NAME_LENGTH: Final = 20
 _DATABASE: Final = "CURRENT"
 """A file that each RocksDB has, and no other folder of a store."""
 
-_COMPACTED: Final = "compaction/position-checkpoint"
-"""How far each compacted queue was compacted."""
-
 MAX_FILES: Final = 2_000_000
 """Default limit of the files of one store, with folders and links."""
 
-_TOP_FOLDERS: Final = frozenset(
-    {"commitlog", "consumequeue", "config", "compaction", "compactionLog"}
-)
+_TOP_FOLDERS: Final = frozenset({"commitlog", "consumequeue", "config"})
 """Folders without one of which nothing is a store; beside those of DLedger's members."""
 
 _TOP_FILES: Final = frozenset({"checkpoint", "abort", "lock", "timerwheel"})
@@ -48,43 +43,35 @@ _BETWEEN_REPORTS: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreFile:
-    """A file of a store, or the part of an archive that holds one.
+    """A file of a store.
 
     A store may have hundreds of thousands, so that each keeps no path of its own.
 
     Attributes:
-        root: folder below which ``name`` is; or the archive.
+        root: folder below which ``name`` is.
         offset: of the file's first byte in its stream: its name.  0 for files without such a name.
         size: bytes of the file.
-        start: first byte in ``path``.
         name: path below ``root``.
         modified: time of the last change, seconds since 1970.
         allocated: bytes that it takes on the disk; less than ``size`` for a sparse file.
-        is_packed: whether it is of an archive; then nothing beside ``path`` is of the store.
     """
 
     root: Path
     offset: int
     size: int
     name: str
-    start: int = 0
     modified: float = 0.0
     allocated: int = 0
-    is_packed: bool = False
 
     @property
     def path(self) -> Path:
-        """The file, or the archive."""
-        return self.root if self.is_packed else self.root / self.name
+        """Where the file is."""
+        return self.root / self.name
 
     @property
     def base_name(self) -> str:
         """The name without folders."""
         return self.name.rpartition("/")[2]
-
-    def below(self, name: str) -> StoreFile:
-        """The same file with another name."""
-        return replace(self, name=name, offset=offset_of_name(name.rpartition("/")[2]) or 0)
 
     @property
     def end(self) -> int:
@@ -103,14 +90,9 @@ class StoreFolder:
     Attributes:
         roots: folders or files that were given.
         commit_log: its files by offset; those of several paths together.
-        dledger: files of a DLedger log, in the place of or after ``commit_log``.
-        dledger_index: files of its index.
-        dledger_state: other files of its folder (``dledger-n0/currterm``, ...), by name.
         queues: topic and queue → files by offset.
         batch_queues: the same for queues of type BatchCQ.
         extensions: the same for extensions of queues.
-        compaction_logs: the same for logs of compacted topics.
-        compaction_queues: the same for their queues.
         index: index files by name.
         timer_log: by offset.
         timer_wheels: files of the wheel.
@@ -125,9 +107,6 @@ class StoreFolder:
 
     roots: tuple[Path, ...]
     commit_log: list[StoreFile] = field(default_factory=list[StoreFile])
-    dledger: list[StoreFile] = field(default_factory=list[StoreFile])
-    dledger_index: list[StoreFile] = field(default_factory=list[StoreFile])
-    dledger_state: dict[str, StoreFile] = field(default_factory=dict[str, StoreFile])
     queues: dict[tuple[str, int], list[StoreFile]] = field(
         default_factory=dict[tuple[str, int], list[StoreFile]]
     )
@@ -135,12 +114,6 @@ class StoreFolder:
         default_factory=dict[tuple[str, int], list[StoreFile]]
     )
     extensions: dict[tuple[str, int], list[StoreFile]] = field(
-        default_factory=dict[tuple[str, int], list[StoreFile]]
-    )
-    compaction_logs: dict[tuple[str, int], list[StoreFile]] = field(
-        default_factory=dict[tuple[str, int], list[StoreFile]]
-    )
-    compaction_queues: dict[tuple[str, int], list[StoreFile]] = field(
         default_factory=dict[tuple[str, int], list[StoreFile]]
     )
     index: list[StoreFile] = field(default_factory=list[StoreFile])
@@ -153,11 +126,6 @@ class StoreFolder:
     ignored: list[str] = field(default_factory=list[str])
     empty: list[str] = field(default_factory=list[str])
     unreadable: dict[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no file holds messages."""
-        return not (self.commit_log or self.dledger or self.compaction_logs)
 
 
 def offset_of_name(name: str) -> int | None:
@@ -234,7 +202,7 @@ def read_folder(
             folder.commit_log.append(_store_file(root.parent, root.name, root.stat()))
         else:
             raise OSError(errno.EINVAL, "neither a folder nor a plain file", str(root))
-    sort_files(folder)
+    _sort_files(folder)
     return folder
 
 
@@ -254,34 +222,12 @@ def may_hold_records(root: Path) -> bool:
         )
 
 
-def add_files(folder: StoreFolder, files: Sequence[StoreFile]) -> None:
-    """Put the files of an archive where they belong; ``sort_files`` has to follow.
-
-    Args:
-        folder: of the store.
-        files: all files below the root of its store.
-    """
-    names: dict[str, list[str]] = {}
-    for file in files:
-        names.setdefault(file.name.rpartition("/")[0], []).append(file.base_name)
-    databases = {below for below, each in names.items() if _is_database(below, each)}
-    for file in files:
-        below = file.name.rpartition("/")[0]
-        place = _place(folder, file.name) if below not in databases else None
-        if below in databases:
-            folder.rocksdb.setdefault(below, []).append(file)
-        elif place is None:
-            folder.unknown.append(file.name)
-        else:
-            place(file)
-
-
 def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
     """The files by offset; a file that was given twice stands once."""
     ordered = sorted(files, key=_OFFSET)
     if all(file.offset != following.offset for file, following in pairwise(ordered)):
         return ordered  # a path for each of 100,000 files takes more memory than the files
-    return sorted({(file.path, file.start): file for file in files}.values(), key=_OFFSET)
+    return sorted({file.path: file for file in files}.values(), key=_OFFSET)
 
 
 def _add_tree(
@@ -417,18 +363,13 @@ def _place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None] | None
         return folder.commit_log.append if is_mapped else _top_place(folder, name)
     if is_mapped and parts[0] == "commitlog" and len(parts) == 2:
         return folder.commit_log.append
-    if parts[0].startswith("dledger-"):
-        return _dledger_place(folder, name, parts, is_mapped=is_mapped)
     if is_mapped and parts[0] == "timerlog":
         return folder.timer_log.append
     if parts[0] == "index" and len(parts) == 2 and parts[1].isdecimal():
         return folder.index.append
     if parts[0] == "config":
         return partial(folder.config.__setitem__, "/".join(parts[1:]))
-    queue = _queue_place(folder, parts) if is_mapped else None
-    if queue is None and name == _COMPACTED:
-        return partial(folder.plain.__setitem__, name)
-    return queue
+    return _queue_place(folder, parts) if is_mapped else None
 
 
 def _top_place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None]:
@@ -437,26 +378,12 @@ def _top_place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None]:
     return partial(folder.plain.__setitem__, name)
 
 
-def _dledger_place(
-    folder: StoreFolder, name: str, parts: list[str], *, is_mapped: bool
-) -> Callable[[StoreFile], None] | None:
-    if is_mapped and parts[1] == "data":
-        return folder.dledger.append
-    if is_mapped and parts[1] == "index":
-        return folder.dledger_index.append
-    return partial(folder.dledger_state.__setitem__, name) if len(parts) == 2 else None
-
-
 def _queue_place(folder: StoreFolder, parts: list[str]) -> Callable[[StoreFile], None] | None:
     tables = {
         "consumequeue": folder.queues,
         "batchconsumequeue": folder.batch_queues,
         "consumequeue_ext": folder.extensions,
-        "compactionLog": folder.compaction_logs,
-        "compactionCq": folder.compaction_queues,
     }
-    if parts[0] == "compaction":
-        parts = parts[1:]
     table = tables.get(parts[0])
     if table is None or len(parts) != 4 or not is_queue_id(parts[2]):
         return None
@@ -471,16 +398,10 @@ def _add_to_queue(table: QueueFiles, queue: tuple[str, int], file: StoreFile) ->
         files.append(file)
 
 
-def sort_files(folder: StoreFolder) -> None:
+def _sort_files(folder: StoreFolder) -> None:
     """Bring the files of a store into their order."""
-    lists = [folder.commit_log, folder.dledger, folder.dledger_index, folder.timer_log]
-    for table in (
-        folder.queues,
-        folder.batch_queues,
-        folder.extensions,
-        folder.compaction_logs,
-        folder.compaction_queues,
-    ):
+    lists = [folder.commit_log, folder.timer_log]
+    for table in (folder.queues, folder.batch_queues, folder.extensions):
         lists += table.values()
     for files in lists:
         if len(files) > 1:

@@ -112,28 +112,6 @@ TIMER_CHECK: Final[Any] = Struct(
 )
 """``config/timercheck`` (Java: ``TimerCheckpoint``)."""
 
-DLEDGER_ENTRY: Final[Any] = Struct(
-    "magic" / Int32sb,
-    "size" / Int32sb,
-    "entry_index" / Int64sb,
-    "term" / Int64sb,
-    "position" / Int64sb,
-    "channel" / Int32sb,
-    "chain_crc" / Int32sb,
-    "body_crc" / Int32sb,
-    "body_size" / Int32sb,
-)
-"""Head of an entry of DLedger; a stored message is its body (Java: ``DLedgerEntry``)."""
-
-DLEDGER_INDEX: Final[Any] = Struct(
-    "magic" / Int32sb,
-    "position" / Int64sb,
-    "size" / Int32sb,
-    "entry_index" / Int64sb,
-    "term" / Int64sb,
-)
-"""A unit of DLedger's index (Java: ``DLedgerMmapFileStore.INDEX_UNIT_SIZE``)."""
-
 
 def fields_of(declaration: Any) -> list[tuple[str, str]]:
     """Name and format (of ``struct``, with byte order) of each field of a record of fixed size.

@@ -9,40 +9,14 @@ import trio
 
 from rocketwire.client import Message
 from tests.support.java.peers import CURRENT, OLD
-from tests.support.stores.checked import checked, damage_of, notes_of
+from tests.support.stores.checked import checked, damage_of
 from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.sending import Sender, text_body
-from tests.support.stores.store import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from rocketwire_tools.store.verbs.check import StoreCheck
-    from tests.support.stores import BrokerStore
-
-
-@pytest.mark.parametrize(
-    ("release", "kind"),
-    [(release, kind) for kind, releases in KINDS.items() for release in releases],
-)
-def test_the_store_of_a_real_broker_is_whole(
-    release: str, kind: str, store_of: Callable[[str, str], BrokerStore]
-) -> None:
-    store = store_of(release, kind)
-
-    check = checked(store.root)
-
-    assert damage_of(check) == {}
-    assert set(notes_of(check)) <= {"no queue unit", "index"}
-    if kind != "rockskilled":  # how much of a RocksDB a killed broker had in memory, varies
-        assert check.queues.unqueued == store.truth.notes.get("not_queued", 0)
-    assert {one.physical_offset for one in store.truth.pulled} <= {
-        offset
-        for scan in check.store.scans()
-        for block in scan
-        for offset in (block.base + block.messages.positions).tolist()
-    } or kind == "compaction"  # pulls of a compacted topic are from a log of its own
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from tests.support.stores.damage import flip, log_files
 from tests.support.stores.damage import places as places_of
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.recording import ask_restarted
-from tests.support.stores.store import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -226,100 +224,3 @@ def part(files: dict[str, bytes], offset: int, size: int) -> bytes:
     """Bytes of a log; empty if the file is gone."""
     data = files.get(f"{offset - offset % FILE_SIZE:020d}", b"")
     return data[offset % FILE_SIZE :][:size]
-
-
-ALL = [
-    (release, kind)
-    for kind, releases in KINDS.items()
-    for release in releases
-    # no such queues are built; the messages of DLedger move, as a test below says
-    if kind not in {"ext", "rocksdb", "dledger"}
-]
-
-
-@pytest.mark.parametrize(("release", "kind"), ALL)
-def test_queues_and_index_are_those_that_the_broker_wrote(
-    release: str, kind: str, store_of: Callable[[str, str], BrokerStore], tmp_path: Path
-) -> None:
-    source = store_of(release, kind)
-    out = tmp_path / "out"
-
-    assert main(["rebuild", str(out), str(source.root)]) == 0
-
-    for folder in ("consumequeue", "batchconsumequeue"):
-        for path in sorted((source.root / folder).glob("*/*/*")):
-            data = path.read_bytes()
-            end = -(-len(data.rstrip(b"\0")) // 20) * 20
-            if source.truth.stop != "killed":  # the queues of a killed broker lag behind
-                end = len(data)
-            copy = out / path.relative_to(source.root)
-            assert copy.read_bytes()[:end] == data[:end], path
-    if source.truth.stop != "killed":
-        indexes = sorted((source.root / "index").iterdir()), sorted((out / "index").iterdir())
-        assert [path.read_bytes() for path in indexes[1]] == [
-            path.read_bytes() for path in indexes[0]
-        ]
-
-
-def in_a_plain_log(queue: Queue, places: dict[int, int]) -> Queue:
-    """The queue of a DLedger log with the places that its messages have in a plain one."""
-    return replace(
-        queue,
-        by_time=(),
-        messages=tuple(
-            replace(one, physical_offset=places[one.physical_offset], digest="")
-            for one in queue.messages
-        ),
-        units=tuple(
-            replace(unit, physical_offset=places[unit.physical_offset]) for unit in queue.units
-        ),
-    )
-
-
-@pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_a_broker_with_a_plain_log_serves_a_store_rebuilt_of_one_with_dledger(
-    release: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    source = unpack(release, "dledger", tmp_path / "source")
-    truth, out = source.truth, tmp_path / "out"
-    assert main(["rebuild", str(out), str(source.root), *SIZES]) == 0
-    offsets: list[list[int]] = []
-    for root in (source.root, out):
-        capfdbinary.readouterr()
-        assert main(["messages", "--json", "--system", "--folded", str(root)]) == 0
-        lines = capfdbinary.readouterr().out.splitlines()
-        offsets.append([json.loads(line)["physical_offset"] for line in lines])
-    places = dict(zip(*offsets, strict=True))
-    sent = [
-        replace(one, offset_msg_id=f"{one.offset_msg_id[:-16]}{places[offset]:016X}")
-        for one in truth.sent
-        for offset in (int(one.offset_msg_id[-16:], 16),)
-    ]
-
-    answers = ask_restarted(
-        tmp_path / "java",
-        release,
-        out,
-        sent,
-        truth.topics,
-        options={
-            name: value
-            for name, value in truth.settings.items()
-            if "dleger" not in name.lower() and name != "brokerName"
-        },
-    )
-
-    wanted = [in_a_plain_log(queue, places) for queue in truth.queues]
-    same = dict(zip(places.values(), places.values(), strict=True))
-    assert [in_a_plain_log(queue, same) for queue in answers.queues] == wanted
-    assert answers.lookups == tuple(
-        replace(one, physical_offsets=tuple(places[offset] for offset in one.physical_offsets))
-        for one in truth.lookups
-    )
-    digests = {
-        one.physical_offset: one.digest for queue in answers.queues for one in queue.messages
-    }
-    assert answers.by_id == {
-        one.offset_msg_id: digests[int(one.offset_msg_id[-16:], 16)] for one in sent
-    }
-    assert answers.consumer_offsets == truth.consumer_offsets

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -189,10 +190,6 @@ def test_a_message_that_is_too_large_for_the_target_can_be_skipped(
     assert len(second.err.splitlines()) == large
 
 
-def lines_of(journal: Path) -> list[bytes]:
-    return journal.read_bytes().splitlines() if journal.exists() else []
-
-
 def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
     current: StoreCluster, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -203,15 +200,16 @@ def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
     options = ("-n", current.name_server.address, "--journal", str(journal), str(source.root))
     program = [sys.executable, "-m", "rocketwire_tools.store", "replay", *options]
 
-    for count in (40, 90, 140):
-        child = subprocess.Popen([*program, "--rate", "80"])
+    for _ in range(3):
+        child = subprocess.Popen([*program, "--rate", "40"])
         try:
-            wait_until(lambda count=count: len(lines_of(journal)) >= count, "some are sent", 60)  # type: ignore[misc]  # a default as argument
+            wait_until(journal.exists, "the journal is there", 60)
+            time.sleep(1.7)
         finally:
             child.kill()
             child.wait()
-    with journal.open("r+b") as file:  # as after the machine went down
-        file.truncate(len(journal.read_bytes()) - 700)
+    with journal.open("ab") as file:  # as after the machine went down
+        file.write(b'{"topic":"orders","queue_id":0,"tar')
     replay(current, "--json", "--journal", journal, source.root)
     last = json.loads(capsysbinary.readouterr().out)
     replay(current, "--json", "--journal", journal, source.root)
@@ -222,10 +220,8 @@ def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
     assert (repeated["sent"], repeated["found"]) == (0, 0)
     assert repeated["done_before"] == last["sent"] + last["found"] + last["done_before"]
 
-    other = unpack(CURRENT, "crc", tmp_path / "other")
-    replay(current, "--journal", journal, other.root, status=2)
     replay(current, "--journal", journal, "--tag", "paid", source.root, status=2)
-    assert b"the journal belongs to another store" in capsysbinary.readouterr().err
+    assert b"the journal of another replay" in capsysbinary.readouterr().err
     assert_same(queues_of(current, topics), source)
 
 

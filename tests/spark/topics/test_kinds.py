@@ -30,7 +30,6 @@ from tests.spark.conftest import without_spark
 from tests.spark.topics_of_java import Topics, read_here
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import wait_until
-from tests.support.stores.kinds.compaction import OPTIONS as COMPACTING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +38,13 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
     from tests.support.java.cluster import JavaCluster
 
-OPTIONS = {**COMPACTING, "loadBalancePollNameServerInterval": 1000}
+OPTIONS = {
+    "compactionMappedFileSize": 20_000,
+    "compactionCqMappedFileSize": 4600,
+    "compactionScheduleInternal": 2000,
+    "maxOffsetMapSize": 1_000_000,
+    "loadBalancePollNameServerInterval": 1000,
+}
 """A broker compacts, and learns where other brokers are, within seconds."""
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]

@@ -40,12 +40,11 @@ def rows_of(
     selection: Selection | None = None,
     *,
     is_folded: bool = True,
-    is_compacted: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """The messages of a store as dictionaries of all columns, and their bytes as ``data``."""
     selection = Selection(with_system=True) if selection is None else selection
     topics = TopicNames()
-    for scan in store.compaction_scans() if is_compacted else store.scans():
+    for scan in store.scans():
         for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
             columns = {name: list(rows.column(name)) for name in COLUMNS}
             columns["stored_body"] = list(rows.stored_bodies)
@@ -68,22 +67,6 @@ def wrong_messages(store: BrokerStore) -> Iterator[str]:
         rows[int(row["physical_offset"])] = row
     yield from _wrong_pulls(store.truth.pulled, rows)
     yield from _wrong_sends(store, rows)
-
-
-def wrong_compacted_messages(store: BrokerStore) -> Iterator[str]:
-    """Messages of compacted queues that a pull returned and the reader does not, or not as they were."""
-    opened = OpenedStore([store.root])
-    rows = {
-        (row["topic"], int(row["queue_id"]), int(row["queue_offset"])): row
-        for row in rows_of(opened, is_compacted=True)
-    }
-    for queue in store.truth.queues:
-        if (queue.topic, queue.queue_id) not in opened.folder.compaction_logs:
-            continue
-        for message in queue.messages:
-            place = (queue.topic, queue.queue_id, message.queue_offset)
-            found = {message.physical_offset: rows[place]} if place in rows else {}
-            yield from _wrong_pulls([message], found)
 
 
 def _wrong_pulls(messages: Iterable[Pulled], rows: dict[int, dict[str, Any]]) -> Iterator[str]:

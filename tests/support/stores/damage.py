@@ -149,12 +149,6 @@ def remove_middle_file(root: Path) -> None:
     files[len(files) // 2].unlink()
 
 
-def remove_middle_file_and_queues(root: Path) -> None:
-    """A file in the middle of the log is gone, and so are all queues."""
-    remove_middle_file(root)
-    remove_queues(root)
-
-
 def shorten_last_file(root: Path) -> None:
     """The last file ends early."""
     file = log_files(root)[-1]
@@ -171,25 +165,6 @@ def add_empty_last_file(root: Path) -> None:
     file = sorted((root / "commitlog").iterdir())[-1]
     size = file.stat().st_size
     (root / "commitlog" / f"{int(file.name) + size:020}").touch()
-
-
-def add_folder(root: Path) -> None:
-    """A folder beside the log's files."""
-    (root / "commitlog" / "backup").mkdir()
-
-
-def folder_for_first_file(root: Path) -> None:
-    """A folder has the name of the log's first file."""
-    first = log_files(root)[0]
-    first.unlink()
-    first.mkdir()
-
-
-def folder_for_index_file(root: Path) -> None:
-    """A folder has the name of an index file."""
-    index = next((root / "index").iterdir())
-    index.unlink()
-    index.mkdir()
 
 
 def remove_log(root: Path) -> None:
@@ -226,13 +201,6 @@ def spoil_unit(root: Path) -> None:
     put(file, 0, (77).to_bytes(8, "big") + (100).to_bytes(4, "big") + bytes(8))
 
 
-def kill_and_point_behind_log(root: Path) -> None:
-    """The broker was killed, and a unit of a queue points behind the log."""
-    kill(root)
-    file = queue_files(root)[0][-1]
-    put(file, UNIT, (1 << 30).to_bytes(8, "big") + (100).to_bytes(4, "big") + bytes(8))
-
-
 def remove_last_queue_file(root: Path) -> None:
     """The last file of a queue is gone."""
     queue_files(root)[0][-1].unlink()
@@ -255,12 +223,6 @@ def shorten_queue_file(root: Path) -> None:
     file.write_bytes(file.read_bytes()[:-UNIT])
 
 
-def empty_last_queue_file(root: Path) -> None:
-    """A queue's last file was created, and holds no unit."""
-    files = queue_files(root)[0]
-    put(files[-1], 0, bytes(files[-1].stat().st_size))
-
-
 def lose_units_from(root: Path, offset: int) -> None:
     """Queues have no unit for messages from an offset of the log on."""
     for files in queue_files(root):
@@ -278,18 +240,6 @@ def lose_last_units(root: Path) -> None:
     lose_units_from(root, int(place.file.name) + place.position)
 
 
-def lose_last_unit(root: Path) -> None:
-    """Only the last message is in no queue, and the broker ended in order."""
-    place = places(log_files(root)[-1])[-1]
-    lose_units_from(root, int(place.file.name) + place.position)
-
-
-def lose_units_of_a_queue_file(root: Path) -> None:
-    """From the first message of a queue's last file on nothing is in a queue; that file is empty."""
-    first = queue_files(root)[0][-1].read_bytes()[:8]
-    lose_units_from(root, int.from_bytes(first, "big"))
-
-
 def kill_and_zero_page(root: Path) -> None:
     """The broker was killed, and 4 KiB of its log were not written."""
     kill(root)
@@ -300,12 +250,6 @@ def kill_and_zero_checkpoint(root: Path) -> None:
     """The broker was killed before it wrote a checkpoint."""
     kill(root)
     put(root / "checkpoint", 0, bytes(48))
-
-
-def kill_and_tear(root: Path) -> None:
-    """The broker was killed while it wrote a message."""
-    kill(root)
-    tear_last_message(root)
 
 
 def kill_and_remove_queues(root: Path) -> None:
@@ -326,12 +270,6 @@ def zero_tail_of_middle_file(root: Path) -> None:
     put(place.file, place.position, bytes(place.file.stat().st_size - place.position))
 
 
-def kill_and_zero_middle_file(root: Path) -> None:
-    """The machine went down before it wrote a file whose successor it had written."""
-    kill(root)
-    zero_middle_file(root)
-
-
 DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
     function.__name__: function
     for function in (
@@ -347,11 +285,9 @@ DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
         zero_page,
         remove_first_file,
         remove_middle_file,
-        remove_middle_file_and_queues,
         shorten_last_file,
         add_strange_file,
         add_empty_last_file,
-        add_folder,
         remove_log,
         remove_queues,
         zero_unit,
@@ -360,20 +296,12 @@ DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
         remove_first_queue_file,
         remove_one_queue,
         shorten_queue_file,
-        empty_last_queue_file,
         lose_last_units,
-        lose_last_unit,
-        lose_units_of_a_queue_file,
         kill_and_zero_page,
         kill_and_zero_checkpoint,
-        kill_and_tear,
         kill_and_remove_queues,
-        kill_and_point_behind_log,
         zero_middle_file,
         zero_tail_of_middle_file,
-        kill_and_zero_middle_file,
-        folder_for_first_file,
-        folder_for_index_file,
     )
 }
 """All kinds of damage by name."""

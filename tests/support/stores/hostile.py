@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from tests.support.stores.mutations import Damage
 
 LIST: Final = ("messages", "--json", "--system", "--ghosts", "--folded", "--body", "hex")
-COMPACTED: Final = ("messages", "--json", "--folded", "--body", "hex", "--compacted")
 
 
 def run(*arguments: object) -> tuple[int, bytes, str]:
@@ -89,9 +88,7 @@ class HostileStore:
     def _places(self) -> dict[int, tuple[str, int, bytes]]:
         """Physical offset of a message → name of the file, position there, and bytes."""
         files = {
-            int(name[-20:]): name
-            for name in self.original.files
-            if name.startswith("commitlog/") or ("dledger" in name and "/data/" in name)
+            int(name[-20:]): name for name in self.original.files if name.startswith("commitlog/")
         }
         places: dict[int, tuple[str, int, bytes]] = {}
         for offset, line in self.lines.items():
@@ -187,7 +184,7 @@ class HostileStore:
             status, _, errors = run("rebuild", new, root)
             if status == 2 and whole:
                 yield f"rebuild: {errors}"
-            if status == 2 or any("dledger-" in name for name, *_ in self._places.values()):
+            if status == 2:
                 return
             saved = listed(new).lines
         finally:
@@ -226,7 +223,6 @@ class HostileStore:
             ("info",),
             ("stat", "--system", "--by", group),
             ("messages", "--system", "--body", "text"),
-            (*COMPACTED, "--body", "text"),
             ("check", "--why"),
             ("pending",),
             ("pending", "--json"),

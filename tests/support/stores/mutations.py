@@ -53,7 +53,6 @@ JSON_VALUES: Final = (
 )
 """What may stand where a configuration file has another value."""
 
-LOG_FOLDERS: Final = ("commitlog", "compaction")
 QUEUE_FOLDERS: Final = ("consumequeue", "batchconsumequeue")
 
 LARGE_FILE: Final = 1 << 22
@@ -349,7 +348,7 @@ UNREAL: Final = frozenset({replace_by_folder, replace_by_link, replace_by_pipe})
 def _mutations(folder: str, name: str) -> list[Callable[[Original, str, Random], object]]:
     """The mutations of a file; those that hurt its format more are there more often."""
     special: list[Callable[[Original, str, Random], object]] = [swap, replace_by_foreign]
-    if folder in LOG_FOLDERS or folder.startswith("dledger-"):
+    if folder == "commitlog":
         special += [flip_part] * 4 + [continue_after_cut, tear] * 2
     if folder in QUEUE_FOLDERS:
         special += [spoil_unit] * 4

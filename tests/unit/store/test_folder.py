@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,15 +11,12 @@ import pytest
 from rocketwire.store import folder as folder_module
 from rocketwire.store.folder import (
     StoreFile,
-    StoreFolder,
-    add_files,
     file_at,
     files_between,
     may_hold_records,
     offset_of_name,
     plain_files,
     read_folder,
-    sort_files,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +39,6 @@ def test_the_files_of_a_broker_are_all_assigned(plain: BrokerStore) -> None:
     assert len(folder.index) == len(list((plain.root / "index").iterdir()))
     assert {"checkpoint", "lock"} <= set(folder.plain)
     assert "consumerOffset.json" in folder.config
-    assert not folder.is_empty
     assert not folder.ignored
     assert all(name.startswith(("rocksdbstore", "compaction")) for name in folder.unknown)
 
@@ -62,18 +57,13 @@ SECOND = f"{8:020d}"
 def test_a_strange_file_makes_no_rocksdb_of_a_log_or_of_the_configuration(tmp_path: Path) -> None:
     names = [f"commitlog/{FIRST}", f"consumequeue/orders/0/{FIRST}", "config/topics.json"]
     create(tmp_path, *names, *(f"{os.path.dirname(name)}/CURRENT" for name in names))
-    packed = [
-        StoreFile(root=tmp_path, offset=0, size=8, name=name, is_packed=True)
-        for name in (*names, "commitlog/CURRENT")
-    ]
-    of_archive = StoreFolder(roots=())
-    add_files(of_archive, packed)
 
-    for folder in (read_folder([tmp_path]), of_archive):
-        assert [file.name for file in folder.commit_log] == [names[0]]
-        assert [file.name for file in folder.queues["orders", 0]] == [names[1]]
-        assert "topics.json" in folder.config
-        assert folder.rocksdb == {}
+    folder = read_folder([tmp_path])
+
+    assert [file.name for file in folder.commit_log] == [names[0]]
+    assert [file.name for file in folder.queues["orders", 0]] == [names[1]]
+    assert "topics.json" in folder.config
+    assert folder.rocksdb == {}
 
 
 def test_every_kind_of_file_has_a_place(tmp_path: Path) -> None:
@@ -81,12 +71,9 @@ def test_every_kind_of_file_has_a_place(tmp_path: Path) -> None:
         tmp_path,
         f"commitlog/{SECOND}",
         f"commitlog/{FIRST}",
-        f"dledger-n0/data/{FIRST}",
         f"consumequeue/orders/3/{FIRST}",
         f"batchconsumequeue/orders/0/{FIRST}",
         f"consumequeue_ext/orders/3/{FIRST}",
-        f"compaction/compactionLog/keyed/0/{FIRST}",
-        f"compaction/compactionCq/keyed/0/{FIRST}",
         f"timerlog/{FIRST}",
         "timerwheel",
         "timerwheel.52",
@@ -104,12 +91,9 @@ def test_every_kind_of_file_has_a_place(tmp_path: Path) -> None:
     folder = read_folder([tmp_path])
 
     assert [file.offset for file in folder.commit_log] == [0, 8]
-    assert [file.name for file in folder.dledger] == [f"dledger-n0/data/{FIRST}"]
     assert list(folder.queues) == [("orders", 3)]
     assert list(folder.batch_queues) == [("orders", 0)]
     assert list(folder.extensions) == [("orders", 3)]
-    assert list(folder.compaction_logs) == [("keyed", 0)]
-    assert list(folder.compaction_queues) == [("keyed", 0)]
     assert [file.offset for file in folder.timer_log] == [0]
     assert sorted(file.name for file in folder.timer_wheels) == ["timerwheel", "timerwheel.52"]
     assert [file.name for file in folder.index] == ["index/20260101000000000"]
@@ -205,42 +189,6 @@ def test_other_names_are_no_offsets(name: str) -> None:
     assert offset_of_name(FIRST) == 0
 
 
-def test_a_file_of_an_archive_gets_its_offset_of_its_name(tmp_path: Path) -> None:
-    archive = tmp_path / "store.tar"
-    file = StoreFile(root=archive, offset=0, size=4, name="0", is_packed=True)
-
-    renamed = file.below(f"commitlog/{SECOND}")
-
-    assert (renamed.base_name, renamed.offset, renamed.path) == (SECOND, 8, archive)
-    assert file.below("checkpoint").offset == 0
-
-
-def test_the_files_of_an_archive_are_assigned_like_those_of_a_folder(tmp_path: Path) -> None:
-    names = (
-        f"commitlog/{SECOND}",
-        f"commitlog/{FIRST}",
-        f"consumequeue/orders/0/{FIRST}",
-        "config/topics.json",
-        "notes/today.txt",
-        "kvStore/CURRENT",
-        "kvStore/1.sst",
-    )
-    packed = StoreFile(root=tmp_path / "store.tar", offset=0, size=4, name="", is_packed=True)
-    folder = StoreFolder(roots=(tmp_path,))
-
-    files = [replace(packed.below(name), start=512 * number) for number, name in enumerate(names)]
-    add_files(folder, files)
-    sort_files(folder)
-
-    create(tmp_path, *(f"store/{name}" for name in names))
-    unpacked = read_folder([tmp_path / "store"])
-    assert [file.offset for file in folder.commit_log] == [0, 8]
-    assert list(folder.queues) == list(unpacked.queues) == [("orders", 0)]
-    assert list(folder.config) == list(unpacked.config) == ["topics.json"]
-    assert folder.unknown == unpacked.unknown == ["notes/today.txt"]
-    assert [file.name for file in folder.rocksdb["kvStore"]] == ["kvStore/CURRENT", "kvStore/1.sst"]
-
-
 def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path: Path) -> None:
     create(tmp_path, "outside/CURRENT", "store/consumequeue/CURRENT", "store/consumequeue/1.sst")
     create(tmp_path, f"store/consumequeue/orders/0/{FIRST}", "store/CURRENT")
@@ -268,25 +216,6 @@ def test_a_link_that_leads_to_itself_is_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="circle"):
         read_folder([tmp_path / "circle"])
-
-
-def test_files_of_dledger_are_told_from_those_of_its_index(tmp_path: Path) -> None:
-    for name in ("data", "index"):
-        path = tmp_path / "dledger-n0" / name / f"{0:020}"
-        path.parent.mkdir(parents=True)
-        path.touch()
-    (tmp_path / "dledger-n0" / "currterm").touch()
-    (tmp_path / "dledger-n0" / "data" / "notes").touch()
-    (tmp_path / "compaction").mkdir()
-    (tmp_path / "compaction" / "position-checkpoint").touch()
-
-    folder = read_folder([tmp_path])
-
-    assert list(folder.dledger_state) == ["dledger-n0/currterm"]
-    assert list(folder.plain) == ["compaction/position-checkpoint"]
-    assert [file.name for file in folder.dledger] == [f"dledger-n0/data/{0:020}"]
-    assert [file.name for file in folder.dledger_index] == [f"dledger-n0/index/{0:020}"]
-    assert folder.unknown == ["dledger-n0/data/notes"]
 
 
 def test_folders_without_anything_are_named(tmp_path: Path) -> None:
@@ -427,7 +356,7 @@ def test_the_file_of_an_offset_is_the_one_that_reaches_as_far(tmp_path: Path) ->
     assert list(files_between(files, 16, 24)) == list(files_between([], 0, 8)) == []
 
 
-@pytest.mark.parametrize("name", ["commitlog", "config", "dledger-n0", FIRST, "compaction"])
+@pytest.mark.parametrize("name", ["commitlog", "config", "dledger-n0", FIRST])
 def test_a_folder_with_an_entry_of_a_store_may_be_one(name: str, tmp_path: Path) -> None:
     (tmp_path / "broker-a").mkdir()
     assert not may_hold_records(tmp_path)

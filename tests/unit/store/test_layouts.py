@@ -26,8 +26,6 @@ from rocketwire.store import layouts
         (layouts.TIMER_BLANK, 16),
         (layouts.TIMER_SLOT, 32),
         (layouts.TIMER_CHECK, 56),
-        (layouts.DLEDGER_ENTRY, 48),
-        (layouts.DLEDGER_INDEX, 32),
     ],
 )
 def test_a_record_has_the_size_that_java_writes(declaration: Any, size: int) -> None:

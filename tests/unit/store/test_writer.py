@@ -13,7 +13,6 @@ import pytest
 from rocketwire.errors import EncodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.store import commit_log, consume_queue, index_file
-from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import decode_config
 from rocketwire.store.writer import (
     FILLER_TOPIC,
@@ -28,24 +27,19 @@ from rocketwire.store.writer import (
     blank,
     encode_config,
     filler,
-    index_keys,
     pre_blank,
     queue_folder,
-    tags_code,
     topic_table,
     write_file,
 )
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.java.peers import CURRENT
-from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.support.stores import BrokerStore
 
 GEOMETRY = index_file.Geometry(100, 400)
 ROLLED_BACK = int(MessageSysFlag.TRANSACTION_ROLLBACK)
@@ -79,52 +73,6 @@ def stored(data: bytes) -> Iterator[StoredMessage]:
 
 
 # ---------------------------------------------------------------------------- real stores
-
-
-def test_a_store_written_of_the_messages_of_a_broker_has_its_bytes(tmp_path: Path) -> None:
-    plain = unpack(CURRENT, "plain", tmp_path / "java")  # 4.9.4 leaves out the last separator
-    tmp_path = tmp_path / "copy"
-    files = DiskFiles(tmp_path)
-    writer = StoreWriter(
-        files,
-        log_file_size=256 * 1024,
-        queue_file_size=400,
-        geometry=GEOMETRY,
-    )
-    log = read(plain.root / "commitlog")
-    position = 0
-    for pulled in plain.truth.pulled:
-        if pulled.physical_offset != position:
-            writer.roll()
-        data = log[pulled.physical_offset : pulled.physical_offset + pulled.size]
-        (original,) = decode_stored_messages(data, decompress=False)
-        appended, offset = writer.append(original)
-        assert appended == (pulled.physical_offset, pulled.size)
-        assert offset == pulled.queue_offset
-        position = pulled.physical_offset + pulled.size
-    writer.flush()
-
-    for pulled in plain.truth.pulled:
-        name = f"{pulled.physical_offset - pulled.physical_offset % (256 * 1024):020d}"
-        place = pulled.physical_offset % (256 * 1024)
-        data = (tmp_path / "commitlog" / name).read_bytes()[place : place + pulled.size]
-        (copy,) = decode_stored_messages(data, decompress=False, check_crc=True)
-        assert copy.body_crc == pulled.body_crc
-        assert copy.commit_log_offset == pulled.physical_offset
-    for path in sorted((plain.root / "consumequeue").glob("*/*/*")):
-        assert (tmp_path / path.relative_to(plain.root)).read_bytes() == path.read_bytes()
-    names = sorted((plain.root / "index").iterdir()), sorted((tmp_path / "index").iterdir())
-    assert [path.read_bytes() for path in names[1]] == [path.read_bytes() for path in names[0]]
-    checkpoint = decode_checkpoint((tmp_path / "checkpoint").read_bytes())
-    newest = plain.truth.pulled[-1]
-    assert checkpoint.physical_timestamp == newest.store_timestamp
-    assert checkpoint.queue_physical_offset == newest.physical_offset
-
-
-def test_the_configuration_of_a_broker_is_written_as_it_was(plain: BrokerStore) -> None:
-    text = (plain.root / "config" / "topics.json").read_bytes()
-
-    assert encode_config(decode_config(text)) == text
 
 
 # ---------------------------------------------------------------------------- files
@@ -391,12 +339,6 @@ def test_a_file_of_a_queue_has_the_time_of_its_last_message(tmp_path: Path) -> N
     assert times == [1_000_000_000_999_000_000, 1_000_000_000_129_000_000]
 
 
-@pytest.mark.parametrize("topic", ["", ".", "..", "a/b", "../../etc", "a\0b", "a\nb", "t" * 256])
-def test_a_topic_that_leads_out_of_its_folder_gets_none(topic: str) -> None:
-    with pytest.raises(ValueError, match="no folder"):
-        queue_folder(topic, 0)
-
-
 def test_queues_have_the_folders_of_java() -> None:
     assert queue_folder("orders", 3) == "consumequeue/orders/3"
     assert queue_folder("%RETRY%g+t", 0, is_batch=True) == "batchconsumequeue/%RETRY%g+t/0"
@@ -404,35 +346,7 @@ def test_queues_have_the_folders_of_java() -> None:
         queue_folder("orders", -1)
 
 
-def test_delayed_messages_have_their_delivery_time_as_tags_code() -> None:
-    schedule = "SCHEDULE_TOPIC_XXXX"
-
-    assert tags_code(schedule, "a", "1", 5000) == 6000
-    assert tags_code(schedule, "a", "18", 5000) == 5000 + 7_200_000
-    assert tags_code(schedule, "a", "30", 5000) == 5000 + 7_200_000
-    assert tags_code(schedule, "a", "0", 5000) == 97
-    assert tags_code(schedule, "a", "x", 5000) == 97
-    assert tags_code(schedule, "a", None, 5000) == 97
-    assert tags_code("orders", "a", "3", 5000) == 97
-    assert tags_code("orders", None, None, 5000) == 0
-
-
 # ---------------------------------------------------------------------------- index
-
-
-def test_the_keys_of_a_message_are_those_of_java() -> None:
-    properties = {"UNIQ_KEY": "u", "KEYS": " a  b a ", "TAGS": "t"}
-
-    assert index_keys("top", properties, 0, with_tags=True) == [
-        ("top", "u"),
-        ("top", "a"),
-        ("top", "b"),
-        ("top", "a"),
-        ("top#T", "t"),
-    ]
-    assert len(index_keys("top", properties, PREPARED, with_tags=False)) == 4
-    assert index_keys("top", properties, ROLLED_BACK, with_tags=True) == []
-    assert index_keys("top", {}, 0, with_tags=True) == []
 
 
 def test_a_full_index_file_is_followed_by_another_whose_first_entry_counts_from_its_end(
@@ -468,23 +382,6 @@ def test_a_full_index_file_is_followed_by_another_whose_first_entry_counts_from_
         entry.physical_offset
         for entry in index_file.lookup(index_file.reader_of(data), geometry, 3)
     ] == [300]
-
-
-def test_entries_of_one_slot_form_a_chain_and_files_of_one_millisecond_have_different_names(
-    tmp_path: Path,
-) -> None:
-    index = IndexWriter(DiskFiles(tmp_path), index_file.Geometry(3, 4))
-
-    for number in range(6):
-        index.put(7, number, 5)
-    index.flush()
-
-    first, second = sorted((tmp_path / "index").iterdir())
-    assert int(second.name) == int(first.name) + 1
-    found = index_file.lookup(
-        index_file.reader_of(first.read_bytes()), index_file.Geometry(3, 4), 7
-    )
-    assert [entry.physical_offset for entry in found] == [2, 1, 0]
 
 
 def test_an_entry_counts_no_seconds_if_the_clock_went_back_and_no_more_than_java_can(
@@ -526,20 +423,6 @@ def test_an_index_without_entries_has_no_file(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------- all of it
-
-
-def test_half_and_rolled_back_messages_are_in_no_queue(tmp_path: Path) -> None:
-    writer = StoreWriter(DiskFiles(tmp_path), log_file_size=4096, geometry=GEOMETRY)
-
-    places = [writer.append(message(sys_flag=flag)) for flag in (PREPARED, ROLLED_BACK, 0, 8)]
-    writer.flush()
-
-    assert [offset for _, offset in places] == [0, 0, 0, 1]
-    folder = tmp_path / "consumequeue" / "orders" / "0"
-    units_ = [unit for unit in consume_queue.decode_units(read(folder)) if unit.points_to_message]
-    assert [unit.physical_offset for unit in units_] == [
-        appended.physical_offset for appended, _ in places[2:]
-    ]
 
 
 def test_a_message_of_a_topic_without_a_folder_is_refused_before_anything_is_written(

@@ -65,9 +65,8 @@ def _run(argv: Sequence[str] | None) -> int:
 def _failures() -> tuple[type[Exception], ...]:
     """Errors that end the command with one line; numpy is imported after ``prepare_process``."""
     from rocketwire_tools.store.opened import NoStoreError
-    from rocketwire_tools.store.sources.archives import ArchiveError
 
-    return (OSError, ValueError, OverflowError, NoStoreError, ArchiveError, RocketWireError)
+    return (OSError, ValueError, OverflowError, NoStoreError, RocketWireError)
 
 
 if __name__ == "__main__":

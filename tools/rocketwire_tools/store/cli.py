@@ -8,12 +8,11 @@ from __future__ import annotations
 import argparse
 import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
 from rocketwire_tools.numbers import natural, positive
-from rocketwire_tools.store.retention import DELETE_WHEN, RESERVED_HOURS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,17 +38,6 @@ fillers, which no consumer sees, and the queue leads to the next message. The st
 its name only when it is complete; until then it is OUT.partial.
 exit status: 0 nothing was lost, 1 the log has damage, 2 no store was written"""
 
-_DIFF_EPILOG: Final = """\
-example:
-  rocketwire-store diff /data/master /data/slave
-
-Logs, queues, indexes of keys and configuration are compared, in files and in RocksDB. Extensions of
-queues, timers and checkpoints are compared only with --files. A line "not compared" names what
-could not be compared.
-exit status: 0 the stores are equal, or one is the beginning of the other; 1 they differ; 2 a path
-is not a store"""
-
-
 _REPLAY_EPILOG: Final = """\
 example:
   rocketwire-store replay -n localhost:9876 --topic orders --journal orders.journal ~/store
@@ -63,15 +51,26 @@ exit status: 0 all messages were sent, 1 some could not be sent or read, 2 the c
 journal is invalid or a path is not a store, 130 interrupted"""
 
 
-_WHY: Final = {
-    "info": "show file, byte and rule of each number",
-    "stat": "show the files that were counted, the bytes that were not, and the rule",
-    "messages": "show file and byte of each message, and where each column stands in it",
-    "get": "show what led to the message, and the rule of each field",
-    "check": "show file, byte and rule of each finding",
-    "pending": "show file, byte and rule of each line",
+_GONE: Final = {
+    "--compacted": "only the commit log is read, not the logs of compacted topics",
+    "--expiring": "the times of the files in commitlog say which a broker deletes next",
+    "--files": "export both stores, and compare the exports, for example in DuckDB",
+    "--jobs": "only stat, messages and export read with several processes",
+    "--plot": "draw what stat --json writes",
+    "--queues": "--jobs reads a large log faster",
+    "--why": "check --why names bytes, and get shows those of a message",
+    "diff": "export both stores, and compare the exports, for example in DuckDB",
 }
-"""Verb → what its option ``--why`` shows; ``diff`` has its own."""
+"""Options and verbs that there were once → what to do instead."""
+
+
+class _StoreParser(ProgramParser):
+    """The parser of the command, which knows what there was once."""
+
+    def error(self, message: str) -> NoReturn:
+        words = message.replace("'", " ").split()
+        advice = next((text for word, text in _GONE.items() if word in words), None)
+        super().error(f"{message}; {advice}" if advice else message)
 
 
 class _VerbParser(ProgramParser):
@@ -95,7 +94,7 @@ class _VerbParser(ProgramParser):
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has ``run``."""
-    parser = ProgramParser(
+    parser = _StoreParser(
         prog="rocketwire-store",
         description="Read a broker's store on disk, without the broker, also if it is damaged.",
         epilog=_EXIT_STATUSES,
@@ -112,7 +111,6 @@ def parser() -> argparse.ArgumentParser:
         _add_pending,
         _add_rebuild,
         _add_export,
-        _add_diff,
         _add_replay,
     ):
         add(verbs)
@@ -135,11 +133,9 @@ def _verb(
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="root of a store (storePathRootDir), folders of its commit log, files of it, or a tar",
+        help="root of a store (storePathRootDir), folders of its commit log, or files of it",
     )
     parser.add_argument("--json", action="store_true", help="write JSON lines instead of a table")
-    if name in _WHY:
-        parser.add_argument("--why", action="store_true", help=_WHY[name])
     return parser
 
 
@@ -202,11 +198,6 @@ def _selection(parser: argparse.ArgumentParser, *, is_replay: bool = False) -> N
     group.add_argument(
         "--system", action="store_true", help="also the topics that brokers write for themselves"
     )
-    group.add_argument(
-        "--compacted",
-        action="store_true",
-        help="read the logs of compacted topics instead of the commit log",
-    )
 
 
 def _jobs(parser: argparse.ArgumentParser) -> None:
@@ -216,15 +207,6 @@ def _jobs(parser: argparse.ArgumentParser) -> None:
         default=1,
         metavar="N",
         help="processes that read the log; the output is the same (default: %(default)s)",
-    )
-
-
-def _queues(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--queues",
-        action="store_true",
-        help="with --topic: read only messages to which the consume queues of the topics point, not"
-        " the whole log; damage between them is not detected, and their state is live",
     )
 
 
@@ -241,33 +223,6 @@ def offset_range(text: str) -> tuple[int | None, int | None]:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r}: must be FROM:TO, FROM: or :TO") from None
     return first, last
-
-
-def _hours(text: str) -> float:
-    try:
-        hours = float(text)
-    except ValueError:
-        hours = -1.0
-    if not 0 <= hours < 1e7:
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a number of hours")
-    return hours
-
-
-def _hours_of_day(text: str) -> tuple[int, ...]:
-    parts = text.split(";")
-    if not all(part.isascii() and part.isdecimal() and int(part) < 24 for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r}: must be hours of a day, like 4 or 4;16")
-    return tuple(sorted(map(int, parts)))
-
-
-def _percent(text: str) -> float:
-    try:
-        percent = float(text)
-    except ValueError:
-        percent = -1.0
-    if not 0 <= percent <= 100:
-        raise argparse.ArgumentTypeError(f"{text!r}: must be between 0 and 100")
-    return percent
 
 
 def time_ms(text: str) -> int:
@@ -314,41 +269,8 @@ def _add_stat(verbs: _Verbs) -> None:
         help="what to count by; group is that of the producer, which transactions store; size is"
         " that of bodies (default: %(default)s)",
     )
-    parser.add_argument(
-        "--plot",
-        type=Path,
-        metavar="FILE",
-        help="draw the bytes too, as .png or .svg; needs rocketwire[plot]",
-    )
     _jobs(parser)
-    _queues(parser)
     _selection(parser)
-    group = parser.add_argument_group("what the next deletion takes")
-    group.add_argument(
-        "--expiring",
-        action="store_true",
-        help="count only messages in the files of the log that the broker deletes next",
-    )
-    group.add_argument(
-        "--reserved",
-        type=_hours,
-        default=RESERVED_HOURS,
-        metavar="HOURS",
-        help="fileReservedTime of the broker (default: %(default)g)",
-    )
-    group.add_argument(
-        "--delete-when",
-        type=_hours_of_day,
-        default=DELETE_WHEN,
-        metavar="HOURS",
-        help="deleteWhen of the broker, in the time of this machine (default: 4)",
-    )
-    group.add_argument(
-        "--disk-used",
-        type=_percent,
-        metavar="PERCENT",
-        help="how full the broker's disk is (default: as full as the disk of the store)",
-    )
 
 
 def _add_messages(verbs: _Verbs) -> None:
@@ -359,7 +281,6 @@ def _add_messages(verbs: _Verbs) -> None:
         "rocketwire-store messages --topic orders --tag paid --body text ~/store",
     )
     _jobs(parser)
-    _queues(parser)
     _selection(parser)
     group = parser.add_argument_group("what to show")
     group.add_argument(
@@ -406,11 +327,14 @@ def _add_get(verbs: _Verbs) -> None:
 
 
 def _add_check(verbs: _Verbs) -> None:
-    _verb(
+    parser = _verb(
         verbs,
         "check",
         "check whether a store is whole, and show where a broker would cut its log",
         "rocketwire-store check --why ~/store",
+    )
+    parser.add_argument(
+        "--why", action="store_true", help="show file, byte and rule of each finding"
     )
 
 
@@ -432,7 +356,7 @@ def _add_rebuild(verbs: _Verbs) -> None:
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="root of a store (storePathRootDir), folders of its commit log, files of it, or a tar",
+        help="root of a store (storePathRootDir), folders of its commit log, or files of it",
     )
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
     parser.add_argument(
@@ -478,7 +402,6 @@ def _add_export(verbs: _Verbs) -> None:
         help="format (default: by the suffix; jsonl on standard output, parquet in a folder)",
     )
     _jobs(parser)
-    _queues(parser)
     _selection(parser)
     group = parser.add_argument_group("what to write")
     group.add_argument(
@@ -505,42 +428,6 @@ def _add_export(verbs: _Verbs) -> None:
         "--broken",
         action="store_true",
         help="also messages whose body has a wrong checksum; column crc_ok says so",
-    )
-
-
-def _add_diff(verbs: _Verbs) -> None:
-    text = "compare two stores: a master and its slave, or a store before and after"
-    parser = verbs.add_parser(
-        "diff",
-        help=text,
-        description=text,
-        epilog=_DIFF_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=_runner("diff"))
-    for name in ("a", "b"):
-        parser.add_argument(
-            name, type=Path, metavar=name.upper(), help="root of a store, or folder of its log"
-        )
-    parser.add_argument("--json", action="store_true", help="write all differences as JSON lines")
-    parser.add_argument("--why", action="store_true", help="show file and byte of each difference")
-    parser.add_argument(
-        "--files",
-        action="store_true",
-        help="compare extensions of queues, timers and checkpoints too, byte by byte",
-    )
-    parser.add_argument(
-        "--common",
-        action="store_true",
-        help="ignore parts of the log that only one store has: old files that a broker deleted, and"
-        " messages that a slave does not have yet",
-    )
-    parser.add_argument(
-        "--limit",
-        type=positive,
-        default=100,
-        metavar="N",
-        help="show N differences in the table (default: %(default)s)",
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
-from rocketwire.store import commit_log, consume_queue, dledger, index_file
+from rocketwire.store import commit_log, consume_queue, index_file
 from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
@@ -80,7 +80,7 @@ class StoredBytes:
 
 def at_physical_offset(store: OpenedStore, offset: int, source: str) -> StoredBytes | None:
     """The message that begins at an offset of the log; None if none does."""
-    file = store.log_file_at(offset)
+    file = file_at(store.folder.commit_log, offset)
     if file is None:
         return None
     position = offset - file.offset
@@ -318,8 +318,6 @@ def _scanned(
     store: OpenedStore, selection: Selection, *, start: int = 0, stop: int = _END
 ) -> Iterator[StoredBytes]:
     count = 0
-    if file_at(store.folder.dledger, start) is not None and start:
-        start -= dledger.HEAD_SIZE
     for scan in store.scans(start=start, stop=stop):
         for rows in selected_rows(scan, selection, TopicNames()):
             positions = rows.messages.positions.tolist()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
+import re
+import tarfile
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
@@ -18,16 +20,12 @@ from rocketwire.store.config_files import MAX_SIZE, decode_config
 from rocketwire.store.folder import (
     StoreFile,
     StoreFolder,
-    add_files,
-    file_at,
     is_file_place,
     read_folder,
-    sort_files,
 )
 from rocketwire_tools.store.engine.blocks import open_blocks, open_file, read_bytes
 from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.output import ProgressLine
-from rocketwire_tools.store.sources.archives import is_archive, read_archive
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
 from rocketwire_tools.store.sources.rocks_config import read_tables
 from rocketwire_tools.store.sources.rocks_queues import RocksQueues
@@ -57,13 +55,29 @@ def _resolved(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+_DLEDGER: Final = (
+    "is a log of DLedger, which is not read here; a Java broker reads it: start one on a copy"
+)
+_COMPACTED: Final = "is the log of a compacted topic, which is not read here; give the commit log"
+_OTHER_LOG: Final = re.compile(r"/dledger-[^/]+/data(/|$)|/compactionLog(/|$)")
+
+
 def is_root(path: Path) -> bool:
     """Whether a path is a store of its own, and no part of one."""
     names = ("commitlog", "config", "consumequeue", "checkpoint")
-    is_folder = path.is_dir() and (
-        any((path / name).exists() for name in names) or any(path.glob("dledger-*"))
-    )
-    return is_folder or is_archive(path)
+    return path.is_dir() and any((path / name).exists() for name in names)
+
+
+def _require_readable(path: Path) -> None:
+    """Refuse what looks like files of a commit log and is something else.
+
+    Raises:
+        ValueError: the path is an archive, or leads into a log of another kind.
+    """
+    if _OTHER_LOG.search(str(path)):
+        raise ValueError(f"{path} {_DLEDGER if '/dledger-' in str(path) else _COMPACTED}")
+    if path.is_file() and tarfile.is_tarfile(path):
+        raise ValueError(f"{path} is an archive; unpack it first: tar xf {path}")
 
 
 def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
@@ -78,18 +92,17 @@ def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
     return [OpenedStore(paths)]
 
 
-def scans_of(stores: Iterable[OpenedStore], *, is_compacted: bool) -> list[LogScan]:
+def scans_of(stores: Iterable[OpenedStore]) -> list[LogScan]:
     """Passes through the logs of stores, one store after the other.
 
     The stores forget the files of their queues, which take 50 MB for 100,000 queues.
 
     Args:
         stores: to read; they have to live as long as the passes.
-        is_compacted: whether to read the logs of compacted topics in place of the commit logs.
     """
     scans: list[LogScan] = []
     for store in stores:
-        scans += store.compaction_scans() if is_compacted else store.scans()
+        scans += store.scans()
         store.folder.queues.clear()
     return scans
 
@@ -145,7 +158,7 @@ class OpenedStore:
         _report_unread(self.folder.unreadable)
         self._unopened: dict[str, str] = {}
         self._databases: dict[str, Database | None] = {}
-        if self.folder.is_empty and not self.folder.queues and not self.folder.config:
+        if not (self.folder.commit_log or self.folder.queues or self.folder.config):
             names = ", ".join(str(root) for root in self.folder.roots)
             raise NoStoreError(f"{names}: no commit log, queue or configuration of a broker")
         misplaced = filter(is_file_place, self.folder.ignored)
@@ -154,43 +167,20 @@ class OpenedStore:
         self.unread = self.folder.unreadable | unread
 
     def _read(self, paths: list[Path]) -> StoreFolder:
-        """The files of folders, files and archives of one store.
+        """The files of folders and files of one store.
 
         Raises:
-            ValueError: these are several stores.
+            ValueError: these are several stores, or something that is not read.
         """
         if len({_resolved(path) for path in paths if is_root(path)}) > 1:
             raise ValueError("these are several stores; give this command one of them")
-        archives = [_resolved(path) for path in paths if is_archive(path)]
-        folders = [path for path in paths if _resolved(path) not in archives]
+        for path in map(_resolved, paths):
+            _require_readable(path)
         with ProgressLine("{:,} files and folders") as line:
-            folder = read_folder(folders, progress=line.show)
-        for archive in archives:
-            files, ignored = read_archive(archive, self)
-            add_files(folder, files)
-            folder.ignored.extend(ignored)
-        sort_files(folder)
-        return replace(folder, roots=(*folder.roots, *archives))
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether the log is in an archive."""
-        return any(file.is_packed for file in self.log_files)
-
-    @property
-    def is_dledger(self) -> bool:
-        """Whether DLedger writes the log."""
-        return bool(self.folder.dledger)
-
-    @property
-    def log_files(self) -> list[StoreFile]:
-        """Files of the log by offset: the commit log, then DLedger's."""
-        return self.folder.commit_log + self.folder.dledger
-
-    def log_file_at(self, offset: int) -> StoreFile | None:
-        """The file of the log that has an offset: of the commit log, else of DLedger's."""
-        file = file_at(self.folder.commit_log, offset)
-        return file_at(self.folder.dledger, offset) if file is None else file
+            folder = read_folder(paths, progress=line.show)
+        if any(name.startswith("dledger-") for name in folder.unknown):
+            raise ValueError(f"{folder.roots[0]} {_DLEDGER}")
+        return folder
 
     def scans(self, *, start: int = 0, stop: int = 1 << 63) -> list[LogScan]:
         """Passes through the log that together read it whole.
@@ -199,23 +189,10 @@ class OpenedStore:
             start: offset of a message at which to begin.
             stop: no message from this offset on.
         """
-        scans: list[LogScan] = []
-        if self.folder.commit_log:
-            files = without_tails(self.folder.commit_log)
-            scans.append(LogScan(files=files, start=start, stop=stop))
-        if self.folder.dledger:
-            files = without_tails(self.folder.dledger)
-            scans.append(LogScan(files=files, is_dledger=True, start=start, stop=stop))
-        return scans
-
-    def compaction_scans(self) -> list[LogScan]:
-        """Passes through the logs of compacted topics, one for each file.
-
-        Offsets in such a log are its own, not those of the commit log.  Its files have gaps between
-        them where older files were compacted.
-        """
-        logs = self.folder.compaction_logs
-        return [LogScan(files=[file]) for queue in sorted(logs) for file in logs[queue]]
+        if not self.folder.commit_log:
+            return []
+        files = without_tails(self.folder.commit_log)
+        return [LogScan(files=files, start=start, stop=stop)]
 
     def read(self, file: StoreFile, *, max_size: int = MAX_PLAIN_FILE) -> bytes:
         """A small file, as it is now: brokers write such files anew.
@@ -224,8 +201,7 @@ class OpenedStore:
             DecodeError: it is larger than ``max_size``.
             OSError: it cannot be read.
         """
-        if not file.is_packed:
-            file = replace(file, size=file.path.stat(follow_symlinks=False).st_size)
+        file = replace(file, size=file.path.stat(follow_symlinks=False).st_size)
         if file.size > max_size:
             raise DecodeError(f"{file.name} has {file.size} bytes, more than {max_size}")
         with open_blocks(file, block_size=1) as blocks:
@@ -348,7 +324,7 @@ class OpenedStore:
         cannot be opened tells nothing.
         """
         file = self.folder.plain.get("lock")
-        if file is None or file.is_packed:
+        if file is None:
             return False
         try:
             descriptor = open_file(file)

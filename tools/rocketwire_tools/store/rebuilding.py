@@ -32,7 +32,6 @@ from rocketwire.store.writer import (
 )
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.hashes import index_hashes
-from rocketwire_tools.store.engine.renumbering import renumbered
 from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
 from rocketwire_tools.store.engine.scan import RegionKind, State
 from rocketwire_tools.store.numbering import NumberedQueue, NumberingReport
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from rocketwire.store.index_file import Geometry
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.properties import PropertyItems
-    from rocketwire_tools.store.engine.scan import Block, LogScan, Region
+    from rocketwire_tools.store.engine.scan import Block, Region
 
 UNIT: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
 BATCH_UNIT: Final = np.dtype(
@@ -130,19 +129,6 @@ class LogCopy:
         end = self._end(offset)
         begin = max(end, offset - offset % self.file_size)
         return offset == begin or offset - begin >= MIN_FILLER
-
-    def after_filler(self, offset: int, size: int) -> int:
-        """Where messages go on behind a filler, which stands for lost ones.
-
-        Args:
-            offset: where the filler begins.
-            size: bytes that are lost.
-        """
-        end = offset + max(size, MIN_FILLER)
-        in_file = end % self.file_size
-        if self.file_size - in_file < commit_log.BLANK_SIZE or not self.has_room(end):
-            end += -end % self.file_size
-        return end
 
     def write(
         self,
@@ -472,22 +458,15 @@ class Rebuild:
         queues: of the new store.
         index: of the new store; None to build none.
         report: counts what is done.
-        is_dledger: whether the blocks are of DLedger's log, whose messages get other offsets.
     """
 
     log: LogCopy
     queues: QueueBuilder
     index: IndexBuilder | None
     report: RebuildReport
-    is_dledger: bool = False
     _topics: TopicNames = field(default_factory=TopicNames)
-    _lost: int = 0
     _regions_seen: int = 0
     _blanks: dict[int, int] = field(default_factory=dict[int, int])
-
-    def begin(self, scan: LogScan) -> None:
-        """Begin with a further log."""
-        self.is_dledger, self._regions_seen = scan.is_dledger, 0
 
     def add(self, block: Block, regions: Sequence[Region]) -> None:
         """Add the messages of a block.
@@ -499,8 +478,6 @@ class Rebuild:
         for region in regions[self._regions_seen :]:
             if region.kind is RegionKind.BLANK:
                 self._blanks[region.start] = region.end
-            elif self.is_dledger and region.is_damage:
-                self._lost += region.size
         self._regions_seen = len(regions)
         if block.state is State.GHOST:
             self.report.ghosts += len(block.messages)
@@ -508,33 +485,12 @@ class Rebuild:
         rows = Rows(block, self._topics)
         sound = self._sound(rows)
         self.report.broken_messages += int((~sound).sum())
-        if self.is_dledger:
-            self._add_entries(rows, sound)
-            return
         for first, last in _runs(sound):
             while first < last and not self.log.has_room(block.base + _at(rows, first)):
                 first += 1
                 self.report.crowded_messages += 1
             if first < last:
                 self._add_run(rows.chosen(np.arange(first, last)))
-
-    def _add_entries(self, rows: Rows, sound: Bools) -> None:
-        """Add messages of DLedger at new offsets, one after the other."""
-        block, size = rows.block, self.log.file_size
-        seen = 0
-        for begin, stop in _runs(sound):
-            self._lost += int(rows.messages.sizes[seen:begin].sum())
-            offset = self.report.end or block.file.offset - block.file.offset % size
-            if self._lost:
-                offset = self.log.after_filler(offset, self._lost)
-                self._lost = 0
-            wanted = rows.messages.chosen(np.arange(begin, stop))
-            for moved, end in renumbered(block, wanted, offset, size):
-                if end != moved.base:
-                    self._blanks[end] = moved.base
-                self._add_run(Rows(moved, self._topics))
-            seen = stop
-        self._lost += int(rows.messages.sizes[seen:].sum())
 
     def _sound(self, rows: Rows) -> Bools:
         """Which messages a broker would serve: Java's recovery stops at a wrong checksum."""

@@ -175,7 +175,7 @@ def test_delayed_messages_of_java_are_delivered(
     assert keys_after(home, ends) == sorted(row["unique_key"] for row in rows)
 
 
-@pytest.mark.parametrize("kind", ["dledger", "rocksdb", "rocksv2", "inner", "lmq"])
+@pytest.mark.parametrize("kind", ["rocksdb", "rocksv2", "inner", "lmq"])
 def test_stores_of_other_kinds_are_refused_and_stay_as_they_are(kind: str, tmp_path: Path) -> None:
     source = unpack(CURRENT, kind, tmp_path)
     before = contents(source.root)

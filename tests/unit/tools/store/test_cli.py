@@ -11,7 +11,6 @@ import pytest
 from rocketwire_tools.store.__main__ import main
 from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
-from tests.support.stores.truth import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,17 +90,6 @@ def test_tables_have_a_line_for_each_group_and_a_total(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:3] == ["topic", "messages", "bytes"]
     assert lines[-1].split()[:2] == ["total", str(len(plain.truth.pulled))]
-
-
-def test_messages_are_what_producers_sent(
-    plain: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    lines = lines_of(capsysbinary, "messages", "--json", "--body", "hex", str(plain.root))
-
-    bodies = {line["offset_msg_id"]: bytes.fromhex(line["body"] or "") for line in lines}
-    assert bodies.keys() == {sent.offset_msg_id for sent in plain.truth.sent}
-    for sent in plain.truth.sent:
-        assert digest(bodies[sent.offset_msg_id]) == sent.body_digest
 
 
 def test_options_choose_messages(
@@ -360,27 +348,6 @@ def test_folders_of_one_log_beside_its_root_are_one_store(
 
     assert len(lines) == len(copy.truth.pulled)
     assert "several paths" in report["kind"]
-
-
-def test_export_reads_logs_of_compacted_topics(
-    packed_store: Callable[[str, str], BrokerStore], capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    root = str(packed_store(CURRENT, "compaction").root)
-
-    exported = lines_of(capsysbinary, "export", "--compacted", root)
-    listed = lines_of(capsysbinary, "messages", "--json", "--compacted", root)
-
-    assert [line["physical_offset"] for line in exported] == [
-        line["physical_offset"] for line in listed
-    ]
-
-
-def test_a_damaged_archive_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "store.tar.gz"
-    path.write_bytes(b"\x1f\x8b" + bytes(100))
-
-    assert main(["info", str(path)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_key_that_also_stands_behind_the_last_message_ends_the_search(

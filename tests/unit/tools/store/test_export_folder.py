@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.store import jobs
 from rocketwire_tools.store.__main__ import main
-from rocketwire_tools.store.formats import folder_files
-from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
 
 if TYPE_CHECKING:
@@ -52,7 +49,7 @@ def test_a_folder_holds_what_a_file_holds(
     run("export", *COLUMNS, "-o", one, plain.root)
     run("export", *COLUMNS, "-o", folder, "--format", kind, plain.root)
 
-    assert names_in(tmp_path / "folder" / "out") == [f"part-0-00000.{kind}"]
+    assert names_in(tmp_path / "folder" / "out") == [f"part-00000.{kind}"]
     assert rows_of(tmp_path / "folder" / "out") == rows_of(tmp_path / "file")
 
 
@@ -62,18 +59,6 @@ def test_a_folder_has_parquet_if_nothing_else_is_asked_for(
     run("export", "-o", f"{tmp_path}/out/", plain.root)
 
     assert names_in(tmp_path) == ["out"]
-    assert len(rows_of(tmp_path / "out")) == len(plain.truth.pulled)
-
-
-def test_a_file_of_a_folder_ends_when_it_is_large(
-    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(folder_files, "FILE_SIZE", 20_000)
-    monkeypatch.setattr("rocketwire_tools.store.verbs.export._BLOCK_SIZE", 30_000)
-
-    run("export", "-o", f"{tmp_path}/out/", plain.root)
-
-    assert len(names_in(tmp_path / "out")) > 2
     assert len(rows_of(tmp_path / "out")) == len(plain.truth.pulled)
 
 
@@ -105,7 +90,7 @@ def test_a_run_that_fails_leaves_no_folder(
     def fail(_: int) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("rocketwire_tools.store.formats.folder_files.os.fsync", fail)
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export.os.fsync", fail)
 
     answer = run("export", "-o", f"{tmp_path}/out/", "--format", kind, plain.root, status=2)
 
@@ -113,44 +98,31 @@ def test_a_run_that_fails_leaves_no_folder(
     assert names_in(tmp_path) == []
 
 
-@pytest.mark.process
-@pytest.mark.parametrize("may_fork", [True, False])
-def test_processes_write_files_of_their_own(
-    may_fork: bool,
-    packed_store: Callable[[str, str], BrokerStore],
-    run: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_file_of_a_folder_ends_when_it_is_large(
+    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
-    monkeypatch.setattr(jobs, "may_fork", lambda: may_fork)
-    root = packed_store(CURRENT, "plain").root
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export.FILE_SIZE", 20_000)
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export._BLOCK_SIZE", 30_000)
 
-    run("export", *COLUMNS, "-o", f"{tmp_path}/one/", root)
-    run("export", *COLUMNS, "-o", f"{tmp_path}/two/", "--jobs", "2", root)
+    run("export", "-o", f"{tmp_path}/out/", plain.root)
 
-    names = ["part-1-00000.parquet", "part-2-00000.parquet"]
-    assert names_in(tmp_path / "two") == (names if may_fork else ["part-0-00000.parquet"])
-    assert rows_of(tmp_path / "two") == rows_of(tmp_path / "one")
+    assert len(names_in(tmp_path / "out")) > 2
+    assert len(rows_of(tmp_path / "out")) == len(plain.truth.pulled)
 
 
-@pytest.mark.slow
 @pytest.mark.process
-@pytest.mark.parametrize("name", sorted(damage.DAMAGE)[1::4])
-def test_processes_write_what_one_writes_of_a_damaged_store(
-    name: str,
-    copy: BrokerStore,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("name", ["nothing", "flip_size", "zero_tail_of_middle_file"])
+def test_processes_write_files_of_the_same_rows(
+    name: str, copy: BrokerStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     damage.DAMAGE[name](copy.root)
-    if not (copy.root / "commitlog").is_dir():
-        pytest.skip("there is no log")
-    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
-    monkeypatch.setattr(jobs, "may_fork", lambda: True)
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export.FOLDER_PART", 100_000)
 
-    for folder, options in ((tmp_path / "one", ()), (tmp_path / "two", ("--jobs", "3"))):
+    for folder, options in ((tmp_path / "one", ()), (tmp_path / "two", ("--jobs", "2"))):
         words = ("export", *COLUMNS, "-o", f"{folder}/", *options, copy.root)
-        assert main([str(word) for word in words]) in (0, 1)
+        assert main([str(word) for word in words]) == (0 if name == "nothing" else 1)
 
+    names = names_in(tmp_path / "two")
+    assert names == [f"part-{number:05}.parquet" for number in range(len(names))]
+    assert len(names) > 3
     assert rows_of(tmp_path / "two") == rows_of(tmp_path / "one")

@@ -44,7 +44,6 @@ VERBS = (
     ("pending",),
     ("export", "--system", "--format", "jsonl"),
     ("rebuild", "--dry-run", "NEW"),
-    ("diff", "--why", "STORE"),
 )
 
 
@@ -97,11 +96,6 @@ def devices(root: Path) -> Path:
         path.unlink()
         path.symlink_to("/dev/zero")
     return root
-
-
-def pipe_as_root(root: Path) -> Path:
-    os.mkfifo(root.with_name("pipe.tar"))
-    return root.with_name("pipe.tar")
 
 
 def device_as_root(root: Path) -> Path:
@@ -160,24 +154,13 @@ def sparse_log_alone(root: Path) -> Path:
     return path
 
 
-def sparse_archive(root: Path) -> Path:
-    path = root.with_name("store.tar")
-    path.touch()
-    os.truncate(path, TERABYTE)
-    return path
-
-
 def sparse_files_of_other_kinds(root: Path) -> Path:
-    """Timers, extensions, batches, compacted topics and DLedger have sparse files."""
+    """Timers, extensions and batches have sparse files."""
     for name in (
         "timerwheel",
         f"timerlog/{0:020}",
         f"consumequeue_ext/orders/0/{0:020}",
         f"batchconsumequeue/orders/0/{0:020}",
-        f"compaction/compactionLog/orders/0/{0:020}",
-        f"compaction/compactionCq/orders/0/{0:020}",
-        f"dledger-n0/data/{0:020}",
-        f"dledger-n0/index/{0:020}",
     ):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
@@ -208,7 +191,6 @@ STORES: dict[str, Callable[[Path], Path]] = {
         texts_with_escapes,
         pipes,
         devices,
-        pipe_as_root,
         device_as_root,
         circle_as_root,
         socket_as_lock,
@@ -216,7 +198,6 @@ STORES: dict[str, Callable[[Path], Path]] = {
         links_that_lead_outside,
         sparse_files,
         sparse_log_alone,
-        sparse_archive,
         sparse_files_of_other_kinds,
         huge_config,
         deep_config,

@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections import deque
+import time
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,121 +20,16 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store import jobs
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.scan import LogScan
-from rocketwire_tools.store.formats.folder_files import FolderFiles
 from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
-from tests.support.stores.fixtures import PACKED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.support.stores import BrokerStore
 
 PART_SIZE = 10_000
-COMMANDS = (
-    ("stat", "--by", "queue", "--json", "--system"),
-    ("messages", "--system", "--ghosts"),
-    ("export", "--system", "--broken"),
-)
-
-
-class Pipe:
-    """Both ends of a pipe in one direction."""
-
-    def __init__(self) -> None:
-        self._pieces: deque[Any] = deque()
-
-    def send(self, piece: object) -> None:
-        """Keep a piece."""
-        self._pieces.append(piece)
-
-    def recv(self) -> Any:
-        """The first piece."""
-        return self._pieces.popleft()
-
-    def close(self) -> None:
-        """What was sent stays."""
-
-
-class Process:
-    """Work that is done at once, in this process."""
-
-    def __init__(self, target: Callable[..., None], args: tuple[Any, ...], *, daemon: bool) -> None:
-        self._target, self._args = target, args
-        assert daemon
-
-    def start(self) -> None:
-        """Do the work."""
-        self._target(*self._args)
-
-    def terminate(self) -> None:
-        """The work is done."""
-
-    def join(self, timeout: float) -> None:
-        """The work is done."""
-
-
-class Context:
-    """Starts no processes."""
-
-    Process = Process
-
-    def __init__(self, method: str) -> None:
-        assert method == "spawn"
-
-    @staticmethod
-    def Pipe() -> tuple[Pipe, Pipe]:
-        """A pipe."""
-        pipe = Pipe()
-        return pipe, pipe
-
-
-@pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The work of processes is done here, in small parts."""
-    monkeypatch.setattr(multiprocessing, "get_context", Context)
-    monkeypatch.setattr(jobs, "may_fork", lambda: False)
-    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
-
-
-def statuses(run: Callable[..., Any], root: Path, *options: str) -> list[bytes]:
-    """Output of each command; its status need not be 0."""
-    outputs: list[bytes] = []
-    for command in COMMANDS:
-        try:
-            output = run(*command, *options, root)
-        except AssertionError:
-            output = run(*command, *options, root, status=1)
-        outputs.append(output.out)
-    return outputs
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("in_process")
-@pytest.mark.parametrize(("release", "kind"), PACKED)
-def test_the_output_is_that_of_one_job(
-    release: str,
-    kind: str,
-    packed_store: Callable[[str, str], BrokerStore],
-    run: Callable[..., Any],
-) -> None:
-    root = packed_store(release, kind).root
-
-    assert statuses(run, root, "--jobs", "3") == statuses(run, root)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("in_process")
-@pytest.mark.parametrize("name", sorted(damage.DAMAGE))
-def test_the_output_of_a_damaged_store_is_that_of_one_job(
-    name: str, copy: BrokerStore, run: Callable[..., Any]
-) -> None:
-    damage.DAMAGE[name](copy.root)
-    if not (copy.root / "commitlog").is_dir():
-        pytest.skip("there is no log")
-
-    assert statuses(run, copy.root, "--jobs", "2") == statuses(run, copy.root)
 
 
 def test_parts_begin_at_messages_and_have_all_of_them(
@@ -181,152 +77,138 @@ def test_a_part_is_read_in_one_block(tmp_path: Path) -> None:
     assert rest.stop - rest.start <= 2 * BLOCK_SIZE
 
 
-@pytest.mark.process
-@pytest.mark.parametrize("verb", ["export", "stat", "messages"])
-@pytest.mark.parametrize("may_fork", [True, False])
-def test_processes_give_what_one_gives(
-    may_fork: bool,
-    verb: str,
-    packed_store: Callable[[str, str], BrokerStore],
-    run: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few messages."""
     monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
-    monkeypatch.setattr(jobs, "may_fork", lambda: may_fork)
-    root = packed_store(CURRENT, "plain").root
-
-    both = run(verb, "--json", "--jobs", "3", root), run(verb, "--json", root)
-
-    assert both[0].out == both[1].out
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export.FOLDER_PART", PART_SIZE)
 
 
 @pytest.mark.process
-def test_what_follows_damage_is_written_after_what_processes_have_written(
-    copy: BrokerStore,
-    run: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
-    monkeypatch.setattr(jobs, "may_fork", lambda: True)
-    broken = copy.truth.pulled[len(copy.truth.pulled) // 2].physical_offset
-    path = copy.root / "commitlog" / f"{broken - broken % 262144:020d}"
-    with path.open("r+b") as file:
-        file.seek(broken % 262144)
-        file.write(bytes(20))
-    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
-
-    run("export", "-o", one, copy.root, status=1)
-    run("export", "-o", two, "--jobs", "2", copy.root, status=1)
-
-    assert one.read_bytes() == two.read_bytes()
-
-
-@pytest.mark.process
+@pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize(
-    ("sink", "output"), [(jobs.SharedFile, "-"), (FolderFiles, "{folder}/out/")]
+    "words",
+    [
+        ("stat", "--by", "queue", "--json", "--system"),
+        ("messages", "--system", "--json"),
+        ("messages", "--ghosts"),
+        ("export", "--system", "--broken"),
+    ],
+    ids=" ".join,
 )
-def test_a_full_disk_ends_the_command(
-    sink: type[object],
-    output: str,
-    packed_store: Callable[[str, str], BrokerStore],
-    run: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_processes_give_what_one_gives(
+    words: tuple[str, ...], plain: BrokerStore, run: Callable[..., Any]
 ) -> None:
-    def fail(*_: object) -> None:
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
-    monkeypatch.setattr(jobs, "may_fork", lambda: True)
-    monkeypatch.setattr(sink, "write", fail)
-    words = ("export", "-o", output.format(folder=tmp_path), "--jobs", "2")
-
-    answer = run(*words, packed_store(CURRENT, "plain").root, status=2)
-
-    assert answer.err == b"rocketwire-store: the disk is full\n"
-    assert list(tmp_path.iterdir()) == []
+    assert run(*words, "--jobs", "2", plain.root).out == run(*words, plain.root).out
 
 
 @pytest.mark.process
-def test_a_reader_that_has_read_enough_ends_the_command_in_silence(
-    packed_store: Callable[[str, str], BrokerStore],
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("name", ["flip_size", "zero_page", "zero_tail_of_middle_file"])
+def test_one_process_reads_what_follows_damage(
+    name: str, copy: BrokerStore, run: Callable[..., Any]
 ) -> None:
-    lines = (
-        "import sys",
-        "from rocketwire_tools.store import __main__, jobs",
-        f"jobs.PART_SIZE = {PART_SIZE}",
-        "sys.exit(__main__.main())",
-    )
-    root = packed_store(CURRENT, "plain").root
-    reader, writer = os.pipe()
-    os.close(reader)
+    damage.DAMAGE[name](copy.root)
+    words = ("export", "--broken", "--ghosts", copy.root)
 
-    process = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines), "messages", "--json", "--jobs", "2", root],
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
-    os.close(writer)
-
-    assert (process.returncode, process.stderr) == (0, b"")
+    assert run(*words, "--jobs", "2", status=1) == run(*words, status=1)
 
 
-class ErrorAsItEnds(OSError):
-    """Its process gets SIGTERM while it sends this error."""
-
-    def __reduce__(self) -> str:
-        os.kill(os.getpid(), signal.SIGTERM)
-        return "ErrorAsItEnds"
-
-
-@pytest.mark.process
-def test_a_process_that_is_ended_prints_no_traceback(
-    packed_store: Callable[[str, str], BrokerStore],
-    run: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fail(*_: object) -> None:
-        raise ErrorAsItEnds
-
-    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
-    monkeypatch.setattr(jobs, "may_fork", lambda: True)
-    monkeypatch.setattr(jobs.SharedFile, "write", fail)
-    handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        answer = run("export", "--jobs", "2", packed_store(CURRENT, "plain").root, status=2)
-    finally:
-        signal.signal(signal.SIGTERM, handler)
-
-    assert answer.err == b"rocketwire-store: a process that read the log has ended by itself\n"
-
-
-@pytest.mark.process
-def test_an_error_in_a_process_ends_the_command(
-    packed_store: Callable[[str, str], BrokerStore],
-    run: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(jobs, "PART_SIZE", PART_SIZE)
-    root = packed_store(CURRENT, "plain").root
-
-    answer = run("stat", "--jobs", "2", "--sql", "a ? b", root, status=2)
-
-    assert answer.err.startswith(b"rocketwire-store: ")
-
-
-def fail() -> None:
+def broken_work(arguments: Namespace, _: LogScan) -> Iterator[int]:
+    """Work that fails, or ends its process."""
+    yield 1
+    if arguments.ends:
+        os._exit(3)
     raise OSError("the disk is broken")
 
 
 @pytest.mark.process
-def test_a_process_beside_sends_its_result() -> None:
-    numbers = [1, 2]
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize(
+    ("ends", "error", "text"),
+    [(False, OSError, "the disk is broken"), (True, ChildProcessError, "has ended by itself")],
+)
+def test_a_process_that_fails_ends_the_work(
+    ends: bool, error: type[Exception], text: str, plain: BrokerStore
+) -> None:
+    scan = LogScan(files=read_folder([plain.root]).commit_log)
 
-    assert jobs.Beside(numbers.copy).result() == [1, 2]
+    with pytest.raises(error, match=text):
+        list(jobs.results(Namespace(jobs=2, ends=ends), [scan], broken_work))
+
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.process
-def test_a_process_beside_that_fails_has_no_result() -> None:
-    assert jobs.Beside(fail).result() is None
+@pytest.mark.usefixtures("small_parts")
+def test_a_full_disk_ends_the_command(
+    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export._LinesFile.write", fail)
+
+    answer = run("export", "-o", tmp_path / "a.jsonl", "--jobs", "2", plain.root, status=2)
+
+    assert answer.err == b"rocketwire-store: the disk is full\n"
+    assert list(tmp_path.iterdir()) == []
+    assert multiprocessing.active_children() == []
+
+
+PROGRAM = f"""
+import sys
+from rocketwire_tools.store import __main__, jobs
+jobs.PART_SIZE = {PART_SIZE}
+sys.exit(__main__.main())
+"""
+
+
+def started(root: Path, **options: Any) -> subprocess.Popen[bytes]:
+    """The command with two processes, in a group of its own."""
+    words = [sys.executable, "-c", PROGRAM, "messages", "--json", "--jobs", "2", str(root)]
+    return subprocess.Popen(words, start_new_session=True, stderr=subprocess.PIPE, **options)
+
+
+def wait_until_alone(group: int) -> None:
+    """Wait for the end of all processes of a group."""
+    for _ in range(200):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.killpg(group, signal.SIGKILL)
+    raise AssertionError("a process is left")
+
+
+@pytest.mark.process
+def test_a_reader_that_has_read_enough_ends_the_command_in_silence(plain: BrokerStore) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    with started(plain.root, stdout=writer) as process:
+        os.close(writer)
+        _, errors = process.communicate(timeout=60)
+
+    assert (process.returncode, errors) == (0, b"")
+    wait_until_alone(process.pid)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_is_left_after_a_signal(number: int, plain: BrokerStore) -> None:
+    reader, writer = os.pipe()  # which gets full, so that the command waits
+    with started(plain.root, stdout=writer) as process:
+        os.close(writer)
+        os.read(reader, 1)
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as a terminal does
+        else:
+            process.send_signal(number)
+        os.close(reader)
+        _, errors = process.communicate(timeout=60)
+
+    wait_until_alone(process.pid)
+    if number == signal.SIGINT:
+        assert (process.returncode, errors) == (130, b"")

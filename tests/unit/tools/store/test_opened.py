@@ -6,10 +6,12 @@ import fcntl
 import os
 import subprocess
 import sys
+import tarfile
 from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire_tools.store.__main__ import main
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.opened import OpenedStore, open_stores, scans_of
 from tests.support.stores.checked import checked, damage_of, notes_of
@@ -137,7 +139,10 @@ def test_a_store_that_is_given_twice_is_one(copy: BrokerStore, tmp_path: Path) -
     (tmp_path / "link").symlink_to(copy.root)
 
     assert len(open_stores([copy.root, copy.root, tmp_path / "link"])) == 1
-    assert OpenedStore([copy.root, copy.root]).log_files == OpenedStore([copy.root]).log_files
+    assert (
+        OpenedStore([copy.root, copy.root]).folder.commit_log
+        == OpenedStore([copy.root]).folder.commit_log
+    )
 
 
 def test_a_store_and_the_folder_of_another_are_refused(
@@ -154,7 +159,62 @@ def test_a_pass_through_the_log_needs_no_files_of_queues(plain: BrokerStore) -> 
     store = OpenedStore([plain.root])
     assert store.folder.queues
 
-    scans = scans_of([store], is_compacted=False)
+    scans = scans_of([store])
 
     assert not store.folder.queues
     assert sum(len(block.messages) for scan in scans for block in scan) >= len(plain.truth.pulled)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("dledger-n0/data/00000000000000000000", b"is a log of DLedger, which is not read here"),
+        ("compaction/compactionLog/t/0/00000000000000000000", b"the log of a compacted topic"),
+    ],
+)
+def test_logs_of_other_kinds_are_refused_in_one_line(
+    name: str, text: bytes, copy: BrokerStore, run: Callable[..., Any]
+) -> None:
+    path = copy.root / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(bytes(8))
+
+    for place in (path, path.parent):
+        error = run("info", place, status=2).err
+        assert text in error
+        assert error.count(b"\n") == 1
+    is_dledger = name.startswith("dledger")
+    assert (text in run("stat", copy.root, status=2 if is_dledger else 0).err) is is_dledger
+
+
+def test_an_archive_is_to_be_unpacked_first(
+    copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    path = tmp_path / "store.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(copy.root, "store")
+
+    assert b"unpack it first: tar xf" in run("info", path, status=2).err
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("stat", "--plot", "a.png"), "stat --json"),
+        (("stat", "--expiring"), "commitlog"),
+        (("messages", "--queues"), "--jobs"),
+        (("messages", "--why"), "check --why"),
+        (("export", "--compacted"), "only the commit log"),
+        (("diff", "b"), "DuckDB"),
+    ],
+)
+def test_what_is_gone_is_refused_with_advice(
+    words: tuple[str, ...], advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main([*words, "store"])
+
+    assert exit_.value.code == 2
+    error = capsys.readouterr().err
+    assert advice in error
+    assert error.count("\n") == 1

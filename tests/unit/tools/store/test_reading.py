@@ -11,7 +11,7 @@ from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.java.peers import CURRENT
-from tests.support.stores.comparison import wrong_compacted_messages, wrong_messages
+from tests.support.stores.comparison import wrong_messages
 from tests.support.stores.fixtures import PACKED, unpack
 
 if TYPE_CHECKING:
@@ -29,18 +29,13 @@ def store(
 
 
 def test_every_message_is_read_as_the_broker_answers_it(store: BrokerStore) -> None:
-    if store.truth.kind == "compaction":
-        assert list(wrong_compacted_messages(store)) == []
-    else:
-        assert list(wrong_messages(store)) == []
+    assert list(wrong_messages(store)) == []
 
 
 def test_every_place_in_a_queue_leads_to_its_message(store: BrokerStore) -> None:
     opened = OpenedStore([store.root])
 
     for queue in store.truth.queues:
-        if (queue.topic, queue.queue_id) in opened.folder.compaction_logs:
-            continue  # brokers answer from the compacted log, whose offsets are others
         offsets = [message.queue_offset for message in queue.messages]
         if queue.topic.startswith(LMQ_PREFIX):  # the messages have the offsets of their own queue
             offsets = list(range(queue.min_offset, queue.max_offset))
@@ -79,7 +74,6 @@ def test_keys_and_ids_lead_to_what_the_broker_answers(store: BrokerStore) -> Non
     [
         ("killed", b"order-1", b"late-12"),
         ("plain", b"order-12", b"ledger-9"),
-        ("dledger", b"order-12", b"ledger-9"),
     ],
 )
 def test_a_key_leads_to_a_message_in_no_index_file_as_well(
@@ -88,7 +82,7 @@ def test_a_key_leads_to_a_message_in_no_index_file_as_well(
     store = unpack(CURRENT, kind, tmp_path)
     if kind != "killed":
         max((store.root / "index").iterdir()).unlink()
-    for file in (next(store.root.glob("dledger-*/data"), store.root / "commitlog")).iterdir():
+    for file in (store.root / "commitlog").iterdir():
         file.write_bytes(file.read_bytes().replace(b"\1%b\2" % late, b"\1%b\2" % key))
     places = {
         name: [int(sent.offset_msg_id[-16:], 16) for sent in store.truth.sent if name in sent.keys]

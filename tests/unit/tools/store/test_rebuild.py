@@ -550,31 +550,3 @@ def test_settings_in_rocksdb_become_files(
     assert report["config_unreadable"] == []
     assert not list(out.rglob("CURRENT"))
     assert len(list((out / "consumequeue").iterdir())) == 4
-
-
-@pytest.mark.slow
-def test_damage_of_a_dledger_log_costs_only_what_it_touches(
-    packed_store: Callable[[str, str], BrokerStore], tmp_path: Path, run: Callable[..., Any]
-) -> None:
-    source = packed_store(CURRENT, "dledger")
-    root = tmp_path / "source"
-    shutil.copytree(source.root, root)
-    pulled = sorted(source.truth.pulled, key=lambda one: one.physical_offset)
-    path = root / "dledger-n0" / "data" / f"{0:020}"
-    with path.open("r+b") as file:
-        file.seek(pulled[3].physical_offset + 90)
-        file.write(bytes(400))
-
-    run("rebuild", tmp_path / "out", root, status=1)
-    lines = run("messages", "--json", "--system", tmp_path / "out").out.splitlines()
-
-    lost = [
-        one
-        for one in pulled
-        if one.physical_offset < pulled[3].physical_offset + 490
-        and one.physical_offset + one.size > pulled[3].physical_offset + 90
-    ]
-    kept = [line for line in map(json.loads, lines) if line["topic"] != FILLER_TOPIC]
-    assert [(line["topic"], line["queue_offset"]) for line in kept] == [
-        (one.topic, one.queue_offset) for one in pulled if one not in lost
-    ]

@@ -32,9 +32,7 @@ class FindingKind(StrEnum):
     ROCKSDB = "rocksdb"
     CHECKPOINT = "checkpoint"
     TIMER = "timer"
-    DLEDGER = "dledger"
     EPOCHS = "epochs"
-    COMPACTION = "compaction"
 
 
 RULES: Final = {
@@ -63,18 +61,9 @@ RULES: Final = {
     FindingKind.ROCKSDB: "a RocksDB can be opened, and its checksums are right",
     FindingKind.CHECKPOINT: "the log reaches as far as the checkpoint says",
     FindingKind.TIMER: "each record of the timer log points to a message, and each slot to records",
-    FindingKind.DLEDGER: (
-        "entries of DLedger are numbered without gap, their terms do not fall, and the index has"
-        " the place, size and term of each; a member has all entries that were committed, and none"
-        " of a later term than it has seen"
-    ),
     FindingKind.EPOCHS: (
         "the epochs of a broker in controller mode have the checksum that their file names, they"
         " and their offsets ascend, and all begin in the log"
-    ),
-    FindingKind.COMPACTION: (
-        "the log of a compacted topic has whole messages of its queue, in the order of their queue"
-        " offsets, and each unit of its queue points to one of them"
     ),
 }
 """The rule behind each kind, in plain words."""

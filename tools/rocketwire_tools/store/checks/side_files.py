@@ -208,7 +208,7 @@ def _check_timer_end(findings: Findings, file: StoreFile, position: int, data: b
 
 
 def _has_message(store: OpenedStore, offset: int, size: int) -> bool:
-    file = store.log_file_at(offset)
+    file = file_at(store.folder.commit_log, offset)
     if file is None:
         return False
     head = read_bytes(file, offset - file.offset, 48)

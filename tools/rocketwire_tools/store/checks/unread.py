@@ -7,7 +7,6 @@ compared.  A disk may also fail in the middle of a file; that is found while the
 from __future__ import annotations
 
 import errno
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -91,8 +90,8 @@ def leave_out_unreadable(folder: StoreFolder, findings: Findings) -> Unread:
         if is_file_place(name):
             text = "it is a folder, a link, a pipe or a device, which is never read"
             findings.add(Finding(kind=FindingKind.FILE, text=text, file=name))
-    for files in (folder.commit_log, folder.dledger):
-        unread.log += [(file.offset, file.end) for file in _removed(files, findings)]
+    removed = _removed(folder.commit_log, findings)
+    unread.log += [(file.offset, file.end) for file in removed]
     for queues in (folder.queues, folder.batch_queues, folder.extensions):
         unread.queues |= {name for name, files in queues.items() if _removed(files, findings)}
     index = _removed(folder.index, findings)
@@ -100,7 +99,7 @@ def leave_out_unreadable(folder: StoreFolder, findings: Findings) -> Unread:
     unread.others += [file.name for file in index]
     for files in (folder.timer_log, folder.timer_wheels):
         unread.others += [file.name for file in _removed(files, findings)]
-    for table in (folder.config, folder.plain, folder.dledger_state):
+    for table in (folder.config, folder.plain):
         unread.others += _removed_from_table(table, findings)
     return unread
 
@@ -108,7 +107,7 @@ def leave_out_unreadable(folder: StoreFolder, findings: Findings) -> Unread:
 def _note_folder(unread: Unread, name: str) -> None:
     """Note what stands in a folder that cannot be listed, or in a file without a size."""
     parts = name.split("/")
-    if parts[0] == "commitlog" or (parts[0].startswith("dledger-") and parts[1:] != ["index"]):
+    if parts[0] == "commitlog":
         unread.log.append((0, LOG_END))
     elif parts[0] not in _QUEUE_FOLDERS:
         unread.has_index |= parts[0] == "index"
@@ -136,7 +135,7 @@ def _removed_from_table(table: dict[str, StoreFile], findings: Findings) -> list
     for name in removed:
         file = table.pop(name)
         if name == _ABORT:  # that it is there says enough
-            table[name] = replace(file, root=Path(os.devnull), is_packed=True, size=0, start=0)
+            table[name] = replace(file, root=Path("/dev"), name="null", size=0)
     return removed
 
 

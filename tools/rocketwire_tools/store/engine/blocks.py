@@ -29,13 +29,12 @@ class FileBlocks:
         descriptor: int,
         *,
         block_size: int = BLOCK_SIZE,
-        memory: bytearray | None = None,
     ) -> None:
         self.file = file
         self._descriptor = descriptor
         self._block_size = block_size
         size = min(block_size, file.size)
-        self._memory = bytearray(size) if memory is None or len(memory) < size else memory
+        self._memory = bytearray(size)
 
     def read(self, position: int, size: int | None = None) -> memoryview:
         """The bytes from ``position`` on.
@@ -65,10 +64,10 @@ class FileBlocks:
         Raises:
             OSError: the disk cannot read them.
         """
-        start, length = self.file.start + position, 0
+        length = 0
         while length < len(view):
             try:
-                read = os.preadv(self._descriptor, [view[length:]], start + length)
+                read = os.preadv(self._descriptor, [view[length:]], position + length)
             except OSError as error:
                 error.filename = str(self.file.path)  # a descriptor has no name
                 raise
@@ -80,10 +79,10 @@ class FileBlocks:
     def next_data(self, position: int) -> int:
         """First position from ``position`` on outside the holes of a sparse file; else the end."""
         try:
-            place = os.lseek(self._descriptor, self.file.start + position, os.SEEK_DATA)
+            place = os.lseek(self._descriptor, position, os.SEEK_DATA)
         except OSError as error:
             return self.file.size if error.errno == errno.ENXIO else position
-        return max(position, min(place - self.file.start, self.file.size))
+        return max(position, min(place, self.file.size))
 
     def read_data(self, position: int, size: int) -> bytes:
         """The bytes from ``position`` on, without zeros at their end that a hole of the file has.
@@ -106,10 +105,10 @@ class FileBlocks:
     def next_hole(self, position: int) -> int:
         """First position after ``position``, which has data, in a hole; else the end."""
         try:
-            place = os.lseek(self._descriptor, self.file.start + position, os.SEEK_HOLE)
+            place = os.lseek(self._descriptor, position, os.SEEK_HOLE)
         except OSError:
             return self.file.size
-        return place - self.file.start if place > self.file.start + position else self.file.size
+        return place if place > position else self.file.size
 
 
 def open_file(file: StoreFile) -> int:
@@ -119,7 +118,7 @@ def open_file(file: StoreFile) -> int:
         OSError: it cannot be opened.
     """
     # a Path for each of 100,000 queues takes time and memory
-    path = file.root if file.is_packed else f"{file.root}/{file.name}"
+    path = f"{file.root}/{file.name}"
     # it may have become a pipe since it was listed: to open one must not wait for a writer
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
 
@@ -133,7 +132,7 @@ def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
     descriptor = open_file(file)
     try:
         size = max(0, min(size, file.size - position))
-        return os.pread(descriptor, size, file.start + position)
+        return os.pread(descriptor, size, position)
     except OSError as error:
         error.filename = str(file.path)
         raise
@@ -142,21 +141,18 @@ def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
 
 
 @contextmanager
-def open_blocks(
-    file: StoreFile, *, block_size: int = BLOCK_SIZE, memory: bytearray | None = None
-) -> Generator[FileBlocks]:
+def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[FileBlocks]:
     """Open a file of a store for reading.
 
     Args:
         file: to open.
         block_size: bytes that are read at once.
-        memory: for blocks, if it is large enough; new memory has to be cleared first.
 
     Raises:
         OSError: it cannot be opened.
     """
     descriptor = open_file(file)
     try:
-        yield FileBlocks(file, descriptor, block_size=block_size, memory=memory)
+        yield FileBlocks(file, descriptor, block_size=block_size)
     finally:
         os.close(descriptor)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rocketwire.store import commit_log, dledger
+from rocketwire.store import commit_log
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE, FileBlocks, open_blocks
 from rocketwire_tools.store.engine.columns import Messages
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.store.folder import StoreFile
-    from rocketwire_tools.store.engine.columns import Int64s
 
 MAX_REGIONS: Final = 100_000
 """Regions that are kept; more are only counted."""
@@ -128,13 +127,11 @@ class LogScan:
 
     Attributes:
         files: of the log, by offset.
-        is_dledger: whether entries of DLedger hold the messages.
         max_message_size: a longer message counts as damage.
         unreadable: gets the offsets of what the disk cannot read, from start to end, which is
             then damage; without it the pass ends with an ``OSError``.
         start: offset in the stream at which to begin; it must be that of a message.
         stop: no message from this offset on.
-        memory: for blocks, if several passes follow each other.
         regions: what is no message, in order.
         regions_left_out: regions beyond ``MAX_REGIONS``.
         trail: the last messages so far, without ghosts.
@@ -144,13 +141,11 @@ class LogScan:
     """
 
     files: Sequence[StoreFile]
-    is_dledger: bool = False
     max_message_size: int = commit_log.MAX_MESSAGE_SIZE
     unreadable: list[tuple[int, int]] | None = None
     block_size: int = BLOCK_SIZE
     start: int = 0
     stop: int = 1 << 63
-    memory: bytearray | None = None
     regions: list[Region] = field(default_factory=list[Region])
     regions_left_out: int = 0
     trail: LogTrail = field(default_factory=LogTrail)
@@ -196,7 +191,7 @@ class LogScan:
                 self._state = State.LIVE if self._state is State.GHOST else self._state
             self._effort = SEARCH_EFFORT * file.size
             try:
-                with open_blocks(file, block_size=self.block_size, memory=self.memory) as blocks:
+                with open_blocks(file, block_size=self.block_size) as blocks:
                     if self._ends and blocks.next_data(0) < file.size:
                         yield from self._written_meanwhile()
                     if self._ends or (previous is not None and self._state is State.GHOST):
@@ -258,7 +253,7 @@ class LogScan:
 
     def _walk(self, file: StoreFile, position: int, view: memoryview) -> tuple[Block | None, int]:
         """The messages at the beginning of a block, and how many of its bytes they take."""
-        places, end = _walk_entries(view) if self.is_dledger else walk(view)
+        places, end = walk(view)
         base = file.offset + position
         if base + end > self.stop:
             places = places[base + places < self.stop]
@@ -270,7 +265,7 @@ class LogScan:
             count = int(np.argmin(sound))
             if not count:
                 return None, 0
-            end = int(places[count]) - (dledger.HEAD_SIZE if self.is_dledger else 0)
+            end = int(places[count])
             messages = messages.chosen(np.arange(count))
         if self._state is not State.GHOST:
             self.trail.follow(messages)
@@ -281,7 +276,7 @@ class LogScan:
         """The size that the record at the beginning of a block has, if it may be a message's."""
         if len(view) < _HEAD_SIZE:
             return 0
-        size = int.from_bytes(view[4:8] if self.is_dledger else view[:4], "big", signed=True)
+        size = int.from_bytes(view[:4], "big", signed=True)
         return size if commit_log.SMALLEST_MESSAGE <= size <= self.max_message_size else 0
 
     # -------------------------------------------------------------- between messages
@@ -289,14 +284,10 @@ class LogScan:
     def _no_message(self, blocks: FileBlocks, position: int, view: memoryview) -> int:
         """Find out what stands at ``position``; return where to continue."""
         file = blocks.file
-        blank = (dledger if self.is_dledger else commit_log).blank_size(view, 0)
+        blank = commit_log.blank_size(view, 0)
         if blank is not None and position + blank == file.size:
             self._add(RegionKind.BLANK, file, position, file.size)
             return file.size
-        if self.is_dledger:
-            entry = dledger.decode_entry(view, 0, file.offset + position)
-            if entry is not None and entry.magic != dledger.DATA:
-                return position + entry.size
         is_empty = not any(view[:_HEAD_SIZE])
         reason = self._reason(view)
         start = bytes(view[:_COMPARED])
@@ -344,7 +335,7 @@ class LogScan:
         needed = self._message_size(view)
         if needed > len(view):
             view = blocks.read(position, needed)
-        places = _walk_entries(view)[0] if self.is_dledger else walk(view)[0]
+        places = walk(view)[0]
         messages = Messages(np.frombuffer(view, np.uint8), places[:COMPARED])
         count = int(np.argmin(np.append(messages.are_sound(blocks.file.offset + position), False)))
         if not count:
@@ -355,17 +346,14 @@ class LogScan:
     def _next_message(self, blocks: FileBlocks, position: int) -> int | None:
         """Position of the next whole message after ``position``; None without one in this file."""
         file = blocks.file
-        head = dledger.HEAD_SIZE if self.is_dledger else 0
         place = blocks.next_data(position + 1)
         while place + commit_log.SMALLEST_MESSAGE <= file.size:
             block = bytes(blocks.read(place))
             base = file.offset + place
             for candidate in commit_log.candidates(block, 0):
                 size = int.from_bytes(block[candidate : candidate + 4], "big", signed=True)
-                if (
-                    candidate < head
-                    or not commit_log.SMALLEST_MESSAGE <= size <= self.max_message_size
-                    or not _claims(block, candidate, base)
+                if not commit_log.SMALLEST_MESSAGE <= size <= self.max_message_size or not _claims(
+                    block, candidate, base
                 ):
                     continue
                 self._effort -= size
@@ -377,7 +365,7 @@ class LogScan:
                 else:
                     is_message = commit_log.is_message(block, candidate, base)
                 if is_message:
-                    return place + candidate - head
+                    return place + candidate
             if place + len(block) >= file.size or len(block) <= _OVERLAP:
                 return None
             place = max(blocks.next_data(place + len(block) - _OVERLAP), place + 1)
@@ -429,25 +417,3 @@ def _claims(block: bytes, candidate: int, base: int) -> bool:
     """Whether a message names the place where it stands; also if the block ends before that."""
     offset = int.from_bytes(block[candidate + 28 : candidate + 36], "big", signed=True)
     return candidate + 36 > len(block) or offset == base + candidate
-
-
-def _walk_entries(data: memoryview) -> tuple[Int64s, int]:
-    """As ``walk``, for entries of DLedger."""
-    positions: list[int] = []
-    position, stop = 0, len(data)
-    while position + dledger.HEAD_SIZE <= stop:
-        magic = int.from_bytes(data[position : position + 4], "big", signed=True)
-        size = int.from_bytes(data[position + 4 : position + 8], "big", signed=True)
-        if magic not in (dledger.DATA, dledger.NOOP, dledger.CONFIGURATION):
-            break
-        if size < dledger.HEAD_SIZE or position + size > stop:
-            break
-        if magic == dledger.DATA:
-            if (
-                commit_log.message_parts(data[: position + size], position + dledger.HEAD_SIZE)
-                is None
-            ):
-                break
-            positions.append(position + dledger.HEAD_SIZE)
-        position += size
-    return np.array(positions, np.int64), position

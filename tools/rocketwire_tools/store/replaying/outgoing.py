@@ -7,7 +7,6 @@ it hold the message back: a message that was delayed or committed once is sent a
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -42,7 +41,6 @@ _BODY_FLAGS: Final = int(
     MessageSysFlag.COMPRESSED | MessageSysFlag.MULTI_TAGS | MessageSysFlag.COMPRESSION_TYPE_MASK
 )
 _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
-DIGEST_DIGITS: Final = 16
 NO_BATCH: Final = -1
 """Batch index of a message that is not in an inner batch."""
 
@@ -54,7 +52,6 @@ class ReplayMessage:
     Attributes:
         physical_offset: in the commit log.
         batch_index: number in its inner batch, or ``NO_BATCH``.
-        digest: of the stored record, 16 hexadecimal digits.
         topic, queue_id, queue_offset: where consumers saw it.
         unique_key: of the producer; empty without one.
         body: as stored.
@@ -66,7 +63,6 @@ class ReplayMessage:
 
     physical_offset: int
     batch_index: int
-    digest: str
     topic: str
     queue_id: int
     queue_offset: int
@@ -109,11 +105,6 @@ def sent_properties(properties: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in properties.items() if name not in dropped}
 
 
-def digest_of(record: bytes | memoryview) -> str:
-    """The digest of a stored record."""
-    return hashlib.sha256(record).hexdigest()[:DIGEST_DIGITS]
-
-
 def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
     """The message of each row; None for an inner batch that cannot be read.
 
@@ -122,14 +113,13 @@ def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
     """
     numbers = {
         name: rows.column(name).tolist()
-        for name in ("physical_offset", "queue_id", "queue_offset", "flag", "sys_flag", "size")
+        for name in ("physical_offset", "queue_id", "queue_offset", "flag", "sys_flag")
     }
-    born, positions = rows.column("born_timestamp").tolist(), rows.messages.positions.tolist()
+    born = rows.column("born_timestamp").tolist()
     topics, indexes = rows.column("topic"), rows.batch_indexes
     bodies = rows.bodies if rows.are_unfolded else []
     stored, properties = rows.stored_bodies, rows.properties
-    for row, position in enumerate(positions):
-        index = indexes[row]
+    for row, index in enumerate(indexes):
         sys_flag: int = numbers["sys_flag"][row]
         if index is None and sys_flag & _INNER_BATCH == _INNER_BATCH:
             yield None
@@ -137,7 +127,6 @@ def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
         yield ReplayMessage(
             physical_offset=numbers["physical_offset"][row],
             batch_index=NO_BATCH if index is None else index,
-            digest=digest_of(rows.block.view[position : position + numbers["size"][row]]),
             topic=topics[row],
             queue_id=numbers["queue_id"][row],
             queue_offset=numbers["queue_offset"][row],

@@ -28,7 +28,7 @@ from rocketwire.errors import (
 )
 from rocketwire.policy.retry import SendStatus
 from rocketwire.transport.nursery import background
-from rocketwire_tools.store.replaying.journal import REFUSED, Progress
+from rocketwire_tools.store.replaying.journal import JournalLane
 from rocketwire_tools.store.replaying.mapping import choose_queue
 from rocketwire_tools.store.replaying.target import TargetQueues
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
     from rocketwire.client.publish.request_builder import Target
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire_tools.store.replaying.journal import Journal, JournalLane
+    from rocketwire_tools.store.replaying.journal import Journal
     from rocketwire_tools.store.replaying.mapping import TopicMap
     from rocketwire_tools.store.replaying.outgoing import ReplayMessage
 
@@ -104,7 +104,7 @@ class _Lane:
         target: topic of the target.
         is_uncertain: whether the target may have messages that the journal does not have.
         put, take: messages that were read and not sent.
-        done_before: progress when the replay began.
+        done_before: the last message that was done when the replay began.
         ended: when the lane sends nothing more.
     """
 
@@ -113,12 +113,12 @@ class _Lane:
     is_uncertain: bool
     put: trio.MemorySendChannel[ReplayMessage]
     take: trio.MemoryReceiveChannel[ReplayMessage]
-    done_before: Progress | None
+    done_before: tuple[int, int] | None
     ended: trio.Event = field(default_factory=trio.Event)
 
     def has_done(self, message: ReplayMessage) -> bool:
         """Whether the journal had a message when the replay began."""
-        return self.done_before is not None and message.position <= self.done_before.position
+        return self.done_before is not None and message.position <= self.done_before
 
 
 @dataclass(slots=True, kw_only=True)
@@ -188,12 +188,8 @@ class Replayer:
         self._is_stopping = True
         self._freed.set()
 
-    async def check_target(self, message_of: Callable[[JournalLane], ReplayMessage | None]) -> None:
-        """Check that the target has what the journal says.
-
-        Args:
-            message_of: returns the last message of a lane that the target has; None without one, or
-                if the store has it no more.
+    async def check_target(self) -> None:
+        """Check that the target has the queues of the journal, up to where they were sent.
 
         Raises:
             ReplayError: the journal belongs to another target.
@@ -213,18 +209,6 @@ class Replayer:
                 raise ReplayError(
                     f"the journal belongs to another target: {name} ends at offset {end},"
                     f" before {lane.next_offset}"
-                )
-            message = message_of(lane)
-            if lane.stored is None or message is None:
-                continue
-            offset = lane.stored.target_offset
-            stored = await self._queues.at(queue, offset)
-            if stored is None and await self._queues.first(queue) > offset:
-                continue  # the target has deleted it meanwhile
-            if stored is None or not message.is_stored_as(stored):
-                raise ReplayError(
-                    f"the journal belongs to another target: offset {offset} of {name} is not"
-                    f" message {message.name}"
                 )
 
     async def find_target(self, topic: str) -> Target:
@@ -305,8 +289,10 @@ class Replayer:
         if journal is None:
             queue = choose_queue(target.info.queues, queue_id)
             begin = await self._queues.end(queue)
-            journal = self._journal.add_lane(topic, queue_id, queue, self._cluster(queue), begin)
-        lane = _Lane(journal, target, is_continued, *_open_channel(), journal.last)
+            place = queue.topic or "", queue.broker_name or "", queue.queue_id
+            journal = JournalLane(topic, queue_id, place, self._cluster(queue), begin)
+            self._journal.add_lane(journal)
+        lane = _Lane(journal, target, is_continued, *_open_channel(), journal.position)
         self._lanes[topic, queue_id] = lane
         return lane
 
@@ -353,7 +339,7 @@ class Replayer:
                 if self._settings.skips_refused and _is_refusal(error):
                     self.counts.refused += 1
                     self._refused(message, error)
-                    self._note(lane, message, REFUSED)
+                    self._note(lane, message, None)
                     return
                 if is_final or attempt == self._settings.retries or self._is_stopping:
                     raise ReplayError(f"message {message.name} was not sent: {error}") from error
@@ -377,8 +363,8 @@ class Replayer:
         self.counts.less_safe += result.status is not SendStatus.SEND_OK
         self._note(lane, message, result.queue_offset)
 
-    def _note(self, lane: _Lane, message: ReplayMessage, offset: int) -> None:
-        self._journal.add(lane.journal, Progress(*message.position, offset, message.digest))
+    def _note(self, lane: _Lane, message: ReplayMessage, offset: int | None) -> None:
+        self._journal.note(lane.journal, message.position, offset)
 
 
 def _is_refusal(error: RocketWireError) -> TypeGuard[BrokerError]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
     from rocketwire.client.consumer.pull import PullResult
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.store.replaying.outgoing import ReplayMessage
 
 TOOLS_GROUP: Final = "TOOLS_CONSUMER"
@@ -25,6 +24,8 @@ DISPATCH_SECONDS: Final = 5.0
 """Time for a broker to put stored messages into their queues; it takes milliseconds."""
 
 _POLL_SECONDS: Final = 0.05
+_PULLED: Final = 32
+"""Messages of a pull."""
 
 
 class TargetQueues:
@@ -34,11 +35,6 @@ class TargetQueues:
         self._instance = instance
         self._timeout = timeout
         self._pulls = PullCalls(instance)
-
-    async def first(self, queue: MessageQueue) -> int:
-        """Offset of the oldest message."""
-        address = await find_master(self._instance, queue)
-        return await self._instance.brokers.min_offset(address, queue)
 
     async def end(self, queue: MessageQueue) -> int:
         """Offset of the next message, when all stored ones can be pulled."""
@@ -52,30 +48,25 @@ class TargetQueues:
                 await trio.sleep(_POLL_SECONDS)
         return await brokers.max_offset(address, queue)
 
-    async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
-        """The message at an offset; None if there is none."""
-        result = await self._pull(queue, offset, 1)
-        return next((one for one in result.messages if one.queue_offset == offset), None)
-
     async def find(self, queue: MessageQueue, message: ReplayMessage, start: int) -> int | None:
         """The offset from ``start`` on at which a message is stored; None if it is not."""
         end = await self.end(queue)
         offset = start
         while offset < end:
-            result = await self._pull(queue, offset, 32)
+            result = await self._pull(queue, offset)
             for stored in result.messages:
                 if stored.queue_offset >= start and message.is_stored_as(stored):
                     return stored.queue_offset
             offset = max(result.next_begin_offset, offset + 1)
         return None
 
-    async def _pull(self, queue: MessageQueue, offset: int, number: int) -> PullResult:
+    async def _pull(self, queue: MessageQueue, offset: int) -> PullResult:
         request = PullRequest(
             queue=queue,
             offset=offset,
             group=TOOLS_GROUP,
             subscription=subscription_data(queue.topic or "", None, version=now_millis()),
-            max_msg_nums=number,
+            max_msg_nums=_PULLED,
             suspend_timeout=0,
             send_subscription=True,
         )

@@ -78,7 +78,7 @@ class Database:
                     access_type=rocksdict.AccessType.read_only(error_if_log_file_exist=False),
                 )
             except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
-                if not left or files[0].is_packed:
+                if not left:
                     raise DatabaseError(_first_line(error)) from None
                 files = plain_files(files[0].path.parent)
             else:
@@ -154,7 +154,7 @@ def _copy(files: Sequence[StoreFile], folder: Path) -> None:
         name = file.base_name
         if not _COPIED.fullmatch(name):
             continue
-        if name.endswith(".sst") and not file.is_packed:
+        if name.endswith(".sst"):
             (folder / name).symlink_to(file.path)
             continue
         left -= file.size

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rocketwire_tools.store.checks.findings import RULES, Findings
 from rocketwire_tools.store.checks.index_check import IndexCheck
 from rocketwire_tools.store.checks.log_check import LogCheck
-from rocketwire_tools.store.checks.members import check_epochs, check_member
+from rocketwire_tools.store.checks.members import check_epochs
 from rocketwire_tools.store.checks.next_start import NextStart, next_start
-from rocketwire_tools.store.checks.other_logs import check_compaction, check_dledger
 from rocketwire_tools.store.checks.queue_check import QueueCheck
 from rocketwire_tools.store.checks.side_files import (
     check_checkpoint,
@@ -53,10 +52,9 @@ class StoreCheck:
         self.unread = leave_out_unreadable(store.folder, self.findings)
         self.is_in_use = store.is_in_use()
         self.start: NextStart | None = None
-        files = store.log_files
+        files = store.folder.commit_log
         start = files[0].offset if files else 0
         may_lag = self.is_in_use or store.abort is not None
-        self._may_lag = may_lag
         folder = store.folder
         self.index = IndexCheck(
             self.findings,
@@ -109,7 +107,7 @@ class StoreCheck:
         if store.folder.index:
             self.index.finish(log_end=end if self.is_in_use else None)
         self._check_side_files(end)
-        if store.folder.commit_log and not (store.folder.dledger or self.unread or self.is_in_use):
+        if store.folder.commit_log and not (self.unread or self.is_in_use):
             self.start = next_start(store, self.log, scans[0])
 
     def _check_side_files(self, end: int) -> None:
@@ -121,11 +119,8 @@ class StoreCheck:
             check_config(store, findings)
             check_databases(store, findings)
             check_timers(store, findings, log_start)
-            last = check_dledger(store.folder, findings, may_lag=self._may_lag)
             if not self.unread.log and not self.is_in_use:
-                check_member(store, findings, last)
                 check_epochs(store, findings, end)
-            check_compaction(store.folder, findings, may_lag=self._may_lag)
             if self.log.messages and not self.is_in_use and not self.unread.log:
                 check_checkpoint(store, findings, self.log.newest, end)
         except OSError as error:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
+import itertools
 import os
 import shutil
 import sys
 from contextlib import closing, contextmanager
-from functools import partial
-from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
-from rocketwire_tools.store.formats.folder_files import FolderFiles, LinesFile
 from rocketwire_tools.store.formats.json_rows import JsonRows
-from rocketwire_tools.store.jobs import results, written, written_apart
+from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import json_line
-from rocketwire_tools.store.queued.scans import scans_of_topics
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
@@ -29,7 +25,6 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.engine.scan import LogScan
-    from rocketwire_tools.store.formats.folder_files import RowsFile
 
 DEFAULT_COLUMNS: Final = tuple(name for name in COLUMNS if name != "crc_ok")
 FORMATS: Final = {
@@ -42,6 +37,12 @@ FORMATS: Final = {
 }
 """Suffix of a file → format."""
 
+FILE_SIZE: Final = 1 << 30
+"""Bytes of rows after which a file of a folder ends."""
+FOLDER_PART: Final = 256 << 20
+"""Bytes of the log that a process reads for a file of a folder."""
+_UNNAMED: Final = ".tmp"
+_NUMBERS: Final = itertools.count()
 _STANDARD_OUTPUT: Final = "-"
 _FOLDER: Final = "/"
 """The end of a folder's name."""
@@ -51,11 +52,8 @@ _BLOCK_SIZE: Final = 4 << 20
 
 def run(arguments: argparse.Namespace) -> int:
     """Export messages."""
-    stores = open_stores(arguments.paths)  # an archive is unpacked as long as they live
-    if arguments.queues:
-        scans = scans_of_topics(stores, arguments)
-    else:
-        scans = scans_of(stores, is_compacted=arguments.compacted)
+    stores = open_stores(arguments.paths)
+    scans = scans_of(stores)
     _columns(arguments)  # an error in them creates no file
     kind = _format(arguments)
     count = broken = 0
@@ -79,59 +77,111 @@ def _written(
     kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan]
 ) -> Generator[tuple[int, int]]:
     """Write the messages of logs; yield for some each their number, and that of broken ones."""
-    if kind == "jsonl":
-        importlib.import_module("rocketwire_tools.store.formats.json_columns")  # before a fork
     if arguments.output.endswith(_FOLDER):
         with _new_folder(arguments.output) as folder:
             yield from _written_to_folder(kind, arguments, scans, folder)
         return
     with _opened(arguments.output) as file:
-        if kind == "jsonl":
-            yield from written(arguments, scans, encode, file)
-            file.flush()
-        else:
-            yield from _written_to_file(kind, arguments, scans, file)
-
-
-def _written_to_file(
-    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], file: IO[bytes]
-) -> Iterator[tuple[int, int]]:
-    output = _rows_file(kind, arguments, file)
-    try:
-        for batch, counts in results(arguments, scans, encode):
-            if batch is not None:
-                output.write(batch)
-            yield counts
-        output.close()
-    except BaseException:
-        output.give_up()
-        raise
+        output = _rows_file(kind, arguments, file)
+        with closing(results(arguments, scans, encode)) as pieces:
+            try:
+                for rows, counts in pieces:
+                    if rows is not None:
+                        output.write(rows)
+                    yield counts
+                output.close()
+            except BaseException:
+                output.give_up()
+                raise
 
 
 def _written_to_folder(
     kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], folder: Path
 ) -> Iterator[tuple[int, int]]:
-    _rows_file(kind, arguments, BytesIO()).give_up()  # imports everything before a fork
-    outputs: list[FolderFiles] = []
+    """Each process writes files of the parts that it reads; those of parts that count get names."""
+    arguments.folder = folder
+    number = 0
+    with closing(results(arguments, scans, write_files, part_size=FOLDER_PART)) as files:
+        for path, counts in files:
+            path.rename(folder / f"part-{number:05}.{kind}")
+            number += 1
+            yield counts
+    for path in folder.glob(f"*{_UNNAMED}"):
+        path.unlink()
+    if not number:
+        with (folder / f"part-00000.{kind}").open("xb") as file:
+            _rows_file(kind, arguments, file).close()
 
-    def files_of(process: int) -> FolderFiles:
-        outputs.append(FolderFiles(folder, kind, process, partial(_rows_file, kind, arguments)))
-        return outputs[-1]
 
-    try:
-        yield from written_apart(arguments, scans, encode, files_of)
-        if not any(folder.iterdir()):
-            outputs[0].open()
-            outputs[0].close()
-    except BaseException:
-        for output in outputs:
-            output.give_up()
-        raise
+def write_files(
+    arguments: argparse.Namespace, scan: LogScan
+) -> Iterator[tuple[Path, tuple[int, int]]]:
+    """Write the messages of a log to files in ``arguments.folder``, which get their names later.
+
+    Yields:
+        The path of each file, and the counts of its messages.
+    """
+    pieces = encode(arguments, scan)
+    for rows, counts in pieces:
+        path: Path = arguments.folder / f"{os.getpid()}-{next(_NUMBERS)}{_UNNAMED}"
+        with path.open("xb") as file:
+            output = _rows_file(_format(arguments), arguments, file)
+            try:
+                size, (messages, broken) = _add(output, rows), counts
+                for more, (further, wrong) in pieces:
+                    size += _add(output, more)
+                    messages, broken = messages + further, broken + wrong
+                    if size >= FILE_SIZE:
+                        break
+                output.close()
+                file.flush()
+                os.fsync(file.fileno())
+            except BaseException:
+                output.give_up()
+                raise
+        yield path, (messages, broken)
+
+
+def _add(output: RowsFile, rows: Any) -> int:
+    """Write rows, if there are some; returns their bytes."""
+    if rows is None:
+        return 0
+    output.write(rows)
+    return len(rows) if isinstance(rows, bytes) else int(rows.nbytes)
+
+
+class RowsFile(Protocol):
+    """A file to which rows are written."""
+
+    def write(self, rows: Any, /) -> object:
+        """Write rows: lines, or a record batch."""
+
+    def close(self) -> None:
+        """Write the end of the file."""
+
+    def give_up(self) -> None:
+        """Write nothing more."""
+
+
+class _LinesFile:
+    """A file of JSON lines."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, lines: bytes) -> None:
+        self._file.write(lines)
+
+    def close(self) -> None:
+        self._file.flush()
+
+    def give_up(self) -> None:
+        """Nothing is left to write."""
 
 
 def _rows_file(kind: str, arguments: argparse.Namespace, file: IO[bytes]) -> RowsFile:
     if kind == "jsonl":
-        return LinesFile(file)
+        return _LinesFile(file)
     from rocketwire_tools.store.formats.arrow_files import ArrowFile
 
     return ArrowFile(

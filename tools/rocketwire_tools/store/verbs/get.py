@@ -18,7 +18,6 @@ from rocketwire_tools.store import lookup
 from rocketwire_tools.store.engine.rows import COLUMNS
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, time_text, write_table
-from rocketwire_tools.store.reasons import Reason, write_reasons
 from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
@@ -40,43 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
             if count > 1:
                 print()
             _write(message)
-        if arguments.why:
-            write_reasons(_reasons(message), is_json=arguments.json)
     if not count:
         print("rocketwire-store: no such message", file=sys.stderr)
     return 0 if count and are_whole([store]) else 1
-
-
-_SOURCES = {
-    "physical offset": "the offset was given; its message names it too",
-    "consume queue": "the unit of the queue offset leads here, and the message names that offset",
-    "offset message id": "the id has the broker's address and the physical offset",
-    "index file": "an entry with the hash of the key leads here, and the message has the key",
-    "scan of the log": "no queue or index led to it; a search of the log found it",
-}
-
-
-def _reasons(message: lookup.StoredBytes) -> Iterator[Reason]:
-    """What led to the message, where it stands, and which bytes its fields are."""
-    place: dict[str, Any] = {"file": message.file.name, "byte": message.position}
-    rule = _SOURCES.get(message.source, message.source)
-    yield Reason(why="source", value=message.source, rule=rule, **place)
-    rule = "the name of the file and the byte there; the message names the same number"
-    yield Reason(why="physical_offset", value=message.physical_offset, rule=rule, **place)
-    yield Reason(
-        why="state",
-        value=str(message.state),
-        rule="live before damage; behind it saved, or a ghost of older data; only a scan tells",
-        **place,
-    )
-    for name, start, end, value in annotated(message.data):
-        yield Reason(
-            why=name,
-            value=value,
-            file=message.file.name,
-            byte=message.position + start,
-            rule=f"{end - start} bytes from byte {start} of the message on",
-        )
 
 
 def _messages(store: OpenedStore, arguments: argparse.Namespace) -> Iterator[lookup.StoredBytes]:

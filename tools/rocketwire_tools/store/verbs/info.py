@@ -6,25 +6,21 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from rocketwire.errors import DecodeError
-from rocketwire.store import dledger, epochs
+from rocketwire.store import epochs
 from rocketwire.store.commit_log import message_parts
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.opened import are_whole, open_stores
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
-from rocketwire_tools.store.reasons import Reason, write_reasons
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.opened import OpenedStore
 
 _T = TypeVar("_T")
-
-_STORE_TIMESTAMP: Final = 56
-"""First byte of the time in a message with an IPv4 address of the sender."""
 
 _LONGEST: Final = 1 << 20
 """Bytes of a file in which its first message is looked for."""
@@ -39,53 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
             sys.stdout.buffer.write(json_line(report))
         else:
             write_table(("", ""), flat(report))
-        if arguments.why:
-            write_reasons(_reasons(store, report), is_json=arguments.json)
     return 0 if are_whole(stores) else 1
-
-
-def _reasons(store: OpenedStore, report: dict[str, Any]) -> Iterator[Reason]:
-    """Where each number of the report comes from."""
-    folder, files = store.folder, store.log_files
-    names = [file.name for file in files]
-    first, last = (names[0], names[-1]) if names else (None, None)
-    checkpoint = folder.plain.get("checkpoint")
-    head = dledger.HEAD_SIZE if store.is_dledger and not folder.commit_log else 0
-    rules: dict[str, tuple[str | None, int | None, str]] = {
-        "log_files": (None, None, "files with 20 digits as names in commitlog or dledger-*/data"),
-        "log_file_size": (first, None, "the length of the first file"),
-        "log_bytes": (None, None, "the sum of the lengths of these files"),
-        "log_bytes_on_disk": (None, None, "the sum of the blocks that these files take"),
-        "first_offset": (first, None, "the name of the first file"),
-        "end_of_files": (last, None, "the name of the last file and its length"),
-        "first_stored": (first, head + _STORE_TIMESTAMP, "store timestamp of the first message"),
-        "newest_flushed": (
-            None if checkpoint is None else checkpoint.name,
-            None if checkpoint is None else 0,
-            "the first word of checkpoint: store timestamp of the newest message on the disk",
-        ),
-        "topics": (None, None, "names of folders below consumequeue, or of queues in RocksDB"),
-        "queues": (None, None, "numbered folders below these, or queues in RocksDB"),
-        "index_files": (None, None, "files with digits as names in index"),
-    }
-    for name, (file, byte, rule) in rules.items():
-        yield Reason(why=name, value=report[name], file=file, byte=byte, rule=rule)
-    for reason in report["release_reasons"]:
-        yield Reason(why="release", value=report["release"], rule=reason)
-    abort = folder.plain.get("abort")
-    rule = "a broker removes abort when it stops in order, and locks lock while it runs"
-    yield Reason(
-        why="stopped",
-        value=report["stopped"],
-        file=None if abort is None else abort.name,
-        rule=rule,
-    )
 
 
 def describe(store: OpenedStore) -> dict[str, Any]:
     """The report of ``info``: names and values."""
     folder = store.folder
-    files = store.log_files
+    files = folder.commit_log
     first = _first_message(store, files)
     release, reasons = _release(store)
     report: dict[str, Any] = {
@@ -103,7 +59,6 @@ def describe(store: OpenedStore) -> dict[str, Any]:
         "end_of_files": files[-1].end if files else None,
         "first_stored": time_text(first),
         "newest_flushed": None,
-        "dledger": _members(store),
         "epochs": _epochs(store),
         "identity": _identity(store),
         "topics": len({topic for topic, _ in store.queue_names}),
@@ -125,7 +80,6 @@ def describe(store: OpenedStore) -> dict[str, Any]:
 def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
     import numpy as np
 
-    head = 48 if store.is_dledger and not store.folder.commit_log else 0
     for file in files:
         try:
             with open_blocks(file, block_size=_LONGEST) as blocks:
@@ -133,27 +87,11 @@ def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
         except OSError as error:
             store.pass_over(file, error)
             continue
-        if message_parts(view, head) is not None:
+        if message_parts(view, 0) is not None:
             data = np.frombuffer(view, np.uint8)
-            message = Messages(data, np.array([head], np.int64))
+            message = Messages(data, np.zeros(1, np.int64))
             return int(message.numbers("store_timestamp")[0])
     return None
-
-
-def _members(store: OpenedStore) -> list[str]:
-    """What each member of DLedger noted about itself; empty for a plain log."""
-    state = store.folder.dledger_state
-    texts: list[str] = []
-    for folder in sorted({name.partition("/")[0] for name in state}):
-        words = [folder.removeprefix("dledger-")]
-        term = _read(store, state.get(f"{folder}/currterm"), dledger.decode_dledger_term)
-        if term is not None:
-            words += [f"term {term.term}", f"voted for {term.vote_leader or 'nobody'}"]
-        noted = _read(store, state.get(f"{folder}/checkpoint"), dledger.decode_dledger_checkpoint)
-        if noted is not None:
-            words += [f"last entry {noted.end_index}", f"committed {noted.committed_index}"]
-        texts.append(", ".join(words))
-    return texts
 
 
 def _epochs(store: OpenedStore) -> list[str]:
@@ -197,9 +135,7 @@ def _kinds(store: OpenedStore) -> list[str]:
     kinds: list[str] = []
     if folder.commit_log:
         kinds.append("commit log")
-    if folder.dledger:
-        kinds.append("DLedger")
-    if len({file.path.parent for file in folder.commit_log}) > 1 and not store.is_packed:
+    if len({file.path.parent for file in folder.commit_log}) > 1:
         kinds.append("several paths")
     kinds += [
         kind
@@ -210,8 +146,6 @@ def _kinds(store: OpenedStore) -> list[str]:
         kinds.append("batch queues")
     if folder.extensions:
         kinds.append("queue extensions")
-    if folder.compaction_logs:
-        kinds.append("compacted topics")
     if folder.timer_log:
         kinds.append("timers")
     return kinds
@@ -231,7 +165,6 @@ def _release(store: OpenedStore) -> tuple[str, list[str]]:
         "the fourth or fifth word of checkpoint, since 5.0": bool(words[3] or words[4]),
         "timers, since 5.0": bool(folder.timer_log or "timercheck" in folder.config),
         "batch queues, since 5.0": bool(folder.batch_queues),
-        "compacted topics, since 5.0": bool(folder.compaction_logs),
         "consumerOrderInfo.json, since 5.0": "consumerOrderInfo.json" in folder.config,
         "queues or configuration in RocksDB, since 5.2": any(
             name.startswith(("consumequeue", "config/")) for name in folder.rocksdb
@@ -251,8 +184,6 @@ def _stopped(store: OpenedStore) -> str:
         return "a broker is running"
     if not store.folder.plain:
         return "unknown"
-    if store.is_packed and store.abort is not None:
-        return "killed, or packed while a broker was running: abort is there"
     if store.abort is None:
         return "orderly"
     return "killed, or the machine went down: abort is there"
@@ -261,7 +192,7 @@ def _stopped(store: OpenedStore) -> str:
 def _missing(store: OpenedStore) -> list[str]:
     folder = store.folder
     missing: list[str] = []
-    if not folder.commit_log and not folder.dledger:
+    if not folder.commit_log:
         missing.append("commitlog")
     has_rocksdb_queues = any(name.startswith("consumequeue") for name in folder.rocksdb)
     if not folder.queues and not folder.batch_queues and not has_rocksdb_queues:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections import deque
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.formats.json_rows import JsonRows, body_texts
-from rocketwire_tools.store.jobs import results, written
+from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
-from rocketwire_tools.store.queued.scans import scans_of_topics
-from rocketwire_tools.store.reasons import Reason, write_reasons
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.engine.scan import LogScan
@@ -49,88 +46,35 @@ _LINES: Final = 1000
 def run(arguments: argparse.Namespace) -> int:
     """List messages."""
     stores = open_stores(arguments.paths)
-    if arguments.why:
-        arguments.jobs = 1  # other processes do not say which bytes are no message
-    if arguments.queues:
-        scans = scans_of_topics(stores, arguments)
-    else:
-        scans = scans_of(stores, is_compacted=arguments.compacted)
+    scans = scans_of(stores)
     if arguments.limit is not None:
         pieces = _encoded(arguments, _limited(_rows(scans, arguments), arguments.limit))
+    else:
+        pieces = results(arguments, scans, encode)
+    with closing(pieces):
         if arguments.json:
-            for lines, _ in pieces:
+            for lines in pieces:
                 sys.stdout.buffer.write(lines)
         else:
             _write_tables(pieces, _columns(arguments))
-    elif arguments.json:
-        importlib.import_module("rocketwire_tools.store.formats.json_columns")  # before a fork
-        deque(written(arguments, scans, encode, sys.stdout.buffer), maxlen=0)
-    else:
-        _write_tables(results(arguments, scans, encode), _columns(arguments))
-    if arguments.why:
-        write_reasons(_reasons(arguments, scans), is_json=arguments.json)
     is_damaged = any(scan.is_damaged for scan in scans)
     if is_damaged:
         print("some bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
     return 0 if are_whole(stores) and not is_damaged else 1
 
 
-_BYTES: Final = {
-    "size": (0, "total size"),
-    "magic": (4, "magic number"),
-    "crc_ok": (8, "whether the CRC-32 of the body is the number there"),
-    "queue_id": (12, "queue id"),
-    "flag": (16, "flag"),
-    "queue_offset": (20, "queue offset"),
-    "physical_offset": (28, "physical offset"),
-    "sys_flag": (36, "system flag"),
-    "born_timestamp": (40, "born timestamp"),
-    "born_host": (48, "address and port of the sender"),
-    "store_timestamp": (56, "store timestamp"),
-    "store_host": (64, "address and port of the broker"),
-    "reconsume_times": (72, "reconsume times"),
-    "prepared_transaction_offset": (76, "physical offset of the half message"),
-    "body_length": (84, "body size, less what inner batches and compression change"),
-    "body": (88, "body, inflated"),
-    "file": (None, "file that has the message; byte = physical_offset less its name"),
-    "topic": (None, "behind the body, with its length before it"),
-    "properties": (None, "behind the topic, with their length before them"),
-    "state": (None, "live before damage; behind it saved, or a ghost of older data"),
-    "kind": (None, "by the topic: what brokers write for themselves, or a message"),
-}
-"""Column → first byte in a message (12 more behind each IPv6 address), and what stands there."""
-
-_OF_PROPERTIES: Final = "of the properties, behind the topic"
-
-
-def _reasons(arguments: argparse.Namespace, scans: Sequence[LogScan]) -> Iterator[Reason]:
-    """Where each column stands in a message, and which bytes of the log are none."""
-    for name in _columns(arguments):
-        byte, rule = _BYTES.get(name, (None, _OF_PROPERTIES))
-        yield Reason(why=name, byte=byte, rule=rule)
-    for scan in scans:
-        for region in scan.regions:
-            yield Reason(
-                why="no message",
-                value=region.size,
-                file=region.file,
-                byte=region.position,
-                rule=region.reason or str(region.kind),
-            )
-
-
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[Any]:
-    """The messages of a log: as lines of JSON, each with None, or as lists of cells."""
+    """The messages of a log: as lines of JSON, or as lists of cells."""
     return _encoded(arguments, _rows([scan], arguments))
 
 
-def _encoded(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Iterator[Any]:
+def _encoded(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Generator[Any]:
     names = _columns(arguments)
     form = "text" if arguments.body == "none" else arguments.body
     encoder = JsonRows(names, form)
     for rows in parts:
         if arguments.json:
-            yield encoder.encode(rows), None
+            yield encoder.encode(rows)
         else:
             yield list(_values(rows, names, form))
 
@@ -162,8 +106,6 @@ def _columns(arguments: argparse.Namespace) -> list[str]:
                 raise ValueError(f"no column {name!r}; there are {', '.join(COLUMNS)}")
     else:
         names = list(JSON_COLUMNS if arguments.json else TABLE_COLUMNS)
-    if arguments.why:
-        names = list(dict.fromkeys(("file", "physical_offset", *names)))
     if arguments.body != "none" and "body" not in names:
         names.append("body")
     return names

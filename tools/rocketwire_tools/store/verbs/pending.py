@@ -21,7 +21,6 @@ from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, time_text, write_table
-from rocketwire_tools.store.reasons import place_of
 from rocketwire_tools.store.selecting import selected_rows
 from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
 from rocketwire_tools.terminal import print_error
@@ -57,8 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
     }
     _warn_of_rocksdb(store)
     for name, lines in sections.items():
-        if arguments.why:
-            lines = ({**line, **_why(store, name, line)} for line in lines)
         if arguments.json:
             for line in lines:
                 sys.stdout.buffer.write(json_line({"what": name, **line}))
@@ -67,26 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
     if work.is_damaged:
         print_error("some bytes are damaged or missing; rocketwire-store check")
     return 0 if are_whole([store]) and not work.is_damaged else 1
-
-
-_RULES: Final = {
-    "lag": "the end of the queue, by its last unit or message, less the group's offset in the file",
-    "delayed": "a message of SCHEDULE_TOPIC_XXXX at or after the offset of its level in"
-    " delayOffset.json",
-    "timer": "a record of the timer log that a slot of the wheel leads to, and that none deletes",
-    "transaction": "a half message that no op message and no committed message names",
-    "pop": "a check point of the revive log, or a record of kvStore, without acknowledgement",
-}
-
-
-def _why(store: OpenedStore, name: str, line: dict[str, Any]) -> dict[str, Any]:
-    """File, byte and rule of a line."""
-    files = store.folder.commit_log or store.folder.dledger
-    place = place_of(files, line.get("physical_offset"))
-    if name == "lag":
-        config = store.config("consumerOffset.json")
-        place["file"] = config and config[1]
-    return {**place, "rule": _RULES[name]}
 
 
 _STORE: Final = "rocksdbstore"

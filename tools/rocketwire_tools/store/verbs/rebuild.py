@@ -74,7 +74,7 @@ _TIMER_CHECK: Final = "timercheck"
 def run(arguments: argparse.Namespace) -> int:
     """Build a new store."""
     store = OpenedStore(arguments.paths)
-    if not store.log_files:
+    if not store.folder.commit_log:
         raise ValueError("there is no commit log")
     if store.is_in_use():
         print(
@@ -156,7 +156,7 @@ def _build_on_disk(
 
 
 def _require_room(store: OpenedStore, folder: Path) -> None:
-    used = sum(min(file.allocated, file.size) for file in store.log_files)
+    used = sum(min(file.allocated, file.size) for file in store.folder.commit_log)
     needed = int(used * _ROOM)
     free = shutil.disk_usage(folder).free
     if needed > free:
@@ -193,7 +193,7 @@ def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, An
     if arguments.tag_index != "auto":
         indexes_tags = arguments.tag_index == "yes"
     return {
-        "log_file_size": _log_file_size(store.log_files, arguments.log_file_size),
+        "log_file_size": _log_file_size(store.folder.commit_log, arguments.log_file_size),
         "queue_file_size": arguments.queue_file_size
         or _queue_file_size(folder.queues, UNIT_SIZE, QUEUE_FILE_SIZE),
         "batch_queue_file_size": _queue_file_size(
@@ -275,7 +275,6 @@ def _build(
             if file.offset % size == 0
         ]
         scan.block_size = _BLOCK_SIZE
-        rebuild.begin(scan)
         for block in with_progress(scan):
             rebuild.add(block, scan.regions)
         report.has_torn_end |= has_torn_end(scan)
@@ -354,8 +353,6 @@ def _copy_timers(store: OpenedStore, files: Files) -> bool:
     """
     folder = store.folder
     check = folder.config.get(_TIMER_CHECK)
-    if store.is_dledger:  # the timer log has physical offsets, which are others now
-        return False
     if check is None or not folder.timer_wheels or not folder.timer_log:
         return False
     sizes = {file.name: size for file, size in timers_of_other_size(folder)}
@@ -368,7 +365,7 @@ def _copy_timers(store: OpenedStore, files: Files) -> bool:
 def _damage_of_timers(store: OpenedStore) -> int:
     """How much of the timer wheel and its log is damaged."""
     findings = Findings()
-    check_timers(store, findings, store.log_files[0].offset)
+    check_timers(store, findings, store.folder.commit_log[0].offset)
     return sum(count for _, count in findings.counts.values())
 
 

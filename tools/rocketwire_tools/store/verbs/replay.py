@@ -20,12 +20,11 @@ from rocketwire_tools.admin.cli.settings import settings_of
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.command import UsageError
 from rocketwire_tools.store.engine.rows import TopicNames
-from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, write_table
-from rocketwire_tools.store.replaying.journal import FirstMessage, Journal
+from rocketwire_tools.store.replaying.journal import Journal
 from rocketwire_tools.store.replaying.mapping import TopicMap, choose_queue
-from rocketwire_tools.store.replaying.outgoing import digest_of, messages_of
+from rocketwire_tools.store.replaying.outgoing import messages_of
 from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
 from rocketwire_tools.store.selecting import passing_rows, selection_of
 from rocketwire_tools.terminal import print_error
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientConfig, ClientInstance
     from rocketwire.errors import BrokerError
     from rocketwire_tools.store.engine.filters import Selection
-    from rocketwire_tools.store.replaying.journal import JournalLane
     from rocketwire_tools.store.replaying.outgoing import ReplayMessage
 
 INTERRUPTED: Final = 130
@@ -127,43 +125,6 @@ class StoredMessages:
         """Whether a part of the log was left out because of damage."""
         return any(self.omissions(0).values()) or not are_whole([self.store])
 
-    def first(self) -> FirstMessage | None:
-        """The first message of the log; None without one."""
-        for scan in self.store.scans():
-            for block in scan:
-                position = int(block.messages.positions[0])
-                record = block.view[position : position + int(block.messages.sizes[0])]
-                return FirstMessage(block.base + position, digest_of(record))
-        return None
-
-    def check(self, journal: Journal) -> None:
-        """Check that the store has what a journal says.
-
-        Raises:
-            ValueError: the journal belongs to another store.
-        """
-        lasts = [lane.last for lane in journal.lanes.values() if lane.last is not None]
-        places = [FirstMessage(last.physical_offset, last.digest) for last in lasts]
-        if journal.store is not None:
-            places.append(journal.store)
-        begin = self.store.log_files[0].offset if self.store.log_files else 0
-        for offset, digest in places:
-            record = at_physical_offset(self.store, offset, "journal")
-            if offset >= begin and (record is None or digest_of(record.data) != digest):
-                raise ValueError(
-                    f"the journal belongs to another store: offset {offset} of this one does not"
-                    " have the message that it names"
-                )
-
-    def last_of(self, lane: JournalLane) -> ReplayMessage | None:
-        """The last message of a lane that the target has; see ``Replayer.check_target``."""
-        if lane.stored is None:
-            return None
-        record = at_physical_offset(self.store, lane.stored.physical_offset, "journal")
-        messages = messages_of(record.rows().unfolded()) if record is not None else ()
-        position = lane.stored.position
-        return next((one for one in messages if one is not None and one.position == position), None)
-
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay messages."""
@@ -174,14 +135,8 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.topic, arguments.system = list(topics.topics), bool(topics.topics)
     messages = StoredMessages(OpenedStore(arguments.paths), selection_of(arguments), topics)
     config = _client_config(arguments)
-    journal = Journal(
-        arguments.journal,
-        _as_json(selection),
-        messages.first(),
-        is_read_only=arguments.dry_run,
-    )
+    journal = Journal(arguments.journal, _as_json(selection), is_read_only=arguments.dry_run)
     try:
-        messages.check(journal)
         work = partial(_dry_run if arguments.dry_run else _replay, arguments, config)
         return trio.run(work, messages, journal)
     except (ReplayError, RocketWireError) as error:
@@ -237,7 +192,7 @@ async def _replay(
     begin, error, signal = time.monotonic(), None, 0
     async with open_client(config) as instance:
         replayer = _replayer(arguments, config, instance, messages, journal)
-        await replayer.check_target(messages.last_of)
+        await replayer.check_target()
         async with stopping() as stop, trio.open_nursery() as nursery:
 
             async def stop_when_requested() -> None:
@@ -270,7 +225,7 @@ async def _replay(
 
 
 async def _show_progress(replayer: Replayer, messages: StoredMessages) -> None:
-    files = messages.store.log_files
+    files = messages.store.folder.commit_log
     start, size = files[0].offset, max(files[-1].end - files[0].offset, 1)
     begin, counts = time.monotonic(), replayer.counts
     try:
@@ -305,7 +260,7 @@ async def _dry_run(
     for message in messages:
         place = message.topic, message.queue_id
         lane = journal.lanes.get(place)
-        if lane is not None and lane.last is not None and message.position <= lane.last.position:
+        if lane is not None and lane.has_done(message.position):
             done += 1
             continue
         counts[place] += 1

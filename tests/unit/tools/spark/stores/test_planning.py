@@ -96,7 +96,7 @@ def test_a_small_log_is_one_part_that_needs_no_pass(
 
     (part,) = parts(read_options({"path": str(root)}), ("state",))
 
-    assert (part.start, part.stop) == (0, OpenedStore([root]).log_files[-1].end)
+    assert (part.start, part.stop) == (0, OpenedStore([root]).folder.commit_log[-1].end)
 
 
 def test_a_pass_tells_later_parts_of_damage_before_them(root: Path) -> None:

@@ -37,9 +37,7 @@ def exported(root: Path, out: Path, *arguments: str, fields: Sequence[str] = EVE
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("release", "kind"), [(release, kind) for release, kind in PACKED if kind != "dledger"]
-)
+@pytest.mark.parametrize(("release", "kind"), PACKED)
 def test_parts_of_any_size_give_the_rows_of_the_command(
     packed_store: Callable[[str, str], BrokerStore],
     read_rows: ReadRows,

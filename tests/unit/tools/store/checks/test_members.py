@@ -1,4 +1,4 @@
-"""What members of DLedger and brokers of a controller noted, against their logs."""
+"""What brokers of a controller noted, against their logs."""
 
 from __future__ import annotations
 
@@ -8,21 +8,14 @@ import pytest
 
 from rocketwire.wire.checksum import crc32
 from rocketwire_tools.store.checks.findings import FindingKind
-from tests.support.java.peers import CURRENT, OLD
+from tests.support.java.peers import CURRENT
 from tests.support.stores.checked import checked
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from rocketwire_tools.store.checks.findings import Finding
-    from tests.support.stores import BrokerStore
-
-
-@pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return unpack(CURRENT, "dledger", tmp_path_factory.mktemp("ledger")).root
 
 
 @pytest.fixture(scope="module")
@@ -40,39 +33,8 @@ def check_with(file: Path, data: bytes, root: Path) -> list[Finding]:
         file.write_bytes(before)
 
 
-@pytest.mark.parametrize(
-    ("release", "kind"), [(CURRENT, "dledger"), (OLD, "dledger"), (CURRENT, "controller")]
-)
-def test_a_store_as_its_broker_left_it_has_no_findings(
-    release: str, kind: str, packed_store: Callable[[str, str], BrokerStore]
-) -> None:
-    assert checked(packed_store(release, kind).root).findings.kept == []
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "text"),
-    [
-        (
-            "checkpoint",
-            b"endIndex=250\ncommittedIndex=245\n",
-            "entries up to 245 were committed, the log ends with 241",
-        ),
-        (
-            "checkpoint",
-            b"endIndex=243\ncommittedIndex=240\n",
-            "the log ended with entry 243, now it ends with 241",
-        ),
-        ("checkpoint", b"", "endIndex is missing"),
-        ("currterm", b"currTerm=-1\n", "the term is -1, and the last entry has 0"),
-        ("currterm", bytes(10), "currTerm is missing"),
-    ],
-)
-def test_what_a_member_lost_is_damage(name: str, data: bytes, text: str, ledger: Path) -> None:
-    (finding,) = check_with(ledger / "dledger-n0" / name, data, ledger)
-
-    assert finding.text == text
-    assert finding.file == f"dledger-n0/{name}"
-    assert (finding.kind, finding.is_damage) == (FindingKind.DLEDGER, True)
+def test_a_store_as_its_broker_left_it_has_no_findings(controlled: Path) -> None:
+    assert checked(controlled).findings.kept == []
 
 
 @pytest.mark.parametrize(

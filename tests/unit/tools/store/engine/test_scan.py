@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -88,30 +87,6 @@ def test_messages_after_a_hole_are_saved(copy: BrokerStore) -> None:
     assert sum(region.is_damage for region in scan.regions) == 1
 
 
-@pytest.mark.parametrize("field", [0, 4, 84])
-def test_a_wrong_bit_in_a_size_costs_one_message(copy: BrokerStore, field: int) -> None:
-    offsets = sorted(offsets_of(copy))
-    victim = offsets[7]
-    write(copy, victim + field, b"\x11")
-
-    messages, scan = scan_of(copy.root)
-
-    assert sorted(messages) == [offset for offset in offsets if offset != victim]
-    (region,) = (region for region in scan.regions if region.is_damage)
-    assert (region.start, region.size) == (victim, offsets_of(copy)[victim])
-
-
-def test_a_message_that_stands_elsewhere_than_it_says_is_damage(copy: BrokerStore) -> None:
-    offsets = sorted(offsets_of(copy))
-    write(copy, offsets[5] + 28, (12345).to_bytes(8, "big"))
-
-    messages, scan = scan_of(copy.root)
-
-    assert sorted(messages) == [offset for offset in offsets if offset != offsets[5]]
-    (region,) = (region for region in scan.regions if region.is_damage)
-    assert "physical offset 12345" in region.reason
-
-
 def test_a_torn_last_message_is_the_only_loss(copy: BrokerStore) -> None:
     offsets = sorted(offsets_of(copy))
     write(copy, offsets[-1] + 60, bytes(offsets_of(copy)[offsets[-1]] - 60))
@@ -182,28 +157,6 @@ def test_a_short_file_gives_its_whole_messages(copy: BrokerStore) -> None:
         if offset + size <= lost.start or offset >= lost.stop
     ]
     assert RegionKind.GAP in {region.kind for region in scan.regions}
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_random_damage_costs_only_what_it_touches(copy: BrokerStore, seed: int) -> None:
-    chance = random.Random(seed)
-    sizes = offsets_of(copy)
-    log = sorted(sizes)
-    end = log[-1] + sizes[log[-1]]
-    spans: list[range] = []
-    for _ in range(chance.randint(1, 4)):
-        start = chance.randrange(end)
-        length = min(chance.choice([1, 4, 40, 500, 5000]), end - start)
-        damage = chance.choice([bytes(length), chance.randbytes(length)])
-        write(copy, start, damage)
-        spans.append(range(start, start + length))
-
-    messages, _ = scan_of(copy.root, chance.choice([8 << 20, 4096]))
-
-    assert messages.keys() <= sizes.keys()
-    for offset, size in sizes.items():
-        is_touched = any(span.start < offset + size and span.stop > offset for span in spans)
-        assert is_touched or offset in messages
 
 
 def test_a_scan_can_begin_and_end_at_offsets(plain: BrokerStore) -> None:

@@ -30,7 +30,6 @@ def make() -> Make:
             ReplayMessage(
                 physical_offset=100 * number,
                 batch_index=NO_BATCH,
-                digest=f"{number:016x}",
                 topic=topic,
                 queue_id=number % queues,
                 queue_offset=number // queues,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.verbs.info import describe
-from tests.support.java.peers import CURRENT, OLD
+from tests.support.java.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
@@ -18,16 +16,6 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 
-@pytest.mark.parametrize(("release", "last"), [(CURRENT, 241), (OLD, 235)])
-def test_a_member_of_dledger_is_described(
-    release: str, last: int, packed_store: Callable[[str, str], BrokerStore]
-) -> None:
-    report = describe(OpenedStore([packed_store(release, "dledger").root]))
-
-    assert report["dledger"] == [f"n0, term 0, voted for n0, last entry {last}, committed {last}"]
-    assert (report["epochs"], report["identity"]) == ([], None)
-
-
 def test_a_broker_of_a_controller_is_described(
     packed_store: Callable[[str, str], BrokerStore],
 ) -> None:
@@ -35,7 +23,6 @@ def test_a_broker_of_a_controller_is_described(
 
     assert report["epochs"] == ["1 from offset 0"]
     assert report["identity"] == "DefaultCluster, broker-a, 1"
-    assert report["dledger"] == []
 
 
 def test_epochs_are_read_from_the_copy_if_the_file_is_broken(tmp_path: Path) -> None:

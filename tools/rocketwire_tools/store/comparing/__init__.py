@@ -1,1 +1,0 @@
-"""Two stores, compared by content: logs, queues, index, configuration and further files."""

@@ -1,1 +1,0 @@
-"""Messages of chosen topics, found through their consume queues."""
