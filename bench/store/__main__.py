@@ -49,7 +49,6 @@ VERBS: Final[dict[str, tuple[str, ...]]] = {
     "folder": ("export", "-o", "OUT/"),
     "jsonl": ("export", "-o", "OUT.jsonl"),
     "messages": ("messages", "--json"),
-    "topic": ("stat", "--topic", "bench-topic-2", "--by", "queue", "--queues"),
 }
 """Name of a measurement → words of the command."""
 TEXTS: Final = {
@@ -58,7 +57,6 @@ TEXTS: Final = {
     "key": "messages with a key, without an index",
     "parquet": "export to Parquet with bodies",
     "uncompressed": "the same without compression",
-    "topic": "stat of one topic of five by its queues, by bytes of the log",
 }
 SPEEDS: Final = {
     ("stat", "A"): 1000.0,
@@ -75,7 +73,6 @@ JSON_LINES: Final = 120.0
 """Thousands of messages a second."""
 IN_TWO: Final = {
     "stat": "stat",
-    "check": "check",
     "messages": "messages",
     "jsonl": "export to a file of JSON lines",
     "folder": "export to a folder of Parquet",
