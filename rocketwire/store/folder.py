@@ -101,7 +101,6 @@ class StoreFolder:
         rocksdb: name of a folder that holds a RocksDB, below the root → its files.
         unknown: names of files that belong to nothing.
         ignored: names of symbolic links, of special files, and of folders in the place of a file.
-        empty: names of folders without anything in them.
         unreadable: name of each folder or file whose entry cannot be read → what the system says.
     """
 
@@ -124,7 +123,6 @@ class StoreFolder:
     rocksdb: dict[str, list[StoreFile]] = field(default_factory=dict[str, list[StoreFile]])
     unknown: list[str] = field(default_factory=list[str])
     ignored: list[str] = field(default_factory=list[str])
-    empty: list[str] = field(default_factory=list[str])
     unreadable: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -241,7 +239,6 @@ def _add_tree(
     while folders:
         below = folders.pop()
         plain: list[os.DirEntry[str]] = []
-        before = count
         try:
             # a Path for each of 100,000 folders takes a quarter of the time
             with os.scandir(f"{root}/{below}" if below else root) as entries:
@@ -252,8 +249,6 @@ def _add_tree(
                     if progress is not None and not count % _BETWEEN_REPORTS:
                         progress(count)
                     _sort_entry(entry, _below(below, entry.name), folders, plain, folder.ignored)
-            if count == before:
-                folder.empty.append(below)
             _add_entries(folder, root, below, plain)
         except OSError as error:
             if not below:
@@ -409,4 +404,3 @@ def _sort_files(folder: StoreFolder) -> None:
     folder.index.sort(key=lambda file: file.name)
     folder.unknown.sort()
     folder.ignored.sort()
-    folder.empty.sort()

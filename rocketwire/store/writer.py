@@ -3,10 +3,9 @@
 Writers here decide what stands where; a ``Files`` writes it.  ``DiskFiles`` writes to a folder, and
 ``NoFiles`` only counts.
 
-* ``CommitLogWriter`` appends messages; a file that is full ends with a blank.
+* ``CommitLogWriter`` writes messages; a file that is full ends with a blank.
 * ``QueueWriter`` puts units of a consume queue at their queue offsets.
 * ``IndexWriter`` adds keys to index files.
-* ``StoreWriter`` does all of it for each message.
 """
 
 from __future__ import annotations
@@ -16,18 +15,16 @@ import os
 import re
 import sys
 from array import array
-from dataclasses import replace
 from datetime import datetime
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import split
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store import layouts
-from rocketwire.store.checkpoint import Checkpoint, encode_checkpoint
-from rocketwire.store.commit_log import BLANK_MAGIC, BLANK_SIZE, SMALLEST_MESSAGE
+from rocketwire.store.commit_log import BLANK_MAGIC, SMALLEST_MESSAGE
 from rocketwire.store.consume_queue import PRE_BLANK_SIZE, UNIT_SIZE, QueueUnit, encode_unit
 from rocketwire.store.consume_queue import tags_code as tags_code_of
 from rocketwire.store.folder import NAME_LENGTH
@@ -39,7 +36,6 @@ from rocketwire.store.index_file import (
     Geometry,
     IndexHeader,
     encode_index_header,
-    key_hash,
 )
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
@@ -47,9 +43,6 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
-
-LOG_FILE_SIZE: Final = 1 << 30
-"""Java: ``MessageStoreConfig.mappedFileSizeCommitLog``."""
 
 QUEUE_FILE_SIZE: Final = 300_000 * UNIT_SIZE
 """Java: ``MessageStoreConfig.mappedFileSizeConsumeQueue``."""
@@ -252,18 +245,6 @@ class Stream:
 # ---------------------------------------------------------------------------- commit log
 
 
-class Appended(NamedTuple):
-    """Where a message stands.
-
-    Attributes:
-        physical_offset: in the commit log.
-        size: of the message.
-    """
-
-    physical_offset: int
-    size: int
-
-
 def blank(size: int) -> bytes:
     """The first bytes of a blank (Java: ``CommitLog.DefaultAppendMessageCallback``).
 
@@ -311,51 +292,19 @@ def filler(physical_offset: int, size: int, store_timestamp: int) -> bytes | Non
 
 
 class CommitLogWriter:
-    """Appends messages to a commit log.
+    """Writes messages of a commit log.
 
     Args:
         files: where its files are written.
         file_size: of each file.
-        end: offset at which the next message stands.
 
     Attributes:
         end: offset at which the next message stands, if it fits into the file.
     """
 
-    def __init__(self, files: Files, *, file_size: int = LOG_FILE_SIZE, end: int = 0) -> None:
+    def __init__(self, files: Files, *, file_size: int) -> None:
         self._stream = Stream(files, "commitlog", file_size)
-        self.end = end
-
-    def append(self, message: StoredMessage) -> Appended:
-        """Append a message; its physical offset and the checksum of its body are set.
-
-        Raises:
-            EncodeError: a field of the message is invalid.
-            ValueError: the message is larger than a file.
-        """
-        body_crc = crc32(message.body or b"")
-        data = encode_stored_message(
-            replace(message, body_crc=body_crc, commit_log_offset=self.end)
-        )
-        if len(data) + BLANK_SIZE > self._stream.file_size:
-            raise ValueError(f"a message of {len(data)} bytes fits into no file of the commit log")
-        if len(data) + BLANK_SIZE > self._left:
-            self.roll()
-            data = encode_stored_message(
-                replace(message, body_crc=body_crc, commit_log_offset=self.end)
-            )
-        appended = Appended(self.end, len(data))
-        self.write(self.end, data)
-        return appended
-
-    @property
-    def _left(self) -> int:
-        return self._stream.file_size - self.end % self._stream.file_size
-
-    def roll(self) -> None:
-        """Go on with the next file; what is left of the current one becomes a blank."""
-        if self.end % self._stream.file_size:
-            self.fill_to_end(self.end)
+        self.end = 0
 
     def write(self, offset: int, data: Data) -> None:
         """Write bytes of messages that are laid out already, in one file.
@@ -656,93 +605,6 @@ def _index_name(store_timestamp: int, previous: str) -> str:
     time = datetime.fromtimestamp(max(store_timestamp, 0) // 1000)
     name = f"{time:%Y%m%d%H%M%S}{max(store_timestamp, 0) % 1000:03d}"
     return name if name > previous else f"{int(previous) + 1:017d}"
-
-
-# ---------------------------------------------------------------------------- all of it
-
-
-class StoreWriter:
-    """Appends messages to a store, with their queue units and keys.
-
-    Queue offsets count up from 0 for each queue.
-
-    Args:
-        files: where it is written.
-        log_file_size: of each file of the commit log.
-        queue_file_size: of each file of a queue.
-        geometry: of index files.
-        with_tags: whether tags are indexed, as since 5.5.
-    """
-
-    def __init__(
-        self,
-        files: Files,
-        *,
-        log_file_size: int = LOG_FILE_SIZE,
-        queue_file_size: int = QUEUE_FILE_SIZE,
-        geometry: Geometry = DEFAULT_GEOMETRY,
-        with_tags: bool = True,
-    ) -> None:
-        self._files = files
-        self._log = CommitLogWriter(files, file_size=log_file_size)
-        self._index = IndexWriter(files, geometry)
-        self._queue_file_size = queue_file_size
-        self._queues: dict[tuple[str, int], QueueWriter] = {}
-        self._with_tags = with_tags
-        self._newest = 0
-        self._queued = 0
-
-    def append(self, message: StoredMessage) -> tuple[Appended, int]:
-        """Append a message, whose queue offset is set.
-
-        Returns:
-            Where it stands in the log, and its queue offset; that is 0 for a half message and one
-            that is rolled back, which are in no queue.
-
-        Raises:
-            EncodeError: a field of the message is invalid.
-            ValueError: the message is too large, or its topic or queue cannot have files.
-        """
-        folder = queue_folder(message.topic, message.queue_id)
-        is_queued = message.sys_flag & _TRANSACTION_BITS not in (_PREPARED, _ROLLED_BACK)
-        place = message.topic, message.queue_id
-        queue = self._queues.get(place)
-        offset = (queue.end or 0) if is_queued and queue is not None else 0
-        appended = self._log.append(replace(message, queue_offset=offset))
-        properties = message.properties or {}
-        if is_queued:
-            if queue is None:
-                queue = QueueWriter(self._files, folder, file_size=self._queue_file_size)
-                self._queues[place] = queue
-            code = tags_code(
-                message.topic,
-                properties.get(message_const.TAGS),
-                properties.get(message_const.DELAY),
-                message.store_timestamp,
-            )
-            unit = encode_unit(QueueUnit(*appended, code))
-            queue.put(offset, unit, message.store_timestamp)
-            self._queued = appended.physical_offset
-        keys = index_keys(message.topic, properties, message.sys_flag, with_tags=self._with_tags)
-        for topic, key in keys:
-            self._index.put(key_hash(topic, key), appended.physical_offset, message.store_timestamp)
-        self._newest = max(self._newest, message.store_timestamp)
-        return appended, offset
-
-    def roll(self) -> None:
-        """Go on with the next file of the commit log."""
-        self._log.roll()
-
-    def flush(self) -> None:
-        """Write everything, with a checkpoint, and wait until it is on the disk."""
-        for queue in self._queues.values():
-            queue.flush()
-        self._index.flush()
-        checkpoint = Checkpoint(
-            self._newest, self._newest, self._index.full_timestamp, 0, 0, self._queued
-        )
-        write_file(self._files, "checkpoint", encode_checkpoint(checkpoint))
-        self._files.flush()
 
 
 def write_file(files: Files, name: str, data: Data) -> None:

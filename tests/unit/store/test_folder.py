@@ -218,17 +218,6 @@ def test_a_link_that_leads_to_itself_is_an_error(tmp_path: Path) -> None:
         read_folder([tmp_path / "circle"])
 
 
-def test_folders_without_anything_are_named(tmp_path: Path) -> None:
-    create(tmp_path, f"consumequeue/orders/0/{FIRST}")
-    (tmp_path / "consumequeue" / "orders" / "1").mkdir()
-    (tmp_path / "index").mkdir()
-
-    folder = read_folder([tmp_path])
-
-    assert folder.empty == ["consumequeue/orders/1", "index"]
-    assert list(folder.queues) == [("orders", 0)]
-
-
 def test_a_file_that_a_broker_deletes_meanwhile_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,19 +255,6 @@ def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
         monkeypatch.setattr(os, "scandir", list_)
 
     return deny
-
-
-def test_a_folder_that_cannot_be_listed_is_named_and_the_others_are_read(
-    tmp_path: Path, deny: Callable[[Path, int], None]
-) -> None:
-    create(tmp_path, f"commitlog/{FIRST}", f"consumequeue/a/0/{FIRST}", f"consumequeue/b/0/{FIRST}")
-    deny(tmp_path / "consumequeue" / "a" / "0", errno.EACCES)
-
-    folder = read_folder([tmp_path])
-
-    assert folder.unreadable == {"consumequeue/a/0": "Permission denied"}
-    assert list(folder.queues) == [("b", 0)]
-    assert [file.offset for file in folder.commit_log] == [0]
 
 
 def test_a_root_that_cannot_be_listed_is_an_error(

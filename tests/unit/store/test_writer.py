@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from rocketwire.errors import EncodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.store import commit_log, consume_queue, index_file
 from rocketwire.store.config_files import decode_config
@@ -18,12 +17,10 @@ from rocketwire.store.writer import (
     FILLER_TOPIC,
     MAX_FILLER,
     MIN_FILLER,
-    CommitLogWriter,
     DiskFiles,
     IndexWriter,
     NoFiles,
     QueueWriter,
-    StoreWriter,
     blank,
     encode_config,
     filler,
@@ -141,65 +138,6 @@ def test_a_dry_run_counts_bytes_and_names() -> None:
 
 
 # ---------------------------------------------------------------------------- commit log
-
-
-def test_a_message_that_does_not_fit_goes_to_the_next_file_behind_a_blank(tmp_path: Path) -> None:
-    log = CommitLogWriter(DiskFiles(tmp_path), file_size=500)
-
-    appended = [log.append(message(body=bytes([65 + number]) * 60)) for number in range(5)]
-
-    offsets = [place.physical_offset for place in appended]
-    size = appended[0].size
-    assert offsets == [0, size, 2 * size, 500, 500 + size]
-    data = read(tmp_path / "commitlog")
-    assert commit_log.blank_size(data, 3 * size) == 500 - 3 * size
-    assert [one.commit_log_offset for one in stored(data)] == offsets
-    assert log.name_at(offsets[-1]) == "commitlog/00000000000000000500"
-
-
-@pytest.mark.parametrize(("left", "is_rolled"), [(7, True), (8, False), (9, False)])
-def test_eight_bytes_stay_behind_a_message(left: int, is_rolled: bool, tmp_path: Path) -> None:
-    size = CommitLogWriter(NoFiles()).append(message()).size
-    log = CommitLogWriter(DiskFiles(tmp_path), file_size=2 * size + left)
-
-    log.append(message())
-    second = log.append(message())
-
-    assert second.physical_offset == (2 * size + left if is_rolled else size)
-
-
-def test_a_message_larger_than_a_file_is_refused() -> None:
-    log = CommitLogWriter(NoFiles(), file_size=300)
-
-    with pytest.raises(ValueError, match="fits into no file"):
-        log.append(message(body=bytes(300)))
-
-    assert log.append(message()).physical_offset == 0
-
-
-def test_a_log_rolls_on_request_but_not_twice(tmp_path: Path) -> None:
-    log = CommitLogWriter(DiskFiles(tmp_path), file_size=1000, end=3000)
-    log.append(message())
-
-    log.roll()
-    log.roll()
-
-    assert log.end == 4000
-    assert log.append(message()).physical_offset == 4000
-    assert [path.name for path in sorted((tmp_path / "commitlog").iterdir())] == [
-        "00000000000000003000",
-        "00000000000000004000",
-    ]
-
-
-def test_a_message_without_a_body_has_no_checksum(tmp_path: Path) -> None:
-    log = CommitLogWriter(DiskFiles(tmp_path), file_size=1000)
-
-    log.append(message(body=b"", body_crc=77))
-
-    (copy,) = stored(read(tmp_path / "commitlog"))
-    assert copy.body_crc == 0
-    assert copy.body is None
 
 
 @pytest.mark.parametrize(
@@ -423,19 +361,6 @@ def test_an_index_without_entries_has_no_file(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------- all of it
-
-
-def test_a_message_of_a_topic_without_a_folder_is_refused_before_anything_is_written(
-    tmp_path: Path,
-) -> None:
-    writer = StoreWriter(DiskFiles(tmp_path), log_file_size=4096, geometry=GEOMETRY)
-
-    with pytest.raises(ValueError, match="no folder"):
-        writer.append(message("../out"))
-    with pytest.raises(EncodeError):
-        writer.append(message(queue_id=1 << 40))
-
-    assert list(tmp_path.iterdir()) == []
 
 
 # ---------------------------------------------------------------------------- configuration

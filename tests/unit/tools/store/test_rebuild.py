@@ -13,7 +13,7 @@ import pytest
 from rocketwire.store import commit_log, consume_queue
 from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import consumer_offsets, decode_config
-from rocketwire.store.writer import FILLER_TOPIC, MIN_FILLER, QUEUE_FILE_SIZE
+from rocketwire.store.writer import FILLER_TOPIC, QUEUE_FILE_SIZE
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.store.engine.blocks import FileBlocks
 from tests.support.java.peers import CURRENT
@@ -216,43 +216,6 @@ def test_a_dry_run_reports_the_same_and_writes_nothing(
 # ---------------------------------------------------------------------------- damage
 
 
-def test_zeros_become_fillers_and_queues_lead_to_the_next_message(
-    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    first, last = store.truth.pulled[20], store.truth.pulled[25]
-    end = last.physical_offset + last.size
-    overwrite(store.root, first.physical_offset, bytes(end - first.physical_offset))
-    out = tmp_path / "out"
-
-    report = json.loads(run("rebuild", "--json", out, store.root, status=1).out)
-
-    lost = store.truth.pulled[20:26]
-    assert_all_but(store, out, {one.physical_offset for one in lost})
-    assert log_messages(out)[first.physical_offset] == FILLER_TOPIC
-    assert report["missing_offsets"] == len(lost)
-    assert report["bytes_filled"] == end - first.physical_offset
-    for message in lost:
-        later = next(
-            one
-            for one in store.truth.queue(message.topic, message.queue_id).messages
-            if one.queue_offset > message.queue_offset and one not in lost
-        )
-        assert queue_places(out, message) == (later.physical_offset, later.size)
-
-
-@pytest.mark.parametrize("place", [30, 84, 88])
-def test_a_message_with_a_wrong_offset_or_body_becomes_a_filler(
-    place: int, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    broken = store.truth.pulled[7]
-    overwrite(store.root, broken.physical_offset + place, b"\x7f")
-    out = tmp_path / "out"
-
-    run("rebuild", out, store.root, status=1)
-
-    assert_all_but(store, out, {broken.physical_offset})
-
-
 def test_a_topic_that_leads_out_of_the_store_gets_no_queue(
     store: BrokerStore, run: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -279,23 +242,6 @@ def test_a_queue_offset_that_cannot_be_follows_the_one_before(
 
     assert report["misplaced_messages"] == 1
     assert files(out, "consumequeue") == files(store.root, "consumequeue")
-
-
-def test_a_missing_file_is_filled_and_begins_with_a_message(
-    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    (store.root / "commitlog" / f"{2 * FILE_SIZE:020d}").unlink()
-    out = tmp_path / "out"
-
-    run("rebuild", out, store.root, status=1)
-
-    lost = {
-        one.physical_offset for one in store.truth.pulled if one.physical_offset // FILE_SIZE == 2
-    }
-    assert_all_but(store, out, lost)
-    assert log_messages(out)[2 * FILE_SIZE] == FILLER_TOPIC
-    data = (out / "commitlog" / f"{2 * FILE_SIZE:020d}").read_bytes()
-    assert commit_log.blank_size(data, MIN_FILLER) == FILE_SIZE - MIN_FILLER
 
 
 def test_a_missing_first_file_moves_the_start_and_queues_have_pre_blanks(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 import tracemalloc
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire.store.writer import DiskFiles, StoreWriter
-from rocketwire.wire.message.stored import StoredMessage
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
 from rocketwire_tools.store.verbs.pending import read_log
@@ -24,12 +26,26 @@ HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 OP = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 
 
+def write(path: Path, messages: Iterable[StoredMessage]) -> OpenedStore:
+    """Write a commit log; offsets count up from 0 for each queue."""
+    data, ends = bytearray(), Counter[tuple[str, int]]()
+    for each in messages:
+        place = each.topic, each.queue_id
+        moved = replace(
+            each,
+            queue_offset=ends[place],
+            commit_log_offset=len(data),
+            body_crc=crc32(each.body or b""),
+        )
+        data += encode_stored_message(moved)
+        ends[place] += 1
+    (path / "commitlog").mkdir(parents=True)
+    (path / "commitlog" / f"{0:020}").write_bytes(data.ljust(4 << 20, b"\0"))
+    return OpenedStore([path])
+
+
 def read(path: Path, messages: Iterable[StoredMessage]) -> UnfinishedWork:
-    writer = StoreWriter(DiskFiles(path), log_file_size=4 << 20)
-    for message in messages:
-        writer.append(message)
-    writer.flush()
-    return read_log(OpenedStore([path]))
+    return read_log(write(path, messages))
 
 
 def message(topic: str, body: bytes = b"", queue: int = 0, **properties: str) -> StoredMessage:
@@ -137,11 +153,7 @@ def test_messages_of_a_store_do_not_stay_in_memory(tmp_path: Path) -> None:
     """Each would take more than a kilobyte, and a broker can have millions."""
     read(tmp_path / "small", [half("A")])  # imports
     delayed = (message("SCHEDULE_TOPIC_XXXX", UNIQ_KEY=str(n)) for n in range(1_000))
-    writer = StoreWriter(DiskFiles(tmp_path / "store"), log_file_size=4 << 20)
-    for each in delayed:
-        writer.append(each)
-    writer.flush()
-    store = OpenedStore([tmp_path / "store"])
+    store = write(tmp_path / "store", delayed)
 
     tracemalloc.start()
     try:

@@ -75,8 +75,8 @@ class StoreCheck:
             topics=frozenset(map(sys.intern, configured_topics(store))),
             unread=self.unread,
         )
-        self._has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
-        is_root = bool(folder.plain or folder.config) and not self._has_rocksdb
+        has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
+        is_root = bool(folder.plain or folder.config) and not has_rocksdb
         has_queues = bool(store.queue_names) or store.rocks_queues is not None or is_root
         self.log = LogCheck(
             findings=self.findings,
@@ -103,7 +103,6 @@ class StoreCheck:
         if self.has_queues:
             with ProgressLine("{:,} queues") as line:
                 self.queues.finish(log_end=end if self.is_in_use else None, progress=line.show)
-        self.log.next_offsets.clear()  # of 100,000 queues
         if store.folder.index:
             self.index.finish(log_end=end if self.is_in_use else None)
         self._check_side_files(end)
