@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.java import cache as java_cache
+from tests.support.java.peers import MIDDLE, OLD
 from tests.support.plugins import groups, process_starts, report
 
 if TYPE_CHECKING:
@@ -78,13 +79,24 @@ def pytest_configure(config: pytest.Config) -> None:
         missing_tools()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs Java where it is missing."""
+    """Leave older releases of Java to ``make test-all``, but for ``smoke`` tests; skip what needs Java where it is missing."""
+    for item in items:
+        if item.get_closest_marker("smoke") is None and _older_release(item):
+            item.add_marker(pytest.mark.full)
     marked = [item for item in items if item.get_closest_marker("java")]
     missing = missing_tools() if marked else ""
     if missing:
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=missing))
+
+
+def _older_release(item: pytest.Item) -> bool:
+    if "tests/java/" not in item.nodeid and item.get_closest_marker("java") is None:
+        return False
+    callspec = getattr(item, "callspec", None)
+    return callspec is not None and any(release in callspec.id for release in (MIDDLE, OLD))
 
 
 def pytest_collection_finish() -> None:

@@ -57,6 +57,7 @@ def read(spark: SparkSession, **options: str) -> DataFrame:
     return spark.read.format("rocketmq-pcap").options(**options).load()
 
 
+@pytest.mark.full
 def test_parts_hold_the_rows_of_the_command_once_pairs_were_found(
     spark: SparkSession, folder: Path
 ) -> None:

@@ -90,6 +90,7 @@ def test_a_fleet_has_the_rows_of_the_command_whatever_the_size_of_parts(
         assert of_spark(frame) == comparable(expected)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "condition",
     [

@@ -88,6 +88,7 @@ def settled(
     return seen
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_live_server_is_as_before_but_for_one_empty_namespace(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.run.verdict import Verdict
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.full]
 
 
 async def details(port: int) -> dict[str, str]:

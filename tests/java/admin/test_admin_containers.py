@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.java.admin.commands import Ours
     from tests.support.java.cluster import JavaCluster
 
+pytestmark = pytest.mark.full
+
 
 CLUSTER = "contained"
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tests.support.java.cluster import JavaCluster
     from tests.support.java.peers import JavaBroker, JavaPeer
 
+pytestmark = pytest.mark.full
+
 
 NAME = "broker-c"
 GONE = {

@@ -215,6 +215,7 @@ async def test_a14_members_are_seen_asked_and_told_also_with_short_heartbeats(
     await eventually(is_traced)
 
 
+@pytest.mark.full
 async def test_a_master_and_its_slave_tell_of_replication_and_clean_up(
     java_cluster: JavaCluster, admin: Admin
 ) -> None:
@@ -269,6 +270,7 @@ async def test_write_permission_is_taken_and_given_back(
     await eventually(is_taken_and_given_back)
 
 
+@pytest.mark.full
 async def test_a_static_topic_is_created_grows_and_moves_to_another_broker(
     java_cluster: JavaCluster, admin: Admin
 ) -> None:

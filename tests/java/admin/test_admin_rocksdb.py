@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tests.support.java.cluster import JavaCluster
     from tests.support.java.peers import JavaBroker
 
+pytestmark = pytest.mark.full
+
 
 NAME = "broker-r"
 ROCKSDB = {

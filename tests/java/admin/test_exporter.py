@@ -179,6 +179,7 @@ def test_a_broker_has_its_runtime_values(
         assert values.value("rocketmq_exporter_part_complete", **place, part=part) == 1, part
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("version", BROKERS)
 def test_members_and_producers_of_java_are_counted(
     java_cluster: JavaCluster,

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tests.support.java.cluster import JavaCluster
     from tests.support.java.peers import JavaBroker, JavaPeer
 
+pytestmark = pytest.mark.full
+
 
 TOPIC = unique("hanging")
 CREATE_TOPIC = f"updateTopic -t {TOPIC} -r 2 -w 2"

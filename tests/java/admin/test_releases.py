@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.full
+
 
 KINDS = ("", "--orderly", "--pull", "--broadcast")
 """Kinds of consumers that every release has."""

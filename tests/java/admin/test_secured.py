@@ -238,6 +238,7 @@ def test_credentials_come_from_options_the_environment_and_a_profile(
         assert "wire1234" not in done.complaint
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("keys", [("rocket", "wrong"), None], ids=["wrong", "none"])
 def test_messages_of_strangers_are_neither_taken_nor_given(
     secured: Secured, keys: tuple[str, str] | None
@@ -267,6 +268,7 @@ def test_everything_goes_over_tls_with_the_right_certificates(secured: Secured) 
     assert (got.status, [one["body"] for one in got.lines]) == (0, ["hello"]), got.complaint
 
 
+@pytest.mark.full
 def test_a_certificate_that_is_wrong_or_missing_is_told(secured: Secured) -> None:
     here = secured.certificates
     status = f"brokerStatus -b {secured.broker}"

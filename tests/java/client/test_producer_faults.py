@@ -67,6 +67,7 @@ def strict(
         yield server, broker
 
 
+@pytest.mark.full
 async def test_p05_p24_a_broker_creates_no_topic_and_gives_nothing_back_if_it_shall_not(
     strict: tuple[JavaNameServer, JavaBroker],
 ) -> None:
@@ -159,6 +160,7 @@ def full(
         yield broker
 
 
+@pytest.mark.full
 async def test_a13_a_full_disk_ends_a_send_after_as_many_tries_as_it_may_have(
     full: JavaBroker | None, java_cluster: JavaCluster
 ) -> None:
@@ -327,6 +329,7 @@ def _anywhere(_: str) -> tuple[str, int]:
     return "127.0.0.1", 1
 
 
+@pytest.mark.full
 async def test_sends_go_to_another_broker_where_one_advertises_no_address(
     java_cluster: JavaCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

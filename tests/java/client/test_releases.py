@@ -92,6 +92,7 @@ def form(request: pytest.FixtureRequest, place: Place) -> SerializeType:
     return SerializeType(request.param)
 
 
+@pytest.mark.smoke
 async def test_what_is_sent_is_consumed_and_what_was_not_handled_comes_back(
     place: Place, form: SerializeType
 ) -> None:

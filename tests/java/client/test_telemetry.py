@@ -136,6 +136,7 @@ def consumer(
     return open_push_consumer(client, group, {topic: "*"}, handler, config=FIRST)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("flavour", ["concurrent", "orderly", "pop"])
 async def test_a_trace_goes_from_a_java_producer_through_python_to_a_java_consumer(
     flavour: str, java_cluster: JavaCluster, java: JavaTelemetry

@@ -64,6 +64,7 @@ async def filled_topic(
     return topic
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 async def test_all_messages_come_that_inflate_to_more_than_one_answer_may_hold(
     java_cluster: JavaCluster, java_peer: JavaPeer, kind: str
@@ -153,6 +154,7 @@ async def test_a_message_that_cannot_be_read_is_skipped_in_any_place_of_a_pull(
         assert "zlib" in lines[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [PUSH, ORDERLY, LITE])
 async def test_what_was_skipped_is_not_met_again_by_the_next_consumer_of_the_group(
     java_cluster: JavaCluster, kind: str
@@ -297,6 +299,7 @@ async def test_without_its_package_a_consumer_ends_and_names_the_extra(
         assert bodies.sizes == [9000]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("level", [1, 5, 19, 20, 21, 22])
 async def test_zstd_of_every_level_that_javas_producers_write_is_read(
     java_cluster: JavaCluster, java_peer: JavaPeer, level: int

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
     from tests.support.java.cluster import JavaCluster
 
+pytestmark = pytest.mark.full
+
 
 async def warned(
     flavour: str,

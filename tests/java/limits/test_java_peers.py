@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tests.support.java.cluster import JavaCluster
     from tests.support.java.peers import JavaPeer
 
+pytestmark = pytest.mark.full
+
 
 VALUES = {
     "commas": "a," * 70_000,

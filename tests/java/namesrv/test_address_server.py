@@ -121,6 +121,7 @@ def test_running_brokers_register_at_a_name_server_that_is_added(told: Told) -> 
     assert raw_call.brokers(fourth.port) == {broker.address for broker in told.brokers.values()}
 
 
+@pytest.mark.full
 def test_tables_of_brokers_of_all_releases_are_equal_until_one_is_changed_alone(
     told: Told, peer: JavaPeer
 ) -> None:
@@ -138,6 +139,7 @@ def test_tables_of_brokers_of_all_releases_are_equal_until_one_is_changed_alone(
     assert topic_groups > 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("release", RELEASES)
 def test_clients_send_through_the_name_servers_that_they_are_given(
     told: Told, release: str, tmp_path: Path

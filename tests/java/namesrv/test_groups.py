@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from tests.support.java.peers import JavaPeer
 
+pytestmark = pytest.mark.full
+
 
 WRITE = 2
 TOPIC = "Replicated"

@@ -96,6 +96,7 @@ def test_the_command_line_is_answered_as_by_java(arguments: list[str], tmp_path:
     assert (ours.status, ours.out, ours.err) == (theirs.status, theirs.out, theirs.err)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "files",
     [

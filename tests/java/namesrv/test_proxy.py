@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tests.java.namesrv.conftest import Cluster
     from tests.support.java.peers import JavaPeer
 
+pytestmark = pytest.mark.full
+
 
 ALL_KEYS = list(map(str, range(20)))
 

@@ -122,7 +122,10 @@ def exchange(clients: Mapping[str, JavaPeer], address: str, topic: str) -> dict[
     return received
 
 
-@pytest.mark.parametrize("kind", [*map(name_of, RELEASES), EVERYWHERE])
+@pytest.mark.parametrize(
+    "kind",
+    [*(pytest.param(name_of(each), marks=pytest.mark.full) for each in RELEASES), EVERYWHERE],
+)
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_consumers_of_each_release_receive_from_producers_of_each(
     driver: str, kind: str, mixed: Mixed, peers: Mapping[str, JavaPeer]
@@ -135,6 +138,7 @@ def test_consumers_of_each_release_receive_from_producers_of_each(
     assert received == dict.fromkeys(RELEASES, everything)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("release", RELEASES)
 def test_clients_of_each_release_with_binary_headers_are_served_by_brokers_of_each(
     release: str, mixed: Mixed, tmp_path_factory: pytest.TempPathFactory
@@ -149,6 +153,7 @@ def test_clients_of_each_release_with_binary_headers_are_served_by_brokers_of_ea
     assert received == {release: list(map(str, range(EACH)))}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_mqadmin_of_each_release_prints_what_it_prints_with_java(
@@ -175,6 +180,7 @@ def test_mqadmin_of_each_release_prints_what_it_prints_with_java(
     assert told["java"] == told["ours"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("release", RELEASES[1:])  # the newest dies in test_survival
 def test_a_broker_of_an_older_release_that_is_killed_leaves_every_route_and_comes_back(
     release: str, mixed: Mixed

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support import raw_call
 from tests.support.java.peers import CURRENT, JavaBroker
 from tests.support.name_servers import OurNameServer
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.java.peers import JavaPeer
+
+pytestmark = pytest.mark.full
 
 OFTEN = {"registerNameServerPeriod": 10_000}
 """The least that Java allows; the default is 30 s."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from tests.support.java.peers import JavaPeer
 
+pytestmark = pytest.mark.full
+
 
 RUNNING = (CURRENT, OLD)
 """Releases that have a broker, a producer and a consumer in this story."""

@@ -73,6 +73,7 @@ def test_java_finds_the_one_cipher_suite_that_is_left(
     assert "Exception" not in listed.out + listed.err
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("release", "mode"),
     [

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def server(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NameServer]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.java.oracle import Oracle
+
+pytestmark = pytest.mark.full
 
 NEVER_ENDS = {
     "op": "body_decode",

@@ -44,6 +44,7 @@ def spoil_the_first_ghosts_time(root: Path) -> None:
         put(place.file, place.position + STORE_TIME, (now() + DAY).to_bytes(8, "big"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("release", [CURRENT, OLD])
 @pytest.mark.parametrize("clock", [keep_the_clock, set_back_the_clock, spoil_the_first_ghosts_time])
 def test_what_a_broker_leaves_behind_a_cut_are_ghosts(

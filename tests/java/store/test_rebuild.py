@@ -94,6 +94,7 @@ def test_a_broker_serves_a_store_rebuilt_without_queues_and_index_as_before(
     assert answers.delay_offsets == truth.delay_offsets
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["rocksdb", "rocksv2", "rockskilled"])
 def test_a_broker_with_files_serves_a_store_rebuilt_of_one_with_rocksdb(
     kind: str, tmp_path: Path
@@ -172,6 +173,7 @@ def strange_heads(root: Path) -> None:
     flip(offset.file, offset.position + 27, 0x40)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "damage", [hole, hole_at_the_start, missing_file, broken_body, strange_heads]
 )

@@ -119,6 +119,7 @@ def assert_same(answers: Mapping[tuple[str, int], Queue], source: BrokerStore) -
             assert contents(answer.messages) == contents(queue.messages)
 
 
+@pytest.mark.full
 def test_messages_are_sent_that_consumers_saw_and_held_back_no_more(
     current: StoreCluster, tmp_path: Path
 ) -> None:
@@ -149,6 +150,7 @@ def test_messages_are_sent_that_consumers_saw_and_held_back_no_more(
             ] == [(" ".join(one.keys), one.tags, one.flag, one.body_digest) for one in sent]
 
 
+@pytest.mark.full
 def test_messages_that_brokers_hold_back_are_sent_to_another_topic_at_once(
     current: StoreCluster, tmp_path: Path
 ) -> None:
@@ -169,6 +171,7 @@ def test_messages_that_brokers_hold_back_are_sent_to_another_topic_at_once(
     assert all(message.properties["REAL_TOPIC"] for message in messages)
 
 
+@pytest.mark.full
 def test_a_message_that_is_too_large_for_the_target_can_be_skipped(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -190,6 +193,7 @@ def test_a_message_that_is_too_large_for_the_target_can_be_skipped(
     assert len(second.err.splitlines()) == large
 
 
+@pytest.mark.full
 def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
     current: StoreCluster, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -225,6 +229,7 @@ def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
     assert_same(queues_of(current, topics), source)
 
 
+@pytest.mark.full
 def test_a_replay_ends_with_one_line_if_the_target_takes_no_messages(
     current: StoreCluster, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

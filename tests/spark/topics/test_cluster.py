@@ -39,6 +39,7 @@ writer.option("credentialsFile", "rocketmq.credentials").mode("append").save()
 """
 
 
+@pytest.mark.full
 def test_executors_that_are_killed_lose_no_row(rocketmq: RocketMQ, tmp_path: Path) -> None:
     without_spark()
     cluster = LocalCluster(

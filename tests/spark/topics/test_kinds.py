@@ -126,6 +126,7 @@ def test_a_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCl
     assert offsets >= set(range(285, 300))
 
 
+@pytest.mark.full
 def test_a_static_topic_is_read_while_it_moves_to_another_broker(
     java_cluster: JavaCluster,
 ) -> None:

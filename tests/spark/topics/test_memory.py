@@ -53,6 +53,7 @@ print(count, most)  # ru_maxrss would be that of the process that started this o
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("size", "count", "kind"),
     [

@@ -63,6 +63,7 @@ def flows(count: int, flags: int) -> bytes:
     return made.tobytes()
 
 
+@pytest.mark.full
 @pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize("flags", [2, 16], ids=["begun", "midway"])
@@ -104,6 +105,7 @@ def test_words_that_lie_between_two_frames_cost_neither(
     assert [105, 105] == [row["code"] for row in rows(path)]
 
 
+@pytest.mark.full
 @pytest.mark.process
 @pytest.mark.slow
 def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
@@ -115,6 +117,7 @@ def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
     assert megabytes <= 2 * MOST_MB
 
 
+@pytest.mark.full
 @pytest.mark.process
 @pytest.mark.slow
 def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> None:
