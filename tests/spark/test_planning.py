@@ -16,8 +16,8 @@ from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.options import Settings, read_options
-from rocketwire_tools.spark.part import Part
 from rocketwire_tools.spark.planning import (
+    Part,
     files,
     parts,
 )

@@ -7,6 +7,7 @@ read.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -94,6 +95,17 @@ def several_paths(option: str, text: str) -> tuple[str, ...]:
         return tuple(msgspec.json.decode(text, type=list[str]))
     except msgspec.MsgspecError as error:
         raise OptionError(f"option {option!r}: {text!r} is not a JSON list of texts") from error
+
+
+def local(path: str) -> str:
+    """Return the path of a file that a Python process can open."""
+    parts = urlsplit(path)
+    if parts.scheme == "file":
+        return unquote(parts.path)
+    if len(parts.scheme) > 1 and "://" in path:
+        message = "Python workers see mounted file systems only, not those of Hadoop"
+        raise OptionError(f"{path}: {message}")
+    return path
 
 
 def plain_text(_: str, text: str) -> str:

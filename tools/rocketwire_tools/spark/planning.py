@@ -10,16 +10,14 @@ import glob
 import os
 import re
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.series import series
 from rocketwire_tools.pcap.files.splits import Split, plan, read_head
-from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.part import Part
-from rocketwire_tools.spark.paths import local
-from rocketwire_tools.spark.sizing import part_size
+from rocketwire_tools.spark.option_values import OptionError, local
+from rocketwire_tools.spark.sizing import file_size, part_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +31,20 @@ _HIDDEN: Final = (".", "_")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
 
 Order = tuple[tuple[int, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a capture."""
+
+    split: Split  # part of a file
+    share: tuple[int, int] = (0, 1)  # ``(k, n)`` for share k of n of its connections
+
+    @property
+    def whole_size(self) -> int | None:
+        """Bytes of a file that is read as a whole; None for a part of a file."""
+        is_whole = self.split.start == 0 and self.split.end is None and self.share == (0, 1)
+        return file_size(self.split.path) if is_whole else None
 
 
 def order_of(path: str) -> Order:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.arrow import Batch
     from rocketwire_tools.spark.options import Settings
-    from rocketwire_tools.spark.part import Part
+    from rocketwire_tools.spark.planning import Part
 
 _SPARED_COLLECTIONS: Final = 200_000
 

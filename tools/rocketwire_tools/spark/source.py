@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceReader, Filter
     from pyspark.sql.types import StructType
 
-    from rocketwire_tools.spark.part import Part
+    from rocketwire_tools.spark.planning import Part
 
 NAME: Final = "rocketmq-pcap"
 

@@ -8,6 +8,7 @@ import pytest
 
 from rocketwire_tools.spark.option_values import (
     OptionError,
+    local,
     one_of,
     one_path,
     plain_text,
@@ -69,3 +70,16 @@ def test_an_invalid_option_is_refused_by_name(option: str, text: str, message: s
 def test_without_a_path_nothing_can_be_read() -> None:
     with pytest.raises(OptionError, match="no path"):
         read_with_paths({"note": "x"}, READERS)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("/a/b*", "/a/b*"), ("file:///a/b%20c", "/a/b c"), ("C:\\a", "C:\\a"), ("x:y", "x:y")],
+)
+def test_a_path_may_be_a_url_of_a_file(path: str, expected: str) -> None:
+    assert local(path) == expected
+
+
+def test_a_file_system_of_hadoop_is_refused() -> None:
+    with pytest.raises(OptionError, match="hdfs://a/b: Python workers see mounted file systems"):
+        local("hdfs://a/b")

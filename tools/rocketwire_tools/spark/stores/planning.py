@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.store import consume_queue
 from rocketwire.store.folder import may_hold_records, offset_of_name
-from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.paths import local
+from rocketwire_tools.spark.option_values import OptionError, local
 from rocketwire_tools.spark.sizing import part_size
 from rocketwire_tools.spark.stores.parts import LogPart, between, scan_of
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
