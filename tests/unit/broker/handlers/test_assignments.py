@@ -75,13 +75,6 @@ def assigned(client: Client, client_id: str, **changes: Any) -> list[tuple[int, 
     )
 
 
-def test_members_share_the_queues(clients: list[Client]) -> None:
-    shares = [assigned(client, f"c{number}") for number, client in enumerate(clients)]
-
-    assert shares == [[(0, "PULL"), (1, "PULL")], [(2, "PULL")], [(3, "PULL")]]
-    assert assigned(clients[0], "c1", strategy_name="AVG_BY_CIRCLE") == [(1, "PULL")]
-
-
 @pytest.mark.parametrize(
     "changes",
     [{"topic": "nothing"}, {"consumer_group": "nobody"}, {"strategy_name": "MACHINE_ROOM"}],
@@ -90,14 +83,6 @@ def test_an_unknown_topic_group_or_strategy_has_no_list(
     clients: list[Client], changes: dict[str, object]
 ) -> None:
     assert assigned(clients[0], "c0", **changes) is None
-
-
-def test_others_than_members_get_nothing_and_broadcasting_gets_everything(
-    clients: list[Client],
-) -> None:
-    assert assigned(clients[0], "stranger") == []
-    everything = assigned(clients[0], "c0", message_model=MessageModel.BROADCASTING)
-    assert [queue for queue, _ in everything or ()] == [0, 1, 2, 3]
 
 
 def set_mode(client: Client, share: int = 0, **changes: Any) -> int:
@@ -109,12 +94,6 @@ def set_mode(client: Client, share: int = 0, **changes: Any) -> int:
     }
     body = SetMessageRequestModeRequestBody(**{**values, **changes})
     return client.call(401, {}, body).code
-
-
-def test_a_group_that_pops_has_one_entry_for_all_queues(clients: list[Client]) -> None:
-    assert set_mode(clients[0]) == 0
-
-    assert assigned(clients[1], "c1") == [(-1, "POP")]
 
 
 def test_a_group_that_pops_may_share_the_queues_of_few_neighbours(clients: list[Client]) -> None:

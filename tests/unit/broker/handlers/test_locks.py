@@ -6,7 +6,6 @@ from rocketwire.messages import decode_body
 from rocketwire.messages.allocation import (
     LockBatchRequestBody,
     LockBatchResponseBody,
-    UnlockBatchRequestBody,
 )
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
@@ -31,16 +30,3 @@ def test_a_lock_outlives_its_owners_connection_and_ends_at_its_time() -> None:
     assert lock(other, "b") == ()
     home.pass_time(2_500)
     assert lock(other, "b") == (QUEUE,)
-
-
-def test_an_unlocked_queue_is_free_at_once() -> None:
-    client = BrokerAtHand().connect()
-    lock(client, "a")
-    body = UnlockBatchRequestBody(consumer_group="g", client_id="a", mq_set=(QUEUE,))
-
-    assert client.call(42, {}, body).code == 0
-    assert lock(client, "b") == (QUEUE,)
-
-
-def test_a_lock_without_body_is_an_error() -> None:
-    assert BrokerAtHand().connect().call(41, {}).code == 1

@@ -8,18 +8,13 @@ import pytest
 
 from rocketwire.messages import decode_body
 from rocketwire.messages.connections import (
-    ConsumerConnection,
     GetConsumerListByGroupResponseBody,
-    ProducerConnection,
-    ProducerTableInfo,
 )
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
-from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.heartbeat import (
     CheckClientRequestBody,
     ConsumerData,
     HeartbeatData,
-    ProducerData,
 )
 from rocketwire.policy.subscription import subscription_data
 from tests.support.broker import BrokerAtHand, Client
@@ -60,36 +55,6 @@ def told(client: Client) -> list[str]:
     return [(request.ext_fields or {})["consumerGroup"] for request in requests]
 
 
-def test_a_heartbeat_creates_its_group_and_the_retry_topic(home: BrokerAtHand) -> None:
-    answer = beat(home.connect())
-
-    assert (answer.code, answer.ext_fields) == (
-        0,
-        {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "true"},
-    )
-    assert "readers" in home.broker.groups
-    topic = home.broker.topics.get("%RETRY%readers")
-    assert topic is not None
-    assert (topic.read_queue_nums, topic.perm) == (1, 6)
-
-
-def test_members_are_told_of_each_change_and_of_nothing_else(home: BrokerAtHand) -> None:
-    first, second = home.connect(), home.connect()
-
-    beat(first)
-    assert told(first) == ["readers"]
-    beat(first)
-    assert told(first) == []
-    beat(second)
-    assert (told(first), told(second)) == (["readers"], ["readers"])
-    beat(second, tags="new")
-    assert (told(first), told(second)) == ([], [])
-    beat(second, "orders", "others")
-    assert (told(first), told(second)) == (["readers"], ["readers"])
-    second.close()
-    assert told(first) == ["readers"]
-
-
 def test_a_client_that_leaves_is_no_member_any_more(home: BrokerAtHand) -> None:
     first, second = home.connect(), home.connect()
     beat(first)
@@ -102,32 +67,10 @@ def test_a_client_that_leaves_is_no_member_any_more(home: BrokerAtHand) -> None:
     assert members(first) == ("client-1",)
 
 
-def test_a_broadcasting_group_and_one_that_does_not_want_it_are_not_told(
-    home: BrokerAtHand,
-) -> None:
-    first = home.connect()
-    beat(first, model=MessageModel.BROADCASTING)
-    assert told(first) == []
-
-    quiet = SubscriptionGroupConfig(group_name="readers", notify_consumer_ids_changed_enable=False)
-    home.broker.groups.put(quiet, home.now)
-    beat(home.connect())
-    assert told(first) == []
-
-
 def members(client: Client) -> tuple[str, ...] | None:
     answer = client.call(38, {"consumerGroup": "readers"})
     body = decode_body(GetConsumerListByGroupResponseBody, answer.body or b"")
     return None if body is None else body.consumer_id_list
-
-
-def test_a_member_finds_itself_in_the_list_at_once(home: BrokerAtHand) -> None:
-    client = home.connect()
-    nobody = client.call(38, {"consumerGroup": "readers"})
-    beat(client)
-
-    assert (nobody.code, nobody.remark) == (1, "no consumer for this group, readers")
-    assert members(client) == ("client-1",)
 
 
 def test_the_short_form_of_heartbeats_is_known_after_the_long_one(home: BrokerAtHand) -> None:
@@ -172,36 +115,3 @@ def test_subscriptions_are_checked(home: BrokerAtHand, kind: str, text: str, cod
     assert home.connect().call(46, {}, body).code == code
     if kind == "SQL92":
         assert BrokerAtHand(property_filter=False).connect().call(46, {}, body).code == 1
-
-
-def test_operators_see_consumers(home: BrokerAtHand) -> None:
-    client = home.connect()
-    offline = client.call(203, {"consumerGroup": "readers"})
-    beat(client, tags="new")
-
-    body = decode_body(
-        ConsumerConnection, client.call(203, {"consumerGroup": "readers"}).body or b""
-    )
-
-    assert (offline.code, offline.remark) == (206, "the consumer group[readers] not online")
-    assert body is not None
-    assert [item.client_id for item in body.connection_set or ()] == ["client-1"]
-    assert [item.client_addr for item in body.connection_set or ()] == ["127.0.0.1:40001"]
-    assert body.consume_from_where == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
-    assert (body.subscription_table or {})["orders"].sub_string == "new"
-
-
-def test_operators_see_producers(home: BrokerAtHand) -> None:
-    client = home.connect()
-    offline = client.call(204, {"producerGroup": "p"})
-    data = HeartbeatData(client_id="c", producer_data_set=(ProducerData(group_name="p"),))
-    client.call(34, {}, data)
-
-    group = decode_body(ProducerConnection, client.call(204, {"producerGroup": "p"}).body or b"")
-    everything = decode_body(ProducerTableInfo, client.call(328).body or b"")
-
-    assert (offline.code, offline.remark) == (1, "the producer group[p] not exist")
-    assert group is not None
-    assert [item.client_id for item in group.connection_set or ()] == ["c"]
-    assert everything is not None
-    assert [item.remote_ip for item in (everything.data or {})["p"]] == ["/127.0.0.1:40001"]

@@ -38,44 +38,9 @@ def query(client: Client, key: str, **changes: object) -> list[bytes]:
     return bodies(answer)
 
 
-def test_the_newest_messages_with_a_key_come_in_the_order_of_storing(client: Client) -> None:
-    assert query(client, "common", maxNum=2) == [b"3", b"4"]
-    assert query(client, "k1") == [b"1"]
-    assert query(client, "U4") == [b"4"]
-    assert query(client, "k") == []
-    assert query(client, "common", topic="missing") == []
-
-
-def test_a_unique_key_has_its_own_number_of_messages(client: Client) -> None:
-    assert query(client, "common", maxNum=2, _UNIQUE_KEY_QUERY="true") == [
-        *(b"0", b"1", b"2", b"3", b"4")
-    ]
-
-
-def test_a_period_bounds_the_search(client: Client) -> None:
-    period: dict[str, object] = {
-        "beginTimestamp": START + 1000,
-        "endTimestamp": START + 2500,
-    }
-
-    assert query(client, "common", **period) == [b"1", b"2"]
-
-
 def test_tags_are_searched_on_demand(client: Client) -> None:
     assert query(client, "T1", indexType="T") == [b"1", b"3"]
     assert query(client, "T1") == []
-
-
-def test_a_message_is_read_by_its_position(client: Client) -> None:
-    message_id = (client.send(body=b"here").ext_fields or {})["msgId"]
-    offset = int(message_id[16:], 16)
-
-    assert bodies(client.call(33, {"offset": offset})) == [b"here"]
-    between = client.call(33, {"offset": offset + 1})
-    assert (between.code, between.remark) == (
-        1,
-        f"can not find message by the offset, {offset + 1}",
-    )
 
 
 def test_the_entries_of_a_queue_are_listed(client: Client) -> None:

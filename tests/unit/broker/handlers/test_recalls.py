@@ -36,14 +36,6 @@ def test_a_handle_of_something_else_is_refused(text: str, remark: str) -> None:
     assert answer.ext_fields == {"MSG_REGION": "DefaultRegion"}
 
 
-def test_a_topic_that_is_not_there_is_refused() -> None:
-    client = BrokerAtHand().connect()
-
-    answer = client.call(370, {"topic": "orders", "recallHandle": handle()})
-
-    assert (answer.code, answer.remark) == (17, "recall failed, the topic[orders] not exist")
-
-
 def test_a_broker_may_refuse_all_recalls() -> None:
     client = BrokerAtHand(recall_enabled=False).connect()
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
-
-from rocketwire.messages.groups import SubscriptionGroupConfig
 from tests.support.broker import BrokerAtHand, bodies, messages
 
 if TYPE_CHECKING:
@@ -81,62 +78,6 @@ def test_a_message_is_retried_16_times_with_java_s_delays_and_is_a_dead_letter_t
     assert (topic.read_queue_nums, topic.write_queue_nums, topic.perm) == (1, 1, 6)
 
 
-@pytest.mark.parametrize(
-    "how",
-    [{"delayLevel": -1}, {"maxReconsumeTimes": 0}],
-    ids=["the consumer says so", "no retries"],
-)
-def test_a_message_may_be_a_dead_letter_at_once(how: dict[str, object]) -> None:
-    client = BrokerAtHand().connect()
-
-    assert send_back(client, sent(client, DELAY="0"), **how) == 0
-
-    assert bodies(client.pulled(topic="%DLQ%g")) == [b"body"]
-
-
-def test_the_consumer_may_choose_the_delay() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
-
-    send_back(client, sent(client), delayLevel=1)
-    home.pass_time(SECOND)
-
-    [message] = messages(client.pulled(topic="%RETRY%g"))
-    assert (message.properties or {})["DELAY"] == "1"
-    assert (message.properties or {})["REAL_TOPIC"] == "%RETRY%g"
-
-
-def test_the_group_says_how_often_a_message_is_retried() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
-    home.broker.groups.put(SubscriptionGroupConfig(group_name="g", retry_max_times=0), home.now)
-
-    send_back(client, sent(client))
-
-    assert bodies(client.pulled(topic="%DLQ%g")) == [b"body"]
-
-
-def test_a_group_without_retry_queues_drops_the_message() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
-    home.broker.groups.put(SubscriptionGroupConfig(group_name="g", retry_queue_nums=0), home.now)
-
-    assert send_back(client, sent(client)) == 0
-
-    assert home.broker.store.put_count == 1
-
-
-def test_what_cannot_be_sent_back_is_an_error() -> None:
-    client = BrokerAtHand().connect()
-    message = sent(client)
-
-    assert send_back(client, message, group="g!") == 26
-    answer = client.call(36, {"offset": 1, "group": "g", "delayLevel": 0})
-
-    assert answer.code == 1
-    assert answer.remark == "look message by offset failed, 1"
-
-
 def test_a_retry_topic_that_may_not_be_written_is_an_error() -> None:
     home = BrokerAtHand()
     client = home.connect()
@@ -147,13 +88,3 @@ def test_a_retry_topic_that_may_not_be_written_is_an_error() -> None:
     home.broker.topics.put(replace(topic, perm=4), home.now)
 
     assert send_back(client, message) == 16
-
-
-def test_a_dead_letter_of_a_producer_that_is_delayed_comes_at_once() -> None:
-    """A push consumer sends to the retry topic itself, if 36 has failed."""
-    client = BrokerAtHand().connect()
-
-    answer = client.send("%RETRY%g", properties={"DELAY": "3"}, j=17, l=16)
-
-    assert (answer.ext_fields or {})["queueId"] == "0"
-    assert bodies(client.pulled(topic="%DLQ%g")) == [b"body"]

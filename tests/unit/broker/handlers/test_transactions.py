@@ -86,17 +86,6 @@ def test_a_message_that_was_rolled_back_does_not_come_whatever_is_said_later() -
     assert home.broker.store.max_offset(HALF, 0) == 1
 
 
-def test_a_producer_that_does_not_know_yet_gets_no_answer() -> None:
-    client = BrokerAtHand().connect()
-    send_half(client)
-    half = messages(client.pulled(topic=HALF))[0]
-
-    opaque = client.ask(37, _decision(half.queue_offset, half.commit_log_offset, 0))
-
-    assert client.answer_to(opaque) is None
-    assert end(client, COMMIT).code == 0
-
-
 def test_each_half_message_of_a_transaction_may_be_decided_on() -> None:
     home = BrokerAtHand()
     client = home.connect()
@@ -111,43 +100,6 @@ def test_each_half_message_of_a_transaction_may_be_decided_on() -> None:
     assert home.broker.store.max_offset(HALF, 0) == 3
 
 
-@pytest.mark.parametrize("decision", [COMMIT, ROLLBACK])
-@pytest.mark.parametrize(
-    ("changes", "remark"),
-    [
-        ({"producerGroup": "q"}, "The producer group wrong"),
-        ({"tranStateTableOffset": 1}, "The transaction state table offset wrong"),
-        ({"commitLogOffset": 1}, "Find prepared transaction message failed"),
-    ],
-)
-def test_a_decision_on_something_else_is_refused(
-    decision: int, changes: dict[str, Any], remark: str
-) -> None:
-    client = BrokerAtHand().connect()
-    send_half(client)
-
-    answer = end(client, decision, **changes)
-
-    assert (answer.code, answer.remark) == (1, remark)
-    assert bodies(client.pulled(queue=3)) == []
-
-
-def test_an_ordinary_message_is_no_half_message() -> None:
-    client = BrokerAtHand().connect()
-    client.send(properties={"PGROUP": "p"})
-
-    answer = client.call(37, _decision(0, 0, COMMIT))
-
-    assert (answer.code, answer.remark) == (1, "Find prepared transaction message failed")
-
-
-def test_another_decision_than_java_s_is_refused() -> None:
-    client = BrokerAtHand().connect()
-    send_half(client)
-
-    assert end(client, 4).code == 1
-
-
 def test_a_producer_with_its_own_time_must_decide_within_it_or_wait_for_the_check() -> None:
     home = BrokerAtHand()
     client = home.connect()
@@ -156,18 +108,6 @@ def test_a_producer_with_its_own_time_must_decide_within_it_or_wait_for_the_chec
 
     assert end(client, COMMIT).code == 604
     assert end(client, COMMIT, fromTransactionCheck=True).code == 0
-
-
-def test_a_committed_message_may_have_a_time_of_delivery() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
-    send_half(client, TIMER_DELAY_SEC="10")
-
-    end(client, COMMIT)
-    assert bodies(client.pulled(queue=3)) == []
-    home.pass_time(10_000)
-
-    assert bodies(client.pulled(queue=3)) == [b"body"]
 
 
 # ---------------------------------------------------------------------------- 323

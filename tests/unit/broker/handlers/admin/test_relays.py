@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.callbacks import GetConsumerStatusBody
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.messages.message_queue import MessageQueue
-from tests.support.broker import BrokerAtHand, Client, bodies
+
+if TYPE_CHECKING:
+    from tests.support.broker import BrokerAtHand, Client
 
 WHO: dict[str, object] = {"consumerGroup": "readers", "clientId": "c"}
 
@@ -27,18 +31,6 @@ def consumer(home: BrokerAtHand) -> Client:
     return client
 
 
-def test_a_clients_answer_comes_back(operator: Client, consumer: Client) -> None:
-    opaque = operator.ask(307, {**WHO, "jstackEnable": "false"})
-    (request,) = consumer.requests()
-    consumer.respond(request, 0, b"{}")
-
-    answer = operator.answer_to(opaque)
-
-    assert (request.code, request.ext_fields) == (307, {**WHO, "jstackEnable": "false"})
-    assert answer is not None
-    assert (answer.code, answer.body) == (0, b"{}")
-
-
 def test_a_client_that_does_not_answer_is_a_timeout(
     home: BrokerAtHand, operator: Client, consumer: Client
 ) -> None:
@@ -50,24 +42,6 @@ def test_a_client_that_does_not_answer_is_a_timeout(
     assert answer is not None
     assert answer.code == 207
     assert (answer.remark or "").startswith("consumer <readers> <c> Timeout:")
-
-
-@pytest.mark.parametrize("code", [307, 309])
-def test_a_client_that_is_not_there_is_an_error(operator: Client, code: int) -> None:
-    answer = operator.call(code, {**WHO, "msgId": "0" * 32})
-
-    assert (answer.code, answer.remark) == (1, "The Consumer <readers> <c> not online")
-
-
-def test_a_message_is_passed_on_with_its_bytes(operator: Client, consumer: Client) -> None:
-    message_id = (operator.send(body=b"this").ext_fields or {})["msgId"]
-
-    operator.ask(309, {**WHO, "msgId": message_id})
-
-    (request,) = consumer.requests()
-    assert bodies(request) == [b"this"]
-    assert (request.ext_fields or {})["brokerName"] == "broker-a"
-    assert operator.call(309, {**WHO, "msgId": "odd"}).code == 1
 
 
 def test_the_members_of_a_group_are_asked_for_their_offsets(

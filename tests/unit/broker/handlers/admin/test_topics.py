@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.messages import decode_body
-from rocketwire.messages.route import TopicList
 from rocketwire.messages.topic_config import (
     TopicConfig,
     TopicConfigAndMappingSerializeWrapper,
@@ -33,25 +32,6 @@ def create(client: Client, topic: str = "orders", **changes: object) -> Remoting
     return client.call(17, {**fields, **changes})
 
 
-def test_a_created_topic_is_shown_as_java_shows_it(client: Client) -> None:
-    assert create(client).code == 0
-
-    assert client.call(351, {"topic": "orders"}).body == (
-        b'{"attributes":{},"order":false,"perm":6,"readQueueNums":4,"topicFilterType":"SINGLE_TAG",'
-        b'"topicName":"orders","topicSysFlag":0,"writeQueueNums":4}'
-    )
-    missing = client.call(351, {"topic": "missing"})
-    assert (missing.code, missing.remark) == (17, "No topic in this broker. topic: missing")
-
-
-def test_the_same_topic_again_is_no_new_version(client: Client, home: BrokerAtHand) -> None:
-    create(client)
-    version = home.broker.topics.version
-    create(client)
-
-    assert home.broker.topics.version == version
-
-
 @pytest.mark.parametrize(
     ("topic", "changes", "code", "remark"),
     [
@@ -73,15 +53,6 @@ def test_topics_that_are_refused(
     assert remark in (answer.remark or "")
 
 
-def test_attributes_are_added_and_removed(client: Client, home: BrokerAtHand) -> None:
-    create(client, attributes="+message.type=FIFO,+cleanup.policy=DELETE")
-    create(client, attributes="-cleanup.policy")
-
-    topic = home.broker.topics.get("orders")
-    assert topic is not None
-    assert topic.attributes == {"message.type": "FIFO"}
-
-
 def test_several_topics_are_created_at_once(client: Client, home: BrokerAtHand) -> None:
     topics = (
         TopicConfig(topic_name="one", read_queue_nums=2, write_queue_nums=2),
@@ -93,22 +64,6 @@ def test_several_topics_are_created_at_once(client: Client, home: BrokerAtHand) 
     two = home.broker.topics.get("two")
     assert two is not None
     assert two.attributes == {"message.type": "DELAY"}
-
-
-def test_a_deleted_topic_begins_anew(client: Client, home: BrokerAtHand) -> None:
-    client.send()
-    client.pulled(sysFlag=5, commitOffset=1)
-    create(client, "%RETRY%readers_orders")
-
-    assert client.call(215, {"topic": "orders"}).code == 0
-    assert client.call(215, {"topic": "orders"}).code == 0
-    assert "%RETRY%readers_orders" not in home.broker.topics
-    assert home.broker.offsets.table() == {}
-    assert home.broker.statistics.topic_puts == {}
-    assert home.broker.statistics.group_gets == {}
-    assert client.call(215, {"topic": "TBW102"}).code == 29
-    assert client.call(215, {"topic": " "}).code == 29
-    assert (client.send().ext_fields or {})["queueOffset"] == "0"
 
 
 def test_all_topics_or_a_page_of_them_are_listed(client: Client, home: BrokerAtHand) -> None:
@@ -123,12 +78,3 @@ def test_all_topics_or_a_page_of_them_are_listed(client: Client, home: BrokerAtH
     names = sorted(everything.topic_config_table or {})
     assert whole.ext_fields == {"totalTopicNum": str(len(names))}
     assert sorted(two.topic_config_table or {}) == names[1:3]
-
-
-def test_system_topics_are_listed_with_those_that_have_no_queues(client: Client) -> None:
-    body = decode_body(TopicList, client.call(305).body or b"")
-
-    assert body is not None
-    assert {"TBW102", "CHECKPOINT_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"} <= set(
-        body.topic_list or ()
-    )

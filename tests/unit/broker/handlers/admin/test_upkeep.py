@@ -14,11 +14,6 @@ def client() -> Client:
     return BrokerAtHand().connect()
 
 
-@pytest.mark.parametrize("code", [27, 306, 316, 329, 908])
-def test_upkeep_without_work(client: Client, code: int) -> None:
-    assert client.call(code).code == 0
-
-
 def limits(client: Client) -> object:
     return json.loads(client.call(2003).body or b"")["configTable"]
 
@@ -73,12 +68,3 @@ def test_timers_have_one_place(client: Client, engine: str, remark: str) -> None
 
     assert answer.code == 29
     assert remark in (answer.remark or "")
-
-
-def test_there_are_no_lite_topics(client: Client) -> None:
-    client.send()
-
-    body = json.loads(client.call(200074).body or b"")
-
-    assert (body["storeType"], body["maxLmqNum"], body["cqTableSize"]) == ("default", 20_000, 1)
-    assert (body["currentLmqNum"], body["topicMeta"], body["groupMeta"]) == (0, {}, {})

@@ -7,14 +7,9 @@ from typing import Any, TypeVar
 import pytest
 
 from rocketwire.messages import decode_body
-from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.lite import (
-    ClientGroup,
-    GetBrokerLiteInfoResponseBody,
-    GetLiteClientInfoResponseBody,
     GetLiteGroupInfoResponseBody,
     GetLiteTopicInfoResponseBody,
-    GetParentTopicInfoResponseBody,
 )
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
@@ -40,49 +35,6 @@ def ask(client: Client, cls: type[T], code: int, **fields: Any) -> T:
     return body
 
 
-def test_figures_of_a_broker(home: BrokerAtHand, client: Client, reader: Reader) -> None:
-    send(client, "a", "1")
-    reader.subscribe("a", "b")
-    reader.pop()
-
-    body = ask(client, GetBrokerLiteInfoResponseBody, 200074)
-
-    assert (body.max_lmq_num, body.current_lmq_num, body.cq_table_size) == (20_000, 1, 2)
-    assert (body.lite_subscription_count, body.event_map_size, body.order_info_count) == (2, 1, 1)
-    assert (body.topic_meta, body.group_meta) == ({PARENT: 30}, {PARENT: (GROUP,)})
-
-
-def test_figures_of_a_parent_topic(home: BrokerAtHand, client: Client) -> None:
-    put_parent(home, "empty")
-    for name in ("a", "b"):
-        send(client, name, "1")
-
-    body = ask(client, GetParentTopicInfoResponseBody, 200075, topic=PARENT)
-    assert (body.ttl, body.lite_topic_count, body.lmq_num, body.groups) == (30, 2, 2, (GROUP,))
-    body = ask(client, GetParentTopicInfoResponseBody, 200075, topic="empty")
-    assert (body.ttl, body.lite_topic_count, body.lmq_num, body.groups) == (-1, 0, 2, None)
-
-
-def test_figures_of_a_lite_topic(home: BrokerAtHand, client: Client, reader: Reader) -> None:
-    put_group(home, "all", lite_sub_wildcard="true")
-    send(client, "a", "1", "2")
-    reader.subscribe("a")
-    Reader(home, client, "other", "all").change(Action.COMPLETE_ADD)
-    names = {"parentTopic": PARENT, "liteTopic": "a"}
-
-    body = ask(client, GetLiteTopicInfoResponseBody, 200076, **names)
-
-    assert set(body.subscriber or ()) == {
-        ClientGroup(client_id="reader", group=GROUP),
-        ClientGroup(client_id="*", group="all"),
-    }
-    assert body.topic_offset is not None
-    offsets = body.topic_offset
-    assert (offsets.min_offset, offsets.max_offset) == (0, 2)
-    assert offsets.last_update_timestamp == home.now
-    assert body.sharding_to_broker
-
-
 def test_a_lite_topic_belongs_to_the_broker_of_its_queue(
     home: BrokerAtHand, client: Client
 ) -> None:
@@ -101,21 +53,6 @@ def test_a_lite_topic_belongs_to_the_broker_of_its_queue(
     assert (body.sharding_to_broker, body.subscriber) == (False, ())
     assert body.topic_offset is not None
     assert body.topic_offset.max_offset == 0
-
-
-def test_figures_of_a_client(home: BrokerAtHand, client: Client, reader: Reader) -> None:
-    names = {"parentTopic": PARENT, "group": GROUP, "clientId": "reader", "maxCount": 2}
-    body = ask(client, GetLiteClientInfoResponseBody, 200077, **names)
-    assert (body.lite_topic_count, body.lite_topic_set, body.last_access_time) == (-1, None, -1)
-    send(client, "a", "1")
-    reader.subscribe("a", "b", "c")
-    home.now += 5
-    reader.pop()
-
-    body = ask(client, GetLiteClientInfoResponseBody, 200077, **names)
-
-    assert (body.lite_topic_count, body.last_access_time) == (3, home.now)
-    assert body.lite_topic_set == (light("a"), light("b"))
 
 
 def test_the_lag_of_a_group(home: BrokerAtHand, client: Client, reader: Reader) -> None:
@@ -200,21 +137,3 @@ def test_requests_about_what_is_not_there_are_refused(
     answer = client.call(code, fields)
 
     assert (answer.code, answer.remark) == expected
-
-
-def test_an_operator_lets_a_group_or_a_client_have_all_messages(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
-    reader.subscribe("a", "b")
-    send(client, "a", "1")
-    home.broker.lite.events.clear()
-    assert reader.pop() == []
-
-    assert client.call(200079, {"group": GROUP}).remark == "not set any response code"
-    assert reader.pop(invisible=1) == [b"1"]
-    home.pass_time(1)
-    home.broker.lite.events.clear()
-    client.call(200079, {"group": GROUP, "clientId": "nobody"})
-    assert reader.pop() == []
-    client.call(200079, {"group": GROUP, "clientId": "reader"})
-    assert reader.pop() == [b"1"]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
-from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import GROUP, PARENT, Reader, light, put_group, put_parent, send
@@ -26,60 +23,11 @@ def queues(home: BrokerAtHand, client_id: str = "reader") -> list[str] | None:
     return None if subscription is None else sorted(subscription.queues)
 
 
-def test_subscriptions_are_added_ended_and_replaced(home: BrokerAtHand, reader: Reader) -> None:
-    reader.subscribe("a", "b")
-    assert queues(home) == [light("a"), light("b")]
-    reader.change(Action.PARTIAL_REMOVE, "a")
-    assert queues(home) == [light("b")]
-    reader.change(Action.COMPLETE_ADD, "b", "c")
-    assert queues(home) == [light("b"), light("c")]
-    reader.change(Action.COMPLETE_REMOVE)
-    assert queues(home) is None
-    assert home.broker.lite.subscriptions.count == 0
-
-
-@pytest.mark.parametrize("body", [None, b'{"subscriptionSet":[]}', b"{}"])
-def test_a_request_without_changes_is_refused(client: Client, body: bytes | None) -> None:
-    answer = client.call(200071, {}, body)
-
-    expected = "LiteSubscriptionCtlRequestBody is empty." if body else "Request body is null."
-    assert (answer.code, answer.remark) == (604, expected)
-
-
 def test_a_change_without_names_or_action_is_ignored(home: BrokerAtHand, reader: Reader) -> None:
     for members in ({"client_id": ""}, {"group": " "}, {"topic": None}, {"action": None}):
         assert reader.subscribe("a", **members).code == 0
 
     assert queues(home) is None
-
-
-def test_a_lite_topic_without_a_name_is_an_error(reader: Reader) -> None:
-    answer = reader.subscribe("a", "")
-
-    assert (answer.code, answer.remark) == (1, "java.lang.NullPointerException")
-
-
-def test_groups_that_may_not_consume_are_refused(home: BrokerAtHand, reader: Reader) -> None:
-    group = home.broker.groups.get(GROUP)
-    assert group is not None
-    home.broker.groups.put(replace(group, consume_enable=False), home.now)
-
-    for answer in (reader.subscribe("a"), reader.subscribe("a", group="a b")):
-        assert answer.code == 604
-        assert answer.remark == (
-            "java.lang.IllegalStateException: Consumer group is not allowed to consume."
-        )
-
-
-def test_a_group_with_a_wildcard_does_not_name_lite_topics(
-    home: BrokerAtHand, client: Client
-) -> None:
-    put_group(home, "all", lite_sub_wildcard="true")
-    reader = Reader(home, client, group="all")
-
-    assert reader.subscribe("a").code == 604
-    assert reader.change(Action.COMPLETE_ADD).code == 0
-    assert queues(home) == [f"{PARENT}@all"]
 
 
 def test_too_many_subscriptions_and_too_many_clients_are_refused(
@@ -159,9 +107,3 @@ def test_a_request_that_nobody_waits_for_asks_no_name_server(
     client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a"), flag=2)
 
     assert queues(home) == [light("a")]
-
-
-def test_an_empty_body_is_refused(client: Client) -> None:
-    answer = client.call(200071, {}, LiteSubscriptionCtlRequestBody())
-
-    assert answer.code == 604

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import BrokerAtHand, Client, bodies
+from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_pops import GROUP, Popper
 
 
@@ -13,24 +13,6 @@ from tests.support.broker_pops import GROUP, Popper
 def client(home: BrokerAtHand) -> Client:
     home.broker.topics.put(new_topic("orders", 4), home.now)
     return home.connect()
-
-
-def test_a_peek_shows_messages_and_takes_none(client: Client, popper: Popper) -> None:
-    for number in range(3):
-        client.send(body=b"%d" % number)
-
-    answer = client.call(
-        200052, {"consumerGroup": GROUP, "topic": "orders", "queueId": -1, "maxMsgNums": 2}
-    )
-
-    assert bodies(answer) == [b"0", b"1"]
-    assert (answer.ext_fields or {}) == {
-        "popTime": "0",
-        "invisibleTime": "0",
-        "reviveQid": "0",
-        "restNum": "3",
-    }
-    assert len(popper.pop()) == 3
 
 
 def notify(home: BrokerAtHand, client: Client, poll: int, **changes: object) -> int:
@@ -53,24 +35,6 @@ def test_a_notification_says_whether_there_is_a_message(home: BrokerAtHand, clie
     assert nothing.ext_fields == {"hasMsg": "false", "pollingFull": "false"}
     assert something is not None
     assert something.ext_fields == {"hasMsg": "true", "pollingFull": "false"}
-
-
-def test_a_notification_waits_for_a_message_or_for_its_time(
-    home: BrokerAtHand, client: Client
-) -> None:
-    woken, late = (
-        notify(home, client, 2_000),
-        notify(home, client, 1_000, topic="orders", queueId=3),
-    )
-    home.pass_time(1_000)
-    client.send()
-
-    answers = [client.answer_to(number) for number in (woken, late)]
-
-    assert [answer and (answer.ext_fields or {})["hasMsg"] for answer in answers] == [
-        "true",
-        "false",
-    ]
 
 
 def test_a_notification_in_order_does_not_see_what_another_attempt_hides(
