@@ -102,13 +102,15 @@ class Bench:
         frame = self._spark.read.format(source).load(str(path))
         write = frame.write.mode("overwrite")
         self.table.add(row, SPARK, cpu_of(lambda: write.parquet(f"{self._scratch}/frame")))
-        ours = [sys.executable, "-m", *command, "-o", f"{self._scratch}/out.parquet"]
+        target = self._scratch / "out.parquet"
+        target.unlink(missing_ok=True)
+        ours = [sys.executable, "-m", *command, "-o", str(target)]
         self.table.add(row, PEER, run(ours, self._scratch / "output").cpu)
 
     def compare_reads(self, name_server: str, topic: str, java: Program) -> None:
         """A topic, by Spark and by Java's pull client."""
         reader = self._spark.read.format("rocketmq").option("nameServers", name_server)
-        frame = reader.option("topics", topic).load()
+        frame = reader.option("subscribe", topic).load()
         row = f"read {ROWS:,} messages of a topic, CPU s"
         self.table.add(row, SPARK, cpu_of(lambda: write_nowhere(frame)))
         java.write("all")
@@ -130,7 +132,7 @@ def send(name_server: str, topic: str) -> None:
     """Send ``ROWS`` messages."""
     with open_producer(name_server, "bench-spark", send_msg_timeout=60.0) as producer:
         for _ in range(ROWS // MANY):
-            producer.send_many([Message(topic, BODY) for _ in range(MANY)])
+            producer.send_batches([Message(topic, BODY) for _ in range(MANY)])
 
 
 async def create(name_server: str, topic: str) -> None:
