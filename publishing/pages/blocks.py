@@ -8,7 +8,7 @@ A remark is an HTML comment on the line before a block, so readers of the page d
 * ``<!-- status: N -->``: the exit status of the block is N.
 * ``<!-- file: NAME -->``: the block is the content of a file; a second block is appended to it.
 * ``<!-- printed -->``: the block is part of what the commands before it print.
-* ``<!-- long -->``: the block takes more than ten seconds; only ``make guides`` runs it.
+* ``<!-- long -->``: the block takes more than ten seconds; only ``make test-all`` runs it.
 
 Two remarks stand alone.  ``<!-- then: CODE -->`` is Python that runs after the blocks above it, for
 example a call of the functions that they define.  ``<!-- a cluster runs -->`` after the title of a

@@ -1,6 +1,6 @@
 """The pages for people in a browser: nothing on the console, no finding of axe-core, narrow windows.
 
-``make browser`` runs these tests; without Chromium or Playwright they are skipped.
+Without Chromium or Playwright (the extra ``browser``) these tests are skipped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A small run of every differential; ``make fuzz`` runs the large ones."""
+"""A small run of every differential; ``python -m tests.fuzz.differential`` runs large ones."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def marks_of_kills(variable: str = READ) -> list[pytest.MarkDecorator]:
     """The marks of a module that runs if a variable of the environment is set.
 
     Args:
-        variable: ``READ`` or ``WRITE``; ``make spark-kills`` sets both.
+        variable: ``READ`` or ``WRITE``; ``make test-all`` sets both.
     """
     return [
         pytest.mark.java,
@@ -25,6 +25,6 @@ def marks_of_kills(variable: str = READ) -> list[pytest.MarkDecorator]:
         pytest.mark.filterwarnings("default"),  # PySpark leaves sockets to the collector
         pytest.mark.skipif(
             not os.environ.get(variable),
-            reason=f"processes start for minutes: make spark-kills, or set {variable}",
+            reason=f"processes start for minutes: make test-all, or set {variable}",
         ),
     ]

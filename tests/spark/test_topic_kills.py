@@ -1,6 +1,6 @@
 """Jobs whose driver, executors and Python are killed read each offset of Java's brokers once.
 
-``make spark-kills`` reads a million messages and kills at twenty places.
+``make test-all`` reads a million messages and kills at twenty places.
 """
 
 from __future__ import annotations

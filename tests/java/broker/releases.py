@@ -1,4 +1,4 @@
-"""The cases for brokers at Java's earlier releases, each with its profile; ``make judge`` runs it.
+"""The cases for brokers at Java's earlier releases, each with its profile; ``python -m tests.java.broker.releases`` runs it.
 
     python -m tests.java.broker.releases 5.3.3 4.9.4
 

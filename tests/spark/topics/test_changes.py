@@ -1,6 +1,6 @@
 """Streams whose topics and brokers change while they run: what Java's brokers still have is read once.
 
-``make spark-kills`` runs them.
+``make test-all`` runs them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The guide's recipe for clusters, and executors that are killed while they send.
 
-``make spark-kills`` runs it with 200,000 rows.
+``make test-all`` runs it with 200,000 rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rows written while Java's name server and brokers stop: the guide's retries, or one line that says what to do.
 
-``make spark-kills`` runs them.
+``make test-all`` runs them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rows written to Java's brokers of both releases by drivers and executors that are killed.
 
-``make spark-kills`` writes 200,000 rows in each mode.
+``make test-all`` writes 200,000 rows in each mode.
 """
 
 from __future__ import annotations
