@@ -21,6 +21,7 @@ from rocketwire.store.folder import (
     StoreFile,
     StoreFolder,
     is_file_place,
+    offset_of_name,
     read_folder,
 )
 from rocketwire_tools.store.engine.blocks import open_blocks, open_file, read_bytes
@@ -76,7 +77,9 @@ def _require_readable(path: Path) -> None:
     """
     if _OTHER_LOG.search(str(path)):
         raise ValueError(f"{path} {_DLEDGER if '/dledger-' in str(path) else _COMPACTED}")
-    if path.is_file() and tarfile.is_tarfile(path):
+    # to tarfile, a log of zeros is an empty archive
+    is_log = offset_of_name(path.name) is not None
+    if not is_log and path.is_file() and tarfile.is_tarfile(path):
         raise ValueError(f"{path} is an archive; unpack it first: tar xf {path}")
 
 
