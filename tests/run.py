@@ -76,22 +76,26 @@ TEST: Final = (
     Step("public types", "pyright --verifytypes rocketwire --ignoreexternal"),
     Step("tests", f"{PEERS} -m 'not full'"),
 )
-LONG: Final = {"HYPOTHESIS_PROFILE": "deep", "ROCKETWIRE_CHAOS": "long", "ROCKETWIRE_STORES": "all"}
+LONG: Final = {
+    "HYPOTHESIS_PROFILE": "deep",
+    "ROCKETWIRE_CHAOS": "long",
+    "ROCKETWIRE_SPARK_KILLS": "long",
+    "ROCKETWIRE_SINK_ROWS": "200000",
+    "ROCKETWIRE_SINK_KILLS": "4",
+    "ROCKETWIRE_STORES": "all",
+}
+"""Environment that makes the tests of faults, kills and stores long."""
+CODEC_TESTS: Final = "tests/unit/wire tests/unit/messages tests/unit/connection"
 ALL: Final = (
     *LINT,
     Step("types of everything", "pyright"),
-    Step("tests, all of them", PEERS, LONG),
-    Step(
-        "development broker in the place of Java's",
-        f"{PEERS} --cluster=dev tests/java/client tests/java/admin",
-    ),
-    Step(
-        "coverage of the codec",
-        "coverage run -m pytest -q -m 'not java and not process' tests/unit/wire tests/unit/messages tests/unit/connection",
-    ),
+    Step("all tests, with long faults", PEERS, LONG),
+    Step("development broker", f"{PEERS} --cluster=dev tests/java/client tests/java/admin"),
+    Step("tests of the codec", f"coverage run -m pytest -q -m 'not process' {CODEC_TESTS}"),
     Step("97 % of the codec's lines", "coverage report --fail-under=97"),
     Step("random values beside Java's", "python -m tests.fuzz.differential --cases 20000"),
     Step("damaged stores", "python -m tests.fuzz.damaged_stores --cases 300"),
+    Step("every block of every page", "python -m publishing.pages"),
     Step("documentation", "make docs"),
     Step("packages", "make dist"),
 )
