@@ -182,6 +182,22 @@ async def test_logical_queues_of_static_topics_are_told_with_their_topics() -> N
         assert mappings_of(one.requests[-1]) == {}
 
 
+async def test_a_packed_registration_says_so() -> None:
+    async with registered(RegistrationSettings(packed=True)) as (_, one, _two):
+        header, topics, _ = told(one.requests[0])
+
+        assert header.compressed
+        assert topics == ["T", "U", "V"]
+
+
+async def test_a_registration_in_parts_has_a_version_for_each() -> None:
+    async with registered(RegistrationSettings(split_size=2)) as (_, one, _two):
+        parts = [told(request)[1:] for request in one.requests]
+
+        assert [topics for topics, _ in parts] == [["T", "U"], ["V"]]
+        assert [version.counter for _, version in parts] == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("old", "code"), [(True, Code.QUERY_DATA_VERSION), (False, Code.BROKER_HEARTBEAT)]
 )

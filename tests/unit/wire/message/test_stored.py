@@ -163,6 +163,20 @@ def test_an_empty_body_can_be_compressed_too() -> None:
     assert decode_one(data).body == b""
 
 
+@pytest.mark.parametrize(("length", "magic"), [(127, "daa320a7"), (128, "daa320ab")])
+def test_topics_of_more_than_127_bytes_need_the_second_layout(length: int, magic: str) -> None:
+    # bytes 84 onwards of the longer one are the worked example that Java reads
+    message = replace(HELLO, topic="T" * length, body=b"x", properties=None)
+
+    data = encode_stored_message(message)
+
+    assert data[4:8].hex() == magic
+    assert data[84:] == bytes.fromhex("00000001 78") + (
+        bytes([length]) if length < 128 else bytes([0, length])
+    ) + b"T" * length + bytes(2)
+    assert decode_one(data) == replace(message, store_size=len(data))
+
+
 def test_a_body_of_no_length_is_not_there() -> None:
     message = decode_one(bytes.fromhex(EXTREMES_HEX))
 
