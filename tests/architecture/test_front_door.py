@@ -12,7 +12,6 @@ import pytest
 import rocketwire
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.covered
 
 
 def test_all_names_what_the_package_offers() -> None:

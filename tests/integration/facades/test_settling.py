@@ -10,8 +10,6 @@ import pytest
 from rocketwire import aio, sync
 from rocketwire.client import ClientConfig
 from rocketwire.messages.enums import ConsumeFromWhere
-from rocketwire.policy.resource_names import RETRY_PREFIX
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,27 +102,6 @@ def test_batches_that_a_task_acknowledges_are_stored_without_another_poll(
             rocketmq.wait_until_consumed("g", topic)  # the loop itself has nothing to do for it
 
     asyncio.run(consume())
-
-
-def test_batches_that_are_rejected_come_again_without_another_poll(
-    rocketmq: RocketMQ, config: ClientConfig
-) -> None:
-    topic = two_batches(rocketmq)
-
-    with sync.open_push_consumer(config, "g", {topic: "*"}, consume_from_where=FIRST) as consumer:
-        for batch in [consumer.poll(within=PATIENCE) for _ in range(2)]:
-            assert batch
-            batch.reconsume_later(1)
-            rocketmq.lag("g", topic)
-
-        def have_come_again() -> bool:
-            rocketmq.advance(1)
-            return len(rocketmq.messages(RETRY_PREFIX + "g")) == 2
-
-        wait_until(have_come_again, "both messages in the retry topic", PATIENCE)
-        again = consumer.poll(within=PATIENCE)
-        assert again
-        assert again.messages[0].reconsume_times == 1
 
 
 def test_what_is_acknowledged_before_the_client_ends_is_stored(rocketmq: RocketMQ) -> None:

@@ -16,11 +16,9 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from prometheus_client import CollectorRegistry
 
 from rocketwire import aio, sync
-from rocketwire.client import ClientConfig, ClientHook, Message, OpenTelemetryHook, PrometheusHook
-from rocketwire.errors import IllegalMessageTypeError
+from rocketwire.client import ClientConfig, ClientHook, Message, OpenTelemetryHook
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.portal.direct import WARM_SENDS
 
@@ -144,25 +142,6 @@ def test_sends_of_tasks_continue_the_spans_of_their_callers(
     for topic in topics:
         assert parents(telemetry, topic) == {callers[topic]}
         assert len(telemetry.spans(f"send {topic}")) == COUNT + 4
-
-
-def test_what_is_not_a_message_is_no_send(
-    rocketmq: RocketMQ, telemetry: Telemetry, run: Callable[[Coroutine[Any, Any, None]], None]
-) -> None:
-    nothing: Any = "no message"
-    with (
-        sync.open_producer(config(rocketmq, telemetry.hook), "g") as producer,
-        pytest.raises(IllegalMessageTypeError),
-    ):
-        producer.send(nothing)
-
-    async def main() -> None:
-        async with aio.open_producer(config(rocketmq, telemetry.hook), "g") as producer:
-            with pytest.raises(IllegalMessageTypeError):
-                await producer.send(nothing)
-
-    run(main())
-    assert telemetry.count("messaging.client.sent.messages") == 0
 
 
 class Stamp(ClientHook):
@@ -303,18 +282,3 @@ def test_a_batch_that_an_application_handles_has_a_span_with_a_link_to_each_mess
         assert span.start_time is not None
         assert span.end_time is not None
         assert span.start_time <= span.end_time
-
-
-def test_prometheus_counts_each_message_of_a_batch(rocketmq: RocketMQ) -> None:
-    topic, registry = rocketmq.topic(), CollectorRegistry()
-    rocketmq.produce(topic, *(b"%d" % number for number in range(50)))
-
-    _in_batches(rocketmq, PrometheusHook(registry), topic, 50)
-
-    counts = {
-        sample.labels["invocation_status"]: sample.value
-        for family in registry.collect()
-        for sample in family.samples
-        if sample.name == "rocketmq_client_consumed_messages_total"
-    }
-    assert counts == {"success": 49, "failure": 1}

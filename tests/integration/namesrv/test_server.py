@@ -59,15 +59,6 @@ async def test_a_request_in_single_bytes_is_answered() -> None:
         assert (await client.reply()).code == 0
 
 
-async def test_pipelined_requests_are_answered_in_order_with_one_send() -> None:
-    async with running() as site:
-        client = site.connect()
-        frames = [request(9999, opaque) for opaque in range(5)]
-        await client.send(b"".join(frames))
-
-        assert [(await client.reply()).opaque for _ in frames] == [0, 1, 2, 3, 4]
-
-
 async def test_a_client_that_ends_its_side_after_the_request_still_gets_the_answer() -> None:
     with trio.fail_after(60):
         async with running() as site, await connect(site) as stream:

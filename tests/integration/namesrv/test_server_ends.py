@@ -14,17 +14,14 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.protocol.session import NOT_SAVED
 from rocketwire_namesrv.runtime import sockets, storage
-from rocketwire_namesrv.runtime.sockets import BindError, Listening
 from rocketwire_namesrv.server import acceptor
 from rocketwire_namesrv.server.server import NameServer, serve, serve_until_signal
 from rocketwire_namesrv.server.startup import load_state
 from rocketwire_namesrv.tls.contexts import TlsContexts
 from tests.support.running_server import (
     CLUSTER_INFO,
-    LOOPBACK,
     Client,
     Site,
     connect,
@@ -37,6 +34,8 @@ from tests.support.running_server import (
 if TYPE_CHECKING:
     import socket
     from pathlib import Path
+
+    from rocketwire_namesrv.runtime.sockets import Listening
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 
@@ -144,38 +143,6 @@ async def test_a_kv_file_that_could_not_be_read_at_the_start_is_not_overwritten(
 
 
 # ---- listening, limits, stopping
-
-
-async def test_a_port_in_use_is_no_start() -> None:
-    async with running() as site:
-        config = Config(bind_address=LOOPBACK, listen_port=site.server.listening.port)
-        with pytest.raises(BindError):
-            await serve(config)
-
-
-async def test_beyond_the_limit_connections_wait_for_a_free_place(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    with trio.fail_after(60):
-        async with (
-            running(settings(max_connections=1)) as site,
-            await connect(site) as first,
-            await connect(site) as second,
-            await connect(site) as third,
-        ):
-            await Client(first).ask(CLUSTER_INFO)
-            waiting = Client(second)
-            await waiting.send(CLUSTER_INFO)
-            await wait_all_tasks_blocked()
-            assert len(site.server.connections) == 1
-            await first.aclose()
-
-            assert (await waiting.reply()).code == 0
-            await second.aclose()
-            assert (await Client(third).ask(CLUSTER_INFO)).code == 0
-    warnings = [record.getMessage() for record in caplog.records]
-    line = "limit rocketwire.maxConnections=1 exceeded: 1 connections, others have to wait"
-    assert warnings == [line]
 
 
 async def test_the_lack_of_file_descriptors_is_survived(

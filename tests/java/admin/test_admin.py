@@ -163,38 +163,6 @@ async def test_a03_the_queues_of_an_ordered_topic_are_kept_and_told_in_its_route
     assert await admin.topics.order_conf(topic) is None
 
 
-async def test_a04_a_broker_is_configured(
-    java_cluster: JavaCluster, admin: Admin, mqadmin: Mqadmin
-) -> None:
-    address = java_cluster.master.address
-    before = (await admin.brokers.config(address))["defaultQueryMaxNum"]
-    try:
-        await admin.brokers.update_config(address, {"defaultQueryMaxNum": "33"})
-        assert (await admin.brokers.config(address))["defaultQueryMaxNum"] == "33"
-        told = await mqadmin(f"getBrokerConfig -b {address}")
-        assert re.search(r"defaultQueryMaxNum\s*=\s*33\b", told)
-    finally:
-        await admin.brokers.update_config(address, {"defaultQueryMaxNum": before})
-    with pytest.raises(BrokerError) as refused:
-        await admin.brokers.update_config(address, {"brokerConfigPath": "elsewhere"})
-    assert refused.value.code == ResponseCode.NO_PERMISSION
-
-
-async def test_a04_a_name_server_is_configured(
-    java_cluster: JavaCluster, admin: Admin, mqadmin: Mqadmin
-) -> None:
-    before = (await admin.name_servers.configs())[java_cluster.address]["waitSecondsForService"]
-    told = await mqadmin("getNamesrvConfig")
-    assert re.search(rf"waitSecondsForService\s*=\s*{before}\b", told)
-    other = str(int(before) + 1)
-    try:
-        await admin.name_servers.update_configs({"waitSecondsForService": other})
-        told = await mqadmin("getNamesrvConfig")
-        assert re.search(rf"waitSecondsForService\s*=\s*{other}\b", told)
-    finally:
-        await admin.name_servers.update_configs({"waitSecondsForService": before})
-
-
 async def test_a05_offsets_of_queues_and_groups_are_what_mqadmin_prints(
     admin: Admin, mqadmin: Mqadmin
 ) -> None:
@@ -299,20 +267,6 @@ async def test_a08_key_value_configuration_is_kept_by_every_name_server(
     await admin.name_servers.delete_kv(space, "colour")
     assert await admin.name_servers.kv_value(space, "colour") is None
     assert await admin.name_servers.kv_namespace(space + "-none") == {}
-
-
-async def test_a17_a_broker_tells_facts_and_figures(
-    java_cluster: JavaCluster, admin: Admin, mqadmin: Mqadmin
-) -> None:
-    address = java_cluster.master.address
-    info = await admin.brokers.runtime_info(address)
-    printed = dict(
-        re.findall(r"^(\S+)\s*: (.*?)\s*$", await mqadmin(f"brokerStatus -b {address}"), re.M)
-    )
-
-    assert set(info) == set(printed)
-    assert info["brokerVersionDesc"] == "V5_5_0"
-    assert info["bootTimestamp"] == printed["bootTimestamp"]
 
 
 async def test_groups_are_configured_forbidden_switched_to_pop_and_deleted(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from tests.java.admin.commands import without_disk
@@ -115,16 +114,3 @@ def test_a_group_that_no_broker_has_is_named_as_such(java_cluster: JavaCluster) 
         refused = run(command, "-g", "nosuch", "-n", java_cluster.address, *PATIENT)
         assert (1, b"") == (refused.status, refused.out)
         assert refused.complaint.startswith("rocketwire-admin: no such group nosuch: ")
-
-
-def test_diff_of_a_server_and_itself_is_nothing_and_of_one_that_is_gone_is_an_error(
-    java_cluster: JavaCluster,
-) -> None:
-    here = java_cluster.address
-
-    same = run("diff", here, here, "-o", "json", *PATIENT)
-    gone = run("diff", here, f"127.0.0.1:{free_ports()}")
-
-    assert (0, [], "") == (same.status, same.rows, same.complaint)
-    assert 3 == gone.status
-    assert re.fullmatch(r"rocketwire-admin: .*127\.0\.0\.1.*\n", gone.complaint)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -197,59 +196,6 @@ def test_pops_are_refused_by_brokers_that_know_none(place: Place) -> None:
 
     assert (1, b"", 1) == (refused.status, refused.out, refused.complaint.count("\n"))
     assert "REQUEST_CODE_NOT_SUPPORTED" in refused.complaint
-
-
-@oldest
-def test_a_group_that_was_terminated_goes_on_behind_what_it_has_printed(place: Place) -> None:
-    topic, group = place.topic("term"), unique("g")
-    assert run("produce", *place.servers, "-t", topic, "--count", "40").status == 0
-
-    first: dict[str, Done] = {}
-    running = {
-        kind: place.consuming(topic, group + kind, kind, "--from", "first", "--filter", "*")
-        for kind in KINDS
-    }
-    for kind, process in running.items():
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        process.send_signal(signal.SIGTERM)
-        rest = process.stdout.read()  # of what is buffered here too
-        process.wait()
-        complaint = process.stderr.read().decode() if process.stderr else ""
-        first[kind] = Done(process.returncode, line + rest, complaint)
-    assert dict.fromkeys(KINDS, (0, "")) == {
-        kind: (one.status, one.complaint) for kind, one in first.items()
-    }
-
-    left = {kind: 40 - len(one.lines) for kind, one in first.items()}
-    run("produce", *place.servers, "-t", topic, given=b"one more\n")
-    running = {
-        kind: place.consuming(
-            topic, group + kind, kind, "--count", str(left[kind] + 1), "--timeout", "300"
-        )
-        for kind in KINDS
-    }
-    second = {kind: end(process) for kind, process in running.items()}
-
-    for kind in KINDS:
-        assert (0, "") == (second[kind].status, second[kind].complaint), kind
-        both = bodies(first[kind]) + bodies(second[kind])
-        assert (41, 41) == (len(both), len(set(both))), kind
-
-
-@oldest
-def test_first_deliveries_that_fail_come_again(place: Place) -> None:
-    topic, group = place.topic("again"), unique("g")
-    assert run("produce", *place.servers, "-t", topic, given=b"x\n").status == 0
-    options = ("--fail-first", "--from", "first", "--count", "2", "--timeout", "120")
-
-    running = [place.consuming(topic, group + kind, kind, *options) for kind in ("", "--orderly")]
-
-    for process in running:
-        done = end(process)
-        assert (0, "") == (done.status, done.complaint)
-        seen = [(line["body"], line["reconsumeTimes"], line["topic"]) for line in done.lines]
-        assert [("x", 0, topic), ("x", 1, topic)] == seen
 
 
 @oldest

@@ -1,4 +1,4 @@
-"""What Java's broker does with messages later, ours does too: retries, delays, timers, transactions and replies.
+"""What Java's broker does with messages later, ours does too, where no case of conformance has it.
 
 Each dialogue is carried out with both, in topics and groups of its own. What cannot be equal is
 left out: ids with positions, ports, times, and offsets in topics that all share.
@@ -6,7 +6,6 @@ left out: ids with positions, ports, times, and offsets in topics that all share
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Generator, Mapping
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.messages.heartbeat import HeartbeatData, ProducerData
-from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.broker import messages
 from tests.support.broker_wire import WireClient
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 Shown = tuple[object, ...]
 Connect = Callable[[], WireClient]
 
-HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 COMMIT, ROLLBACK = 8, 12
 
 UNEQUAL = {
@@ -87,11 +84,6 @@ def show_message(message: StoredMessage) -> Shown:
     )
 
 
-def in_order(shown: Shown) -> str:
-    """Sorts messages, whatever the order of their properties."""
-    return json.dumps(shown, sort_keys=True, default=repr)
-
-
 def come(client: WireClient, topic: str, count: int, queue: int = 0) -> list[StoredMessage]:
     """Wait until a queue shows that many messages, and return them all."""
     offset, found = 0, list[StoredMessage]()
@@ -132,53 +124,7 @@ def send(client: WireClient, topic: str, **settings: Any) -> tuple[Shown, Stored
     return show(answer), come(client, topic, 1)[0]
 
 
-def send_back(client: WireClient, message: StoredMessage, group: str, **changes: object) -> Shown:
-    fields: dict[str, object] = {
-        "offset": message.commit_log_offset,
-        "group": group,
-        "delayLevel": 1,
-        "originTopic": message.topic,
-        "originMsgId": "x",
-        "unitMode": False,
-    }
-    return show(client.call(36, {**fields, **changes}))
-
-
 # ---------------------------------------------------------------------------- dialogues
-
-
-def delays(connect: Connect, name: str) -> list[Shown]:
-    client = connect()
-    shown = [
-        show(client.send(name, b"x", queue=2, properties={"DELAY": level, "TIMER_DELAY_SEC": "9"}))
-        for level in ("1", "0", "-1", "x")
-    ]
-    delayed = client.send(name, b"1", queue=2, properties={"DELAY": "1", "TAGS": "red"})
-    found = come(client, name, 4, queue=2)
-    return [*shown, show(delayed), *sorted(map(show_message, found), key=in_order)]
-
-
-def retries(connect: Connect, name: str) -> list[Shown]:
-    client = connect()
-    group = f"{name}-g"
-    sent, message = send(client, name, properties={"TAGS": "red", "KEYS": "k", "own": "1"})
-    shown = [sent, send_back(client, message, group)]
-    [first] = come(client, f"%RETRY%{group}", 1)
-    shown += [show_message(first), send_back(client, first, group)]
-    second = come(client, f"%RETRY%{group}", 2)[-1]
-    shown += [show_message(second), send_back(client, second, group, maxReconsumeTimes=2)]
-    [dead] = come(client, f"%DLQ%{group}", 1)
-    shown += [show_message(dead), send_back(client, dead, f"{group}2", delayLevel=-1)]
-    shown += map(show_message, come(client, f"%DLQ%{group}2", 1))
-    return [
-        *shown,
-        send_back(client, message, "a b"),
-        # not inside of a message: what Java reads there depends on what others have stored
-        send_back(client, message, group, offset=1 << 40),
-        show(client.call(36, {"group": group, "delayLevel": 1})),
-        show(client.call(36, {"offset": 0, "delayLevel": 1})),
-        show(client.call(36, {"offset": 0, "group": group})),
-    ]
 
 
 def own_retries(connect: Connect, name: str) -> list[Shown]:
@@ -216,96 +162,6 @@ def returns(connect: Connect, name: str) -> list[Shown]:
     [again] = come(client, f"%RETRY%{group}_{name}", 1)
     late = again.store_timestamp - first.store_timestamp >= 2_000
     return [(answer.code, late), show_message(again)]
-
-
-def timers(connect: Connect, name: str) -> list[Shown]:
-    client = connect()
-    now = int(time.time() * 1000)
-    wishes: list[dict[str, str | None]] = [
-        {"TIMER_DELAY_SEC": "2"},
-        {"TIMER_DELAY_MS": "1500"},
-        {"TIMER_DELIVER_MS": str(now + 2_000)},
-        {"TIMER_DELIVER_MS": str(now - 2_000)},
-        {"TIMER_DELAY_SEC": "2", "TIMER_DELAY_MS": "9000000", "TAGS": "red"},
-        {"TIMER_DELAY_SEC": "0"},
-        {"TIMER_DELAY_SEC": "-1"},
-        {"TIMER_DELAY_SEC": "259201"},
-        {"TIMER_DELAY_MS": "x"},
-        {"TIMER_DELAY_SEC": "1.5"},
-        {"TIMER_DELIVER_MS": str(now + 300_000_000)},
-    ]
-    shown = [show(client.send(name, b"x", queue=1, properties=wish)) for wish in wishes]
-    found = come(client, name, 7, queue=1)
-    return [*shown, *sorted(map(show_message, found), key=in_order)]
-
-
-def recalls(connect: Connect, name: str) -> list[Shown]:
-    client = connect()
-    wish: dict[str, str | None] = {"TIMER_DELAY_SEC": "6", "UNIQ_KEY": f"{name}-1"}
-    answer = client.send(name, b"recalled", properties=wish)
-    client.send(name, b"kept", properties={"TIMER_DELAY_SEC": "6", "UNIQ_KEY": f"{name}-2"})
-    handle = (answer.ext_fields or {})["recallHandle"]
-    client.send(f"{name}-other")
-
-    def recall(**changes: object) -> Shown:
-        fields = {"producerGroup": "p", "topic": name, "recallHandle": handle}
-        return show(client.call(370, {**fields, **changes}))
-
-    shown = [
-        recall(),
-        recall(),
-        recall(topic=f"{name}-other"),
-        recall(topic=f"{name}-missing"),
-        recall(recallHandle="x y"),
-        recall(recallHandle="djE="),
-        recall(recallHandle="djEgYSBiIDEgYw=="),
-        recall(recallHandle=handle.rstrip("=")),
-        show(client.call(370, {"topic": name})),
-    ]
-    shown += map(show_message, come(client, name, 1))
-    time.sleep(2)  # the recalled one would have come with the other
-    return [*shown, *map(show_message, come(client, name, 1))]
-
-
-def transactions(connect: Connect, name: str) -> list[Shown]:
-    client = connect()
-    properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "TAGS": "red"}
-    properties["CHECK_IMMUNITY_TIME_IN_SECONDS"] = "60"
-
-    def half(**changes: str | None) -> tuple[Shown, dict[str, object]]:
-        answer = client.send(name, b"x", queue=3, f=4, h=7, properties={**properties, **changes})
-        fields = answer.ext_fields or {}
-        return show(answer), {
-            "topic": name,
-            "producerGroup": name,
-            "tranStateTableOffset": fields["queueOffset"],
-            "commitLogOffset": int(fields["msgId"][16:], 16),
-            "commitOrRollback": COMMIT,
-            "fromTransactionCheck": False,
-            "msgId": "KEY",
-            "transactionId": "KEY",
-        }
-
-    def end(decision: dict[str, object], **changes: object) -> Shown:
-        return show(client.call(37, {**decision, **changes}))
-
-    client.send(name)  # so that no half message is at position 0
-    sent, first = half(UNIQ_KEY="KEY", own="1")
-    other_sent, second = half()
-    shown = [
-        sent,
-        other_sent,
-        end(first, producerGroup="another"),
-        end(first, tranStateTableOffset=int(str(first["tranStateTableOffset"])) + 1),
-        end(first, commitOrRollback=4),
-        end(first),
-        end(second, commitOrRollback=ROLLBACK),
-    ]
-    client.ask(37, {**second, "commitOrRollback": 0})
-    shown += map(show_message, come(client, name, 1, queue=3))
-    _, late = half(CHECK_IMMUNITY_TIME_IN_SECONDS="1")
-    time.sleep(2.1)  # transactionTimeOut is 2 s
-    return [*shown, end(late), end(late, commitOrRollback=ROLLBACK, fromTransactionCheck=True)]
 
 
 def checks(connect: Connect, name: str) -> list[Shown]:
@@ -396,61 +252,7 @@ def decided_after_it_was_given_up(connect: Connect, name: str) -> list[Shown]:
     ]
 
 
-def replies(connect: Connect, name: str) -> list[Shown]:
-    asker, replier = connect(), connect()
-    data = ProducerData(group_name=name)
-    asker.call(34, {}, HeartbeatData(client_id=name, producer_data_set=(data,)))
-    topic = "DefaultCluster_REPLY_TOPIC"
-
-    def reply(code: int | None, to: str | None, **changes: object) -> list[Shown]:
-        fields: dict[str, object] = {
-            "a": "repliers", "b": topic, "c": "TBW102", "d": 4, "e": 0, "f": 0, "g": 5, "h": 7,
-            "i": encode_properties({"own": name, **({"REPLY_TO_CLIENT": to} if to else {})}),
-            "j": 0, "k": False,
-        }  # fmt: skip
-        opaque = replier.ask(325, {**fields, **changes}, b"pong")
-        shown: list[Shown] = []
-        if code is not None:
-            pushed = asker.request(326)
-            assert pushed is not None
-            ext = dict(pushed.ext_fields or {})
-            text = ext.pop("properties", "")
-            shown.append((pushed.code, pushed.is_oneway, pushed.body, named(ext)))
-            shown.append((named({k: v or "" for k, v in decode_properties(text).items()}),))
-            asker.respond(pushed, code=code)
-        return [*shown, show(replier.answer_to(opaque))]
-
-    shown = [
-        *reply(0, name),
-        *reply(0, name, e=-1, k=True, f=1, j=2),
-        *reply(1, name),
-        *reply(None, "nobody"),
-        *reply(None, None),
-        *reply(None, name, e=7),
-        *reply(None, name, b="a b"),
-    ]
-    own = [
-        message
-        for message in come(replier, topic, 5)
-        if (message.properties or {}).get("own") == name
-    ]
-    return [*shown, *map(show_message, own)]
-
-
-DIALOGUES = (
-    delays,
-    retries,
-    own_retries,
-    returns,
-    timers,
-    recalls,
-    transactions,
-    checks,
-    late_checks,
-    given_up,
-    decided_after_it_was_given_up,
-    replies,
-)
+DIALOGUES = (own_retries, returns, late_checks, given_up, decided_after_it_was_given_up)
 
 
 @pytest.mark.parametrize("dialogue", DIALOGUES, ids=lambda dialogue: dialogue.__name__)

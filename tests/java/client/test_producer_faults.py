@@ -27,9 +27,7 @@ from rocketwire.errors import (
     SendFailedError,
     TopicRouteNotFoundError,
 )
-from rocketwire.messages import message_const as const
 from rocketwire.messages.registration import TopicConfig
-from rocketwire.wire.message.stored import StoredMessage
 from tests.java.client.client_process import FIRST
 from tests.java.client.messages import create_topic, eventually, send, unique, until
 from tests.java.client.settings import PATIENCE, patient, patient_producer
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from pathlib import Path
 
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.java.cluster import JavaCluster
     from tests.support.java.peers import JavaPeer
 
@@ -246,29 +245,6 @@ async def test_p27_requests_are_answered_from_python_to_java_and_back(
 
     assert reply.body == b"re: who?"
     assert asked == ["re: what?"]
-
-
-async def test_p28_a_reply_to_somebody_without_a_heartbeat_is_refused(
-    java_cluster: JavaCluster,
-) -> None:
-    asked = StoredMessage(
-        topic="P28",
-        properties={
-            const.CLUSTER: "DefaultCluster",
-            const.REPLY_TO_CLIENT: "127.0.0.1@nobody",
-            const.CORRELATION_ID: "c",
-            const.TTL: "3000",
-        },
-    )
-    config = patient_producer(retry_times_when_send_failed=0)
-    async with (
-        open_client(patient(namesrv_addr=java_cluster.address)) as client,
-        open_producer(client, unique("p"), config) as producer,
-    ):
-        with pytest.raises(BrokerError) as refused:
-            await producer.send(create_reply(asked, b"hello?"), within=PATIENCE)
-
-    assert refused.value.code == 1
 
 
 async def test_p29_p30_c17_sends_go_where_they_may_and_messages_come_back_though_their_broker_died(

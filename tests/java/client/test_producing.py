@@ -18,7 +18,7 @@ from rocketwire.client import (
     open_producer,
 )
 from rocketwire.codes import RequestCode
-from rocketwire.errors import BrokerError, IllegalMessageError
+from rocketwire.errors import BrokerError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.policy.queue_selectors import queue_by_hash
@@ -110,26 +110,6 @@ async def it(java_cluster: JavaCluster, java_peer: JavaPeer) -> AsyncGenerator[W
         yield World(client, producer, java_cluster, java_peer)
 
 
-async def raw(it: World, topic: str, queue_id: int, body: bytes | None, **more: str) -> BrokerError:
-    """Send without any check of ours; returns the broker's refusal."""
-    header = SendMessageRequestHeaderV2(
-        producer_group="g",
-        topic=topic,
-        default_topic="TBW102",
-        default_topic_queue_nums=4,
-        queue_id=queue_id,
-        sys_flag=0,
-        born_timestamp=1,
-        flag=0,
-        properties=more.get("properties", ""),
-    )
-    with pytest.raises(BrokerError) as caught:
-        await it.client.brokers.call(
-            it.cluster.master.address, RequestCode.SEND_MESSAGE_V2, header, body, within=PATIENCE
-        )
-    return caught.value
-
-
 @pytest.mark.parametrize("smart", [True, False], ids=["P01", "P02"])
 async def test_p01_p02_what_is_sent_in_either_spelling_is_what_java_reads(
     it: World, smart: bool
@@ -197,21 +177,6 @@ async def test_p07_p08_compressed_bodies_are_read_as_they_were(
 
     (read,) = await it.until_read(topic, 1)
     assert read.body == body
-
-
-async def test_p10_to_p16_what_the_broker_refuses(it: World) -> None:
-    topic = it.topic("P13")
-    await it.producer.send(Message(topic, b"x"))
-
-    assert (await raw(it, topic, 0, bytes((4 << 20) + 1))).code == 13
-    with pytest.raises(IllegalMessageError):
-        await it.producer.send(Message(topic, b""))
-    assert (await raw(it, topic, 0, None)).code in (1, 13)
-    assert (await raw(it, topic, 4, b"x")).code == 29
-    assert (await raw(it, "a b", 0, b"x")).code == 29
-    assert (await raw(it, "x" * 128, 0, b"x")).code == 29
-    assert (await raw(it, "SCHEDULE_TOPIC_XXXX", 0, b"x")).code == 16
-    assert (await raw(it, topic, 0, b"x", properties="a\x01" + "b" * 32_768)).code == 13
 
 
 async def test_p12_without_a_queue_the_broker_picks_one(it: World) -> None:

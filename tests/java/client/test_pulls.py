@@ -5,15 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-import pytest
 import trio
 
 from rocketwire.client import open_client
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.rebalance import find_initial_offset
-from rocketwire.codes import ResponseCode
-from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
@@ -38,12 +35,6 @@ def request(topic: str, offset: int, group: str = "pulls", **more: Any) -> PullR
         subscription=subscription_data(topic, version=0),
         **settings,
     )
-
-
-async def refusal(calls: PullCalls, wanted: PullRequest) -> int:
-    with pytest.raises(BrokerError) as refused:
-        await calls.pull(wanted)
-    return refused.value.code
 
 
 async def test_c02_a_new_group_starts_at_0_in_a_young_topic_unless_it_asks_not_to(
@@ -127,36 +118,6 @@ async def test_c08_an_offset_outside_the_queue_is_illegal_and_the_answer_says_wh
 
         assert (below.status, below.next_begin_offset) == (PullStatus.OFFSET_ILLEGAL, 0)
         assert (beyond.status, beyond.next_begin_offset) == (PullStatus.OFFSET_ILLEGAL, 3)
-
-
-async def test_c09_a_pull_without_heartbeat_has_to_carry_its_subscription(
-    java_cluster: JavaCluster,
-) -> None:
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await create_topic(client, unique("c09"))
-        await send(client, topic, numbered(1), queue_id=0)
-        calls = PullCalls(client)
-        with_it = await calls.pull(request(topic, 0))
-        code = await refusal(calls, request(topic, 0, unique("g"), send_subscription=False))
-
-        assert with_it.status is PullStatus.FOUND
-        assert code == ResponseCode.SUBSCRIPTION_NOT_EXIST
-
-
-async def test_c11_a_queue_that_the_topic_does_not_have_is_an_invalid_parameter(
-    java_cluster: JavaCluster,
-) -> None:
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await create_topic(client, unique("c11"), queues=2)
-        wanted = PullRequest(
-            queue=queue(topic, 2),
-            offset=0,
-            group="pulls",
-            subscription=subscription_data(topic, version=0),
-            send_subscription=True,
-        )
-
-        assert await refusal(PullCalls(client), wanted) == ResponseCode.INVALID_PARAMETER
 
 
 async def test_c12_big_messages_come_in_pages_of_256_kib(java_cluster: JavaCluster) -> None:

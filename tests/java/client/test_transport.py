@@ -19,7 +19,7 @@ from rocketwire.messages.pop import PopMessageRequestHeader
 from rocketwire.messages.route import GetRouteInfoRequestHeader, TopicRouteData
 from rocketwire.transport.dial import connect_stream
 from rocketwire.versions import MQVersion
-from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire.wire.command import RemotingCommand
 from tests.java.client.messages import eventually
 from tests.java.client.settings import patient
 from tests.support.java.peers import BINARY_HEADERS
@@ -191,29 +191,6 @@ async def test_T08_a_frame_that_is_too_long_costs_its_connection_and_the_next_re
         assert (await pool.request(java_cluster.address, ask)).code == 0
 
     assert len(made) == 2
-
-
-async def test_T09_a_one_way_request_is_never_answered(java_cluster: JavaCluster) -> None:
-    host, port = java_cluster.address.split(":")
-    ask = RemotingCommand(code=Code.GET_BROKER_CLUSTER_INFO)
-    decoder = CommandDecoder()
-    answered: list[int] = []
-    async with await trio.open_tcp_stream(host, int(port)) as stream:
-        await stream.send_all(encode(replace(ask, opaque=1, flag=2)))
-        for number in (2, 3):
-            await stream.send_all(encode(replace(ask, opaque=number)))
-            with trio.fail_after(120):
-                while (command := decoder.next_command()) is None:
-                    decoder.feed(bytes(await stream.receive_some()))
-            answered.append(command.opaque)
-
-    assert answered == [2, 3]
-
-
-async def test_T10_an_unknown_code_is_answered_with_3(java_cluster: JavaCluster) -> None:
-    async with open_pool(patient()) as pool:
-        for address in (java_cluster.address, java_cluster.master.address):
-            assert (await pool.request(address, RemotingCommand(code=9999))).code == 3
 
 
 async def test_T12_a_dead_name_server_costs_one_attempt_and_the_other_one_stays(

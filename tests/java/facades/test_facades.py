@@ -314,24 +314,6 @@ def test_batches_are_polled_and_what_is_not_acknowledged_comes_again(
     run(dialect, scenario)
 
 
-def test_a_pop_consumer_gets_every_message(java_cluster: JavaCluster, dialect: str) -> None:
-    topic = new_topic(java_cluster)
-    handled: list[bytes] = []
-
-    async def scenario(face: Face) -> None:
-        def handle(message: StoredMessage) -> None:
-            handled.append(message.body or b"")
-
-        async with world(face, java_cluster) as (client, producer):
-            await producer.send_many([Message(topic, body) for body in bodies(50)])
-            async with await face.open(
-                "pop_consumer", client, unique("poppers"), {topic: "*"}, face.function(handle)
-            ):
-                await until(lambda: set(handled) == set(bodies(50)))
-
-    run(dialect, scenario)
-
-
 def test_a_lite_pull_consumer_polls_seeks_and_commits(
     java_cluster: JavaCluster, dialect: str
 ) -> None:

@@ -15,7 +15,6 @@ from tests.support.java.peers import CURRENT, java, prepare, quick_start
 from tests.support.name_servers import name_server
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -87,48 +86,6 @@ def test_the_help_is_javas_and_more_behind_it(tmp_path: Path) -> None:
 
     assert (ours.status, ours.out[: len(theirs.out)]) == (theirs.status, theirs.out)
     assert ours.err == theirs.err
-
-
-@pytest.mark.parametrize("arguments", [["--bogus"], ["-c"]])
-def test_the_command_line_is_answered_as_by_java(arguments: list[str], tmp_path: Path) -> None:
-    theirs, ours = run_both(arguments, tmp_path)
-
-    assert (ours.status, ours.out, ours.err) == (theirs.status, theirs.out, theirs.err)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "files",
-    [
-        {},
-        {"a.properties": "bad=\\u00zz"},
-        {"a.properties": "listenPort=0\nkvConfigPath=kv.json", "kv.json": "{}"},
-        {"a.properties": "listenPort=0\nkvConfigPath=kv.json", "kv.json": '{"configTable":{'},
-        {"a.properties": "listenPort=98765\n"},
-        {"a.properties": "listenPort=-1\n"},
-        {"a.properties": "listenPort=0\nscanNotActiveBrokerInterval=0\n"},
-    ],
-    ids=[
-        "no file",
-        "malformed file",
-        "empty KV document",
-        "malformed KV document",
-        "no such port",
-        "negative port",
-        "no pause between scans",
-    ],
-)
-def test_a_start_that_fails_ends_with_javas_status(
-    files: Mapping[str, str], tmp_path: Path
-) -> None:
-    for name, content in files.items():
-        (tmp_path / name).write_text(content)
-
-    theirs, ours = run_both(["-c", "a.properties"], tmp_path)
-
-    assert (ours.status, ours.out) == (theirs.status, theirs.out)
-    assert ours.status == 255
-    assert {name: (tmp_path / name).read_text() for name in files} == files
 
 
 STRANGE = {

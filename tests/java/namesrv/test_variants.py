@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import raw_call
-from tests.support.java.peers import BINARY_HEADERS, OLD, JavaBroker, JavaPeer
+from tests.support.java.peers import OLD, JavaBroker, JavaPeer
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, started
 from tests.support.processes import PeerFailedError, wait_until
 
@@ -79,21 +79,6 @@ def test_a_broker_of_5_5_0_that_deflates_and_says_it_does_not_registers_with_us_
             with pytest.raises(PeerFailedError, match="not within"):
                 broker.wait_registered(javas.port, seconds=1)
 
-    assert keys == ALL_KEYS
-
-
-def test_a_broker_and_clients_with_binary_headers_are_served(
-    server: NameServer, tmp_path: Path
-) -> None:
-    options = {"brokerClusterName": "BinaryCluster"}
-    jvm = [BINARY_HEADERS]
-    broker = JavaBroker(tmp_path / "broker", [server.address], options, name="broker-bin", jvm=jvm)
-    with broker, JavaPeer(tmp_path / "peer", jvm=jvm) as binary_peer:
-        broker.wait_registered(server.port)
-        table = binary_peer.cluster_table(server.address, "V5_5_0")
-        keys = send_and_receive(binary_peer, server.address, "Binary", broker, server.port)
-
-    assert f"broker-bin              0     {broker.address}" in table
     assert keys == ALL_KEYS
 
 

@@ -22,7 +22,6 @@ from rocketwire.errors import (
 )
 from rocketwire.flags import CommandFlag
 from rocketwire.transport.channel import Channel, open_channel_over
-from rocketwire.transport.peer_requests import MAX_SERVED
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, MAX_HEADER_LENGTH
 from rocketwire.wire.layouts.functions import MAX_EXT_FIELDS
@@ -193,28 +192,3 @@ async def test_one_request_too_many_is_refused_and_the_others_are_answered() -> 
             while (request := decoder.next_command()) is not None:
                 await theirs.send_all(encode(answer_to(request)))
     assert codes == [0, 0]
-
-
-async def test_two_thousand_checks_of_a_broker_are_worked_on_at_once() -> None:
-    ours, theirs = trio.testing.memory_stream_pair()
-    goes_on, begun = trio.Event(), 0
-
-    async def handler(_: RemotingCommand) -> RemotingCommand:
-        nonlocal begun
-        begun += 1
-        await goes_on.wait()
-        return RemotingCommand(code=0)
-
-    body = bytes(4096)
-    async with open_channel_over(ours, handler=handler, idle_timeout=None):
-        for opaque in range(2000):
-            await theirs.send_all(encode(RemotingCommand(code=39, opaque=opaque, body=body)))
-        await trio.testing.wait_all_tasks_blocked()
-        assert begun == 2000 < MAX_SERVED
-        goes_on.set()
-        decoder, answered = CommandDecoder(), set[int]()
-        while len(answered) < 2000:
-            decoder.feed(bytes(await theirs.receive_some()))
-            while (answer := decoder.next_command()) is not None:
-                assert answer.code == 0
-                answered.add(answer.opaque)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rocketwire.client import LocalTransactionState, Message
-from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.codes import RequestCode
 from rocketwire.errors import (
     ChannelClosedError,
     IllegalHandlerError,
@@ -23,7 +23,6 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.sync import Producer, open_producer
-from rocketwire.testing import reply
 from tests.support.fakes.facade_clients import BlockingClient, no_request_is_pending, threads
 from tests.support.fakes.storing_cluster import StoringCluster
 
@@ -41,15 +40,6 @@ def producer(cluster: StoringCluster) -> Iterator[Producer]:
 
 def bodies(cluster: StoringCluster) -> set[bytes | None]:
     return {message.body for queue in cluster.queues.values() for message in queue}
-
-
-def test_a_send_returns_what_the_broker_answered(
-    cluster: StoringCluster, producer: Producer
-) -> None:
-    result = producer.send(Message("t", b"one"))
-
-    assert result.is_ok
-    assert bodies(cluster) == {b"one"}
 
 
 def test_errors_are_those_of_the_trio_client(producer: Producer) -> None:
@@ -108,16 +98,6 @@ def test_a_local_transaction_runs_in_the_calling_thread(
 
     assert ended.state is LocalTransactionState.COMMIT_MESSAGE
     assert called == [threading.current_thread().name]
-
-
-def test_an_error_of_a_local_transaction_is_raised(cluster: StoringCluster) -> None:
-    def execute(message: Message, half: Any) -> LocalTransactionState:
-        raise ZeroDivisionError
-
-    with BlockingClient(cluster) as client, open_producer(client, "g") as producer:
-        cluster.broker.on(RequestCode.END_TRANSACTION, None)
-        with pytest.raises(ZeroDivisionError):
-            producer.send_in_transaction(Message("t", b"x"), execute)
 
 
 def test_a_coroutine_function_is_no_local_transaction(producer: Producer) -> None:
@@ -180,12 +160,3 @@ def test_keyword_settings_change_the_config(cluster: StoringCluster) -> None:
         assert producer.config.send_msg_timeout == 7.5
     with pytest.raises(IllegalTypeError, match="because of instance_name"):
         open_producer(client, "g", instance_name="x")
-
-
-def test_a_broker_that_refuses_ends_the_send_with_its_error(
-    cluster: StoringCluster, producer: Producer
-) -> None:
-    cluster.before_store = lambda _: reply(code=ResponseCode.MESSAGE_ILLEGAL, remark="no")
-
-    with pytest.raises(Exception, match="no"):
-        producer.send(Message("t", b"x"))

@@ -69,14 +69,6 @@ def request(serialize_type: SerializeType = JSON, **changes: Any) -> RemotingCom
     return RemotingCommand(**values)
 
 
-@pytest.mark.parametrize(
-    ("frame", "command"), [(JAVA_JSON, request()), (JAVA_BINARY, request(ROCKETMQ))]
-)
-def test_frames_of_java_are_read_and_written(frame: bytes, command: RemotingCommand) -> None:
-    assert decode(frame) == command
-    assert encode(command) == frame
-
-
 @given(commands)
 def test_every_command_comes_back(command: RemotingCommand) -> None:
     assert decode(encode(command)) == command
@@ -180,34 +172,6 @@ def test_flags_are_read_by_bit() -> None:
     both = CommandFlag.RESPONSE | CommandFlag.ONEWAY
     states = [(c.is_response, c.is_oneway) for c in (request(flag=f) for f in (0, 1, 2, both))]
     assert states == [(False, False), (True, False), (False, True), (True, True)]
-
-
-@given(st.lists(commands, max_size=2), st.binary(max_size=80))
-def test_any_bytes_give_commands_or_a_decode_error(
-    sent: list[RemotingCommand], tail: bytes
-) -> None:
-    decoder, received = CommandDecoder(), list[RemotingCommand]()
-    decoder.feed(b"".join(map(encode, sent)) + tail)
-    try:
-        while (command := decoder.next_command()) is not None:
-            received.append(command)
-    except DecodeError:
-        pass
-    assert received[: len(sent)] == sent
-
-
-@given(commands, st.data())
-def test_a_damaged_command_is_read_or_refused_and_nothing_else(
-    command: RemotingCommand, data: st.DataObject
-) -> None:
-    frame = bytearray(encode(command))
-    for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.integers(0, len(frame) - 1))
-        frame[place] = data.draw(st.integers(0, 255))
-    try:
-        decode(bytes(frame))
-    except DecodeError:
-        return
 
 
 def test_bytes_that_are_one_command_are_read_at_once() -> None:

@@ -205,17 +205,6 @@ def test_a_stream_byte_by_byte_gives_the_same_frames(sent: list[RawFrame]) -> No
     assert received == [frame._replace(body=frame.body or None) for frame in sent]
 
 
-@given(st.lists(frames, max_size=3), st.binary(max_size=60))
-def test_any_bytes_give_frames_or_a_decode_error(sent: list[RawFrame], tail: bytes) -> None:
-    decoder = FrameDecoder(max_frame_length=100)
-    decoder.feed(b"".join(map(written, sent)) + tail)
-    try:
-        received = taken(decoder)
-    except DecodeError:
-        return
-    assert received[: len(sent)] == [f._replace(body=f.body or None) for f in sent]
-
-
 def test_what_is_held_is_known() -> None:
     decoder = FrameDecoder()
     assert not decoder.frame_started

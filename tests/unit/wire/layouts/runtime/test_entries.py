@@ -5,8 +5,6 @@ from __future__ import annotations
 from struct import pack
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError
 from rocketwire.wire.layouts.functions import BINARY_HEADER, MAX_EXT_FIELDS, parse_binary_header
@@ -14,8 +12,6 @@ from rocketwire.wire.layouts.interpreter import interpret_parser
 from rocketwire.wire.layouts.runtime.entries import build_entries, parse_entries
 
 interpreted = interpret_parser(BINARY_HEADER)
-
-TEXTS = st.text(max_size=20) | st.text("ab\0~", max_size=4)
 
 
 def entry(key: str, value: str) -> bytes:
@@ -42,37 +38,11 @@ def outcome(parse: object, data: bytes) -> object:
         return type(error), error.path
 
 
-def test_entries_are_read() -> None:
-    data = entry("topic", "T") + entry("queueId", "größer")
-    assert read(data) == ({"topic": "T", "queueId": "größer"}, len(data))
-
-
-def test_an_empty_value_removes_an_entry_and_an_empty_key_is_ignored() -> None:
-    data = entry("a", "1") + entry("b", "2") + entry("a", "") + entry("", "3")
-    assert read(data) == ({"b": "2"}, len(data))
-
-
 def test_the_last_entry_may_end_after_the_total_but_not_after_the_data() -> None:
     data = entry("a", "1") + entry("b", "2")
     assert parse_entries(data, 0, 9, len(data), 9, "ext_fields") == ({"a": "1", "b": "2"}, 16)
     with pytest.raises(TruncatedError):
         parse_entries(data, 0, 9, len(data) - 1, 9, "ext_fields")
-
-
-@pytest.mark.parametrize(
-    ("data", "path"),
-    [
-        (entry("a", "1") + b"\0", "ext_fields.key"),
-        (entry("a", "1")[:-1], "ext_fields.value"),
-        (entry("a", "1")[:5], "ext_fields.value"),
-        (entry("a", "1") + pack(">h", 100) + b"b", "ext_fields.key"),
-    ],
-    ids=["half a key length", "a short value", "half a value length", "a long key"],
-)
-def test_entries_that_are_cut_raise_with_their_path(data: bytes, path: str) -> None:
-    with pytest.raises(TruncatedError) as refusal:
-        read(data)
-    assert refusal.value.path == path
 
 
 def test_the_limit_counts_null_entries_and_names_the_place_of_the_first_one_too_many() -> None:
@@ -81,20 +51,6 @@ def test_the_limit_counts_null_entries_and_names_the_place_of_the_first_one_too_
     with pytest.raises(LimitExceededError) as refusal:
         read(data, 2)
     assert (refusal.value.limit, refusal.value.offset) == (2, 12)
-
-
-@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=12), st.binary(max_size=4), st.data())
-def test_any_entries_whole_or_damaged_are_what_the_declaration_says(
-    entries: list[tuple[str, str]], behind: bytes, data: st.DataObject
-) -> None:
-    whole = header(b"".join(entry(*each) for each in entries), behind)
-    damaged = bytearray(whole)
-    place = data.draw(st.integers(0, len(whole) - 1))
-    damaged[place] = data.draw(st.sampled_from([0, 1, 5, 0x7F, 0xFF]))
-
-    for each in (whole, bytes(damaged), whole[:place]):
-        assert outcome(parse_binary_header, each) == outcome(interpreted, each)
-        assert outcome(parse_binary_header, memoryview(each)) == outcome(interpreted, each)  # type: ignore[arg-type]  # any bytes
 
 
 @pytest.mark.parametrize("key", ["", "k"])
