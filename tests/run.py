@@ -76,7 +76,7 @@ TEST: Final = (
     Step("public types", "pyright --verifytypes rocketwire --ignoreexternal"),
     Step("tests", f"{PEERS} -m 'not full'"),
 )
-LONG: Final = {"HYPOTHESIS_PROFILE": "deep", "ROCKETWIRE_CHAOS": "long", "ROCKETWIRE_STORES": "all"}
+LONG: Final = {"HYPOTHESIS_PROFILE": "deep", "ROCKETWIRE_CHAOS": "long"}
 ALL: Final = (
     *LINT,
     Step("types of everything", "pyright"),
