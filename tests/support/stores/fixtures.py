@@ -5,7 +5,10 @@ Each is in a file ``tests/fixtures/stores/<kind>-<release>.tar.xz``.
 
 from __future__ import annotations
 
+import lzma
 import tarfile
+from functools import lru_cache
+from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from tests.support import manifest
@@ -39,9 +42,15 @@ def _name(release: str, kind: str) -> str:
 
 def unpack(release: str, kind: str, folder: Path) -> BrokerStore:
     """Unpack a store into an empty folder; the caller may change it."""
-    with tarfile.open(packed(release, kind)) as archive:
+    with tarfile.open(fileobj=BytesIO(_archive(release, kind))) as archive:
         archive.extractall(folder, filter="data")
     return open_folder(folder)
+
+
+@lru_cache(maxsize=3)
+def _archive(release: str, kind: str) -> bytes:
+    """A packed store without its compression; tests unpack the same few again and again."""
+    return lzma.decompress(packed(release, kind).read_bytes())
 
 
 def pack(store: BrokerStore) -> None:

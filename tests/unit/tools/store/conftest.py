@@ -29,10 +29,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
     return unpack(CURRENT, "plain", tmp_path_factory.mktemp("copy"))
 
 
-@pytest.fixture(params=[CURRENT, OLD])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
-    """A store of either release that a test may damage."""
-    return unpack(request.param, "plain", tmp_path / "source")
+@pytest.fixture
+def store(tmp_path: Path) -> BrokerStore:
+    """As ``copy``, in the folder ``source`` of the test's own."""
+    return unpack(CURRENT, "plain", tmp_path / "source")
 
 
 @pytest.fixture(scope="session")
