@@ -31,25 +31,6 @@ def words(verb: str, root: Path, tmp_path: Path) -> list[object]:
     return [verb, *options.get(verb, ()), *before.get(verb, ()), root]
 
 
-@pytest.fixture
-def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
-    """Makes the system refuse a folder or file, as one of another user, also to root."""
-
-    def deny(denied: Path) -> None:
-        def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
-            def call(path: Any, *arguments: Any, **options: Any) -> Any:
-                if isinstance(path, (str, Path)) and Path(path) == denied:
-                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-                return function(path, *arguments, **options)
-
-            return call
-
-        for name in ("scandir", "open"):
-            monkeypatch.setattr(os, name, refusing(getattr(os, name)))
-
-    return deny
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_folder_of_a_queue_that_is_denied_ends_no_verb(

@@ -21,23 +21,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
-    """Makes a file one that the system does not open, as for another user's file."""
-
-    def deny(path: Path) -> None:
-        os_open = os.open
-
-        def open_(name: Any, *arguments: Any) -> int:
-            if Path(name) == path:
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(name))
-            return os_open(name, *arguments)
-
-        monkeypatch.setattr(os, "open", open_)
-
-    return deny
-
-
-@pytest.fixture
 def fail(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
     """Makes a disk fail at a position of a file."""
 
