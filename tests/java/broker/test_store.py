@@ -17,9 +17,9 @@ from tests.support.broker_wire import WireClient
 from tests.support.java.dev_cluster import DevBroker
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import LOOPBACK
+from tests.support.stores import plain
 from tests.support.stores.answers import Answers, ask_everything
 from tests.support.stores.cluster import PATIENCE, SMALL, Session, StoreCluster, copy_store
-from tests.support.stores.kinds import plain
 from tests.support.stores.recording import ask_restarted, until_dispatched
 from tests.support.stores.sending import Sender
 

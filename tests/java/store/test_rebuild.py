@@ -121,23 +121,6 @@ def test_a_broker_with_files_serves_a_store_rebuilt_of_one_with_rocksdb(
     assert answers.consumer_offsets == truth.consumer_offsets
 
 
-def test_a_broker_serves_a_store_rebuilt_of_files_of_a_log_alone(
-    source: BrokerStore, tmp_path: Path
-) -> None:
-    truth = source.truth
-    files = [str(path) for path in sorted((source.root / "commitlog").iterdir())]
-    tags = "yes" if truth.release == CURRENT else "no"
-
-    assert main(["rebuild", str(tmp_path / "out"), *files, *SIZES, "--tag-index", tags]) == 0
-    answers = answers_of(source, tmp_path / "out", tmp_path / "java", lost=set())
-
-    filled = [queue for queue in truth.queues if queue.messages]
-    answered = [queue for queue in answers.queues if queue.messages]
-    assert_alike(answered, filled, truth.release)
-    assert answers.lookups == truth.lookups
-    assert answers.by_id == truth.by_id
-
-
 def hole(root: Path) -> None:
     """Zeros where eight kilobytes of messages were, in the second file."""
     with sorted((root / "commitlog").iterdir())[1].open("r+b") as file:

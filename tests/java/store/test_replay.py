@@ -172,28 +172,6 @@ def test_messages_that_brokers_hold_back_are_sent_to_another_topic_at_once(
 
 
 @pytest.mark.full
-def test_a_message_that_is_too_large_for_the_target_can_be_skipped(
-    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    source = unpack(CURRENT, "plain", tmp_path / "source")
-    topics = topics_of(source)
-    journal = tmp_path / "journal"
-    large = sum(one.body_size > 30_000 for one in source.truth.pulled)
-    with StoreCluster(tmp_path / "target", CURRENT, {"maxMessageSize": 30_000}) as target:
-        create_topics(target, topics)
-        run = ("--journal", journal, "--json", source.root)
-        replay(target, *run, status=1)
-        first = capsysbinary.readouterr()
-        replay(target, "--skip-refused", *run, status=1)
-        second = capsysbinary.readouterr()
-
-    assert b"was not sent: " in first.err
-    assert len(first.err.splitlines()) == 1
-    assert json.loads(second.out)["refused"] == large > 0
-    assert len(second.err.splitlines()) == large
-
-
-@pytest.mark.full
 def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
     current: StoreCluster, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -227,33 +205,3 @@ def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
     replay(current, "--journal", journal, "--tag", "paid", source.root, status=2)
     assert b"the journal of another replay" in capsysbinary.readouterr().err
     assert_same(queues_of(current, topics), source)
-
-
-@pytest.mark.full
-def test_a_replay_ends_with_one_line_if_the_target_takes_no_messages(
-    current: StoreCluster, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    source = unpack(CURRENT, "plain", tmp_path / "source")
-    journal = tmp_path / "journal"
-    first = next(iter(topics_of(source)))
-    run = ("--retries", "0", "--journal", journal, "--topic", first, source.root)
-
-    replay(current, *run, status=1)
-    assert capsysbinary.readouterr().err.decode().splitlines() == [
-        f"rocketwire-store: the target has no topic {first}: create it, or name another one with"
-        f" --topic {first}=NEW"
-    ]
-
-    create_topics(current, {first: 4})
-    replay(current, "--dry-run", *run)
-    assert capsysbinary.readouterr().out.endswith(b" messages would be sent\n")
-
-    current.broker.freeze()
-    replay(current, "--request-timeout", "1", *run, status=1)
-    current.broker.thaw()
-    error = capsysbinary.readouterr().err.decode()
-    assert error.startswith("rocketwire-store: ")
-    assert len(error.splitlines()) == 1
-
-    replay(current, *run)
-    assert_same(queues_of(current, {first: 4}), source)

@@ -171,7 +171,6 @@ class JavaBroker:
         jvm: Sequence[str] = (),
         before: Sequence[str] = (),
         own_main: bool = False,
-        program: str = "Broker.java",
         port: int | None = None,
     ) -> None:
         """Its configuration is written.
@@ -184,9 +183,8 @@ class JavaBroker:
             version: its release.
             jvm: options of the JVM.
             before: a program that runs the rest of its command line.
-            own_main: start it by Java's own main class, and not by ``program``: it may register ten
+            own_main: start it by Java's own main class, and not by ours: it may register ten
                 seconds late.
-            program: our source that starts it otherwise.
             port: a free one, which keeps two below and one above it free, is taken by default.
         """
         # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever it is told
@@ -197,10 +195,10 @@ class JavaBroker:
         self.folder = prepare(folder)
         run = java(
             version,
-            BROKER_MAIN if own_main else program.removesuffix(".java"),
+            BROKER_MAIN if own_main else "Broker",
             *("-c", "conf/broker.properties"),
             jvm=[*quick_start(version), *PATIENT, *jvm],
-            classes=None if own_main else java_cache.classes(version, program),
+            classes=None if own_main else java_cache.classes(version, "Broker.java"),
         )
         self._command = [*before, *run]
         settings = {

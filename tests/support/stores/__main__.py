@@ -1,20 +1,18 @@
-"""Make stores beforehand, or pack one for the fixtures.
-
-``python -m tests.support.stores 5.5.0-plain 4.9.4-killed``,
-``python -m tests.support.stores pack 5.5.0-plain``
-"""
+"""Record a packed store anew: ``python -m tests.support.stores 5.5.0-plain 5.5.0-crc``."""
 
 from __future__ import annotations
 
 import sys
+import tempfile
+from pathlib import Path
 
-from tests.support.stores import fixtures, open_store
+from tests.support.stores import fixtures
+from tests.support.stores.recording import record
 
-is_packing = sys.argv[1:2] == ["pack"]
-for name in sys.argv[1 + is_packing :]:
+for name in sys.argv[1:]:
     release, _, kind = name.partition("-")
-    store = open_store(release, kind)
-    numbers = f"{len(store.truth.sent)} sent, {len(store.truth.pulled)} pulled"
-    sys.stdout.write(f"{store.root}: {numbers}\n")
-    if is_packing:
+    with tempfile.TemporaryDirectory() as folder:
+        store = record(Path(folder), release, kind)
         fixtures.pack(store)
+    numbers = f"{len(store.truth.sent)} sent, {len(store.truth.pulled)} pulled"
+    sys.stdout.write(f"{name}: {numbers}\n")

@@ -46,7 +46,7 @@ class Answers:
 
 
 async def ask_everything(
-    session: Session, sent: Iterable[Sent], topics: Collection[str], *, more: Collection[str] = ()
+    session: Session, sent: Iterable[Sent], topics: Collection[str]
 ) -> Answers:
     """Ask the broker for all queues, keys, ids and offsets.
 
@@ -54,15 +54,12 @@ async def ask_everything(
         session: at the broker.
         sent: whose keys and ids are asked for.
         topics: the test's own, whose empty queues are wanted too.
-        more: names of queues that no topic has, such as those of LMQ; queue 0 of each is read.
     """
     sent = tuple(sent)
     configs = await session.admin.topics.configs(session.address)
     queues: list[Queue] = []
-    for topic in sorted({*configs, *more}):
-        config = configs.get(topic)
-        count = max(config.read_queue_nums, config.write_queue_nums) if config else 1
-        for queue_id in range(count):
+    for topic, config in sorted(configs.items()):
+        for queue_id in range(max(config.read_queue_nums, config.write_queue_nums)):
             queue = await read_queue(session, topic, queue_id)
             if queue.max_offset > 0 or topic in topics:
                 queues.append(queue)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from rocketwire.client.admin import open_admin
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
 from tests.support.java.peers import CURRENT, JavaBroker, JavaNameServer
-from tests.support.processes import LOOPBACK, PeerFailedError
+from tests.support.processes import PeerFailedError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -35,7 +34,7 @@ SMALL: Final[Mapping[str, object]] = {
     "maxIndexNum": 400,
     "maxMessageSize": 200_000,
     "maxMsgsNumBatch": 5000,  # or an answer to a query by key stops at 64 messages
-    "timerWheelEnable": "false",  # the wheel takes 37 MB; the kinds that need it say so
+    "timerWheelEnable": "false",  # the wheel takes 37 MB
     "autoCreateTopicEnable": "true",
     "autoCreateSubscriptionGroup": "true",
     "enablePropertyFilter": "true",
@@ -55,13 +54,12 @@ class Session:
         """Call the broker; returns the answer."""
         return await self.client.brokers.call(self.address, code, header, body, within=PATIENCE)
 
-    async def create_topic(self, topic: str, queues: int, **attributes: str) -> None:
+    async def create_topic(self, topic: str, queues: int) -> None:
         """Create a topic on the broker, and wait for its route."""
         config = TopicConfig(
             topic_name=topic,
             read_queue_nums=queues,
             write_queue_nums=queues,
-            attributes={name.replace("_", "."): value for name, value in attributes.items()},
         )
         await self.admin.topics.create_or_update(config, broker=self.address)
         await self.client.refresh_route(topic)
@@ -79,13 +77,7 @@ class StoreCluster:
         folder: for the homes of both; a store that lies there already is opened.
         release: of the broker.
         options: of the broker, beyond ``SMALL``.
-        name: of the broker.
         name_server: one that runs already; None for one of its own.
-        program: our Java source that starts the broker.
-        home: name of the broker's home in ``folder``, which begins with ``home-``; empty for the
-            broker's name.
-        host: address of this machine that the broker registers; if it is not ``LOOPBACK``, the
-            broker listens on all addresses.
     """
 
     def __init__(
@@ -94,30 +86,21 @@ class StoreCluster:
         release: str,
         options: Mapping[str, object] | None = None,
         *,
-        name: str = BROKER_NAME,
         name_server: JavaNameServer | None = None,
-        program: str = "Broker.java",
-        home: str = "",
-        host: str = LOOPBACK,
     ) -> None:
         self._running = ExitStack()
         self._own_name_server = name_server is None
         self.name_server = name_server or JavaNameServer(folder / "namesrv", version=CURRENT)
         self.settings = {**SMALL, **(options or {})}
-        if host != LOOPBACK:
-            self.settings |= {"brokerIP1": host, "brokerIP2": host, "bindAddress": "::"}
         self.broker = JavaBroker(
-            folder / (home or f"home-{name}"),
+            folder / f"home-{BROKER_NAME}",
             [self.name_server.address],
             self.settings,
-            name=name,
+            name=BROKER_NAME,
             version=release,
             jvm=["-XX:MaxDirectMemorySize=512m"],
-            program=program,
         )
         self.store = self.broker.folder / "store"
-        if host != LOOPBACK:
-            self.broker.address = self.broker.address.replace(LOOPBACK, host)
 
     def __enter__(self) -> Self:
         if self._own_name_server:
@@ -159,9 +142,3 @@ def copy_store(source: Path, target: Path) -> Path:
         ("cp", "-a", "--sparse=always", str(source), str(target)), check=True, capture_output=True
     )
     return target
-
-
-def move_store(source: Path, target: Path) -> None:
-    """Take a store out of the home of a broker that has ended; zeros take no room then."""
-    copy_store(source, target)
-    shutil.rmtree(source)

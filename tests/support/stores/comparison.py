@@ -35,17 +35,12 @@ SAME_NAMES = (
 )
 
 
-def rows_of(
-    store: OpenedStore,
-    selection: Selection | None = None,
-    *,
-    is_folded: bool = True,
-) -> Iterator[dict[str, Any]]:
+def rows_of(store: OpenedStore) -> Iterator[dict[str, Any]]:
     """The messages of a store as dictionaries of all columns, and their bytes as ``data``."""
-    selection = Selection(with_system=True) if selection is None else selection
     topics = TopicNames()
     for scan in store.scans():
-        for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
+        selection = Selection(with_system=True)
+        for rows in selected_rows(scan, selection, topics, is_folded=True):
             columns = {name: list(rows.column(name)) for name in COLUMNS}
             columns["stored_body"] = list(rows.stored_bodies)
             columns["data"] = [

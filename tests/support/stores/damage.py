@@ -7,6 +7,7 @@ are chosen by the store's own bytes, so that the same store gets the same damage
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import isfunction
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.store.commit_log import message_parts, walk
@@ -89,13 +90,6 @@ def tear_last_message(root: Path) -> None:
     put(place.file, start, bytes(place.file.stat().st_size - start))
 
 
-def tear_last_properties(root: Path) -> None:
-    """The last message was written up to its properties, which no checksum covers."""
-    place = places(log_files(root)[-1])[-1]
-    start = place.properties + 4
-    put(place.file, start, bytes(place.position + place.size - start))
-
-
 def flip_body(root: Path) -> None:
     """A bit in a body of the last file."""
     messages = [place for place in places(log_files(root)[-1]) if place.body_size]
@@ -115,13 +109,6 @@ def flip_size(root: Path) -> None:
     messages = places(log_files(root)[-1])
     place = messages[len(messages) // 3]
     flip(place.file, place.position + 3, 4)
-
-
-def flip_property(root: Path) -> None:
-    """A bit in a property's text, which nothing protects."""
-    messages = places(log_files(root)[-1])
-    place = messages[len(messages) // 2]
-    flip(place.file, place.properties + 2, 1)
 
 
 def flip_physical_offset(root: Path) -> None:
@@ -271,37 +258,8 @@ def zero_tail_of_middle_file(root: Path) -> None:
 
 
 DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
-    function.__name__: function
-    for function in (
-        nothing,
-        kill,
-        tear_last_message,
-        tear_last_properties,
-        flip_body,
-        flip_early_body,
-        flip_size,
-        flip_property,
-        flip_physical_offset,
-        zero_page,
-        remove_first_file,
-        remove_middle_file,
-        shorten_last_file,
-        add_strange_file,
-        add_empty_last_file,
-        remove_log,
-        remove_queues,
-        zero_unit,
-        spoil_unit,
-        remove_last_queue_file,
-        remove_first_queue_file,
-        remove_one_queue,
-        shorten_queue_file,
-        lose_last_units,
-        kill_and_zero_page,
-        kill_and_zero_checkpoint,
-        kill_and_remove_queues,
-        zero_middle_file,
-        zero_tail_of_middle_file,
-    )
+    name: function
+    for name, function in [*globals().items()]
+    if isfunction(function) and function.__annotations__ == {"root": "Path", "return": "None"}
 }
 """All kinds of damage by name."""

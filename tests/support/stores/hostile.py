@@ -1,6 +1,6 @@
-"""What every verb that reads must do with a damaged store.
+"""Damage at random places, and what every verb that reads must do with a damaged store.
 
-Rules of this file: nothing here knows what a mutation did; whether a message is hit is read from
+Rules of this file: no promise knows what was done to the store; whether a message is hit is read from
 the bytes on the disk.  A line that ``faults`` returns is one broken promise:
 
 * a verb ends with a documented status, and with one line if the path is no store;
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -25,13 +26,10 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.store.commit_log import message_parts
 from rocketwire.store.consume_queue import UNIT_SIZE
 from rocketwire_tools.store.__main__ import main
-from tests.support.stores.mutations import Original, mutate_often
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from tests.support.stores.mutations import Damage
 
 LIST: Final = ("messages", "--json", "--system", "--ghosts", "--folded", "--body", "hex")
 
@@ -48,6 +46,115 @@ def run(*arguments: object) -> tuple[int, bytes, str]:
         return status, output.getvalue(), errors.getvalue().decode()
     finally:
         sys.stdout, sys.stderr = kept
+
+
+LARGE_FILE: Final = 1 << 22
+"""A larger file is changed in its first part only."""
+
+OVERWRITES: Final = ("bit", "zeros", "noise", "number", "old bytes")
+SIZES: Final = (1, 8, 20, 100, 4096, 20_000)
+NUMBERS: Final = (0, 1, -1, (1 << 31) - 1, -(1 << 31), 1 << 40, (1 << 63) - 1, -(1 << 63))
+"""Numbers at the borders of Java's types."""
+
+JSON_VALUES: Final = (
+    *(b"null", b"[]", b"{}", b'"x"', b"true", b"-1", b"1e999", b"9223372036854775808", b"9" * 400),
+    *(b"[" * 3000, b'{"a":' * 3000, b"\xff\xfe", b'"\\ud800"'),
+)
+"""What may stand where a configuration file has another value."""
+
+
+class Original:
+    """A store as its broker left it, in memory.
+
+    Attributes:
+        root: the folder of the store.
+        files: name below ``root`` → bytes; of a large file its first part.
+        sizes: name below ``root`` → bytes of the file.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files: dict[str, bytes] = {}
+        self.sizes: dict[str, int] = {}
+        for path in sorted(root.rglob("*")):
+            if path.is_file():
+                name = str(path.relative_to(root))
+                with path.open("rb") as stream:
+                    self.files[name] = stream.read(LARGE_FILE)
+                self.sizes[name] = path.stat().st_size
+
+    def put(self, name: str, position: int, data: bytes) -> None:
+        """Overwrite bytes; what reaches beyond the end of the file is left out."""
+        with (self.root / name).open("r+b") as stream:
+            stream.seek(position)
+            stream.write(data[: max(0, self.sizes[name] - position)])
+
+    def restore(self, name: str) -> None:
+        """Put a file back as the broker wrote it."""
+        path = self.root / name
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        else:
+            path.unlink()
+        path.write_bytes(self.files[name])
+        os.truncate(path, self.sizes[name])
+
+    def damage(self, chance: Random) -> tuple[str, str]:
+        """Damage a file; returns what was done, and the name of the file.
+
+        Every folder is met as often as any other.
+        """
+        folder = chance.choice(sorted({name.split("/")[0] for name in self.files}))
+        name = chance.choice([name for name in self.files if name.split("/")[0] == folder])
+        path, written = self.root / name, self.files[name].rstrip(b"\0")
+        kinds = [*OVERWRITES, "cut", "longer", "no file"]
+        if name.endswith((".json", ".bak")):
+            kinds += ["value"] * 12
+        kind = chance.choice(kinds)
+        if kind in OVERWRITES:
+            self.put(name, *_overwrite(kind, written, chance))
+        elif kind == "cut":
+            os.truncate(path, chance.choice((0, chance.randrange(max(1, self.sizes[name])))))
+        elif kind == "longer":
+            path.write_bytes(path.read_bytes() + chance.randbytes(chance.choice(SIZES)))
+        elif kind == "value":
+            path.write_bytes(_with_another_value(written, chance))
+        else:
+            path.unlink()
+            target = chance.choice(("", "/etc/passwd", name, "/dev/zero", ".."))
+            path.symlink_to(target) if target else chance.choice((path.mkdir, path.touch))()
+        return kind, name
+
+
+def _overwrite(kind: str, written: bytes, chance: Random) -> tuple[int, bytes]:
+    """Where a file is overwritten, and with what."""
+    place = chance.randrange(max(1, len(written)))
+    size, width = chance.choice(SIZES), chance.choice((1, 2, 4, 8))
+    match kind:
+        case "bit":
+            old = written[place : place + 1] or b"\0"
+            return place, bytes([old[0] ^ 1 << chance.randrange(8)])
+        case "zeros":
+            return place, bytes(size)
+        case "noise":
+            return place, chance.randbytes(size)
+        case "number":
+            number = chance.choice(NUMBERS) & (1 << 8 * width) - 1
+            return place - place % chance.choice((1, 4, 20)), number.to_bytes(width, "big")
+        case _:
+            source = chance.randrange(max(1, len(written)))
+            return place, written[source : source + size]
+
+
+def _with_another_value(written: bytes, chance: Random) -> bytes:
+    """JSON in which another value stands in the place of a number, a text, an object or a list."""
+    place = chance.choice(
+        [at for at, byte in enumerate(written) if byte in b'{["0123456789'] or [0]
+    )
+    end = place + 1
+    while end < len(written) and written[end] not in b",}]:\n":
+        end += 1
+    return written[:place] + chance.choice(JSON_VALUES) + written[end:]
 
 
 @dataclass(slots=True)
@@ -80,8 +187,8 @@ class HostileStore:
         lines: physical offset → how the command lists the message.
     """
 
-    def __init__(self, root: Path, foreign: Path | None = None) -> None:
-        self.original = Original(root, None if foreign is None else Original(foreign))
+    def __init__(self, root: Path) -> None:
+        self.original = Original(root)
         self.lines = listed(root).lines
 
     @cached_property
@@ -97,37 +204,31 @@ class HostileStore:
             places[offset] = (files[base], offset - base, data[offset - base :][: line["size"]])
         return places
 
-    def damage(self, seed: str, most: int = 1) -> tuple[Damage, list[str]]:
-        """Damage the store, list the faults of the command, and put the store back.
-
-        Args:
-            seed: of the random numbers.
-            most: how many places are damaged at most.
-        """
+    def damage(self, seed: str) -> tuple[str, list[str]]:
+        """Damage the store at a random place and put it back; returns what was done and the faults."""
         chance = Random(seed)
-        damage = mutate_often(self.original, chance, chance.randint(1, most))
+        kind, name = self.original.damage(chance)
         try:
-            return damage, list(self._faults(damage, chance))
+            return f"{kind} in {name}", list(self._faults(name, chance))
         finally:
-            self.original.restore(damage.files)
+            self.original.restore(name)
 
-    def _faults(self, damage: Damage, chance: Random) -> Iterator[str]:
-        root = self.original.root
-        now = listed(root)
-        hit = set(self._hit(damage))
+    def _faults(self, name: str, chance: Random) -> Iterator[str]:
+        now = listed(self.original.root)
+        hit = set(self._hit(name))
         yield from (f"{offset} is listed twice" for offset in now.repeated)
         for offset, line in self.lines.items():
             if offset not in hit and now.lines.get(offset) != line:
-                yield from _difference(line, now.lines.get(offset), may_be_old=bool(damage.written))
-        for offset in now.lines.keys() - self.lines.keys() - damage.written.keys():
+                yield from _difference(line, now.lines.get(offset))
+        for offset in now.lines.keys() - self.lines.keys():
             yield f"{offset} is listed, where no message stood"
-        for offset in hit & now.lines.keys() - damage.written.keys():
+        for offset in hit & now.lines.keys():
             if now.lines[offset]["crc_ok"] and self._has_other_body(offset):
                 yield f"{offset} has another body and no mark"
-        yield from self._check_faults(damage, now, hit)
+        yield from self._check_faults(name, now, hit)
         yield from self._rebuild_faults(now, hit)
         offset = chance.choice([*self.lines])
-        if offset not in hit and not damage.written:  # or it may be a ghost
+        if offset not in hit:
             yield from self._get_faults(offset)
         yield from self._verb_faults(chance)
 
@@ -141,9 +242,9 @@ class HostileStore:
             stream.seek(position)
             return stream.read(len(data))
 
-    def _hit(self, damage: Damage) -> Iterator[int]:
+    def _hit(self, damaged: str) -> Iterator[int]:
         for offset, (name, _, data) in self._places.items():
-            if name in damage.files and self._bytes(offset) != data:
+            if name == damaged and self._bytes(offset) != data:
                 yield offset
 
     def _has_other_body(self, offset: int) -> bool:
@@ -156,7 +257,7 @@ class HostileStore:
 
     # -------------------------------------------------------------- verbs
 
-    def _check_faults(self, damage: Damage, now: Listed, hit: set[int]) -> Iterator[str]:
+    def _check_faults(self, name: str, now: Listed, hit: set[int]) -> Iterator[str]:
         status, output, _ = run("check", "--json", self.original.root)
         if status == 2:
             return
@@ -169,8 +270,8 @@ class HostileStore:
         if lost and not status:  # those of the first file may have expired
             yield f"check calls the store whole, and {len(lost)} messages are lost"
         was_killed = "abort" in self.original.files  # its last units may be missing
-        if not status and not was_killed and any(map(self._has_lost_units, damage.files)):
-            yield f"check calls the store whole, and units of {damage.files} are lost"
+        if not status and not was_killed and self._has_lost_units(name):
+            yield f"check calls the store whole, and units of {name} are lost"
 
     def _rebuild_faults(self, now: Listed, hit: set[int]) -> Iterator[str]:
         root = self.original.root
@@ -238,22 +339,11 @@ class HostileStore:
                 yield f"{arguments[0]}: status {status}, {errors!r}"
 
 
-def _difference(
-    line: dict[str, Any], now: dict[str, Any] | None, *, may_be_old: bool
-) -> Iterator[str]:
-    """What is wrong with the line of a message that was not hit.
-
-    Args:
-        line: as it was.
-        now: as it is.
-        may_be_old: whether newer messages were written before it, so that it may be a ghost.
-    """
-    offset = line["physical_offset"]
+def _difference(line: dict[str, Any], now: dict[str, Any] | None) -> Iterator[str]:
+    """What is wrong with the line of a message that was not hit: as it was, and as it is."""
     if now is None:
-        yield f"{offset} is missing, though no byte of it has changed"
+        yield f"{line['physical_offset']} is missing, though no byte of it has changed"
         return
     names = {name for name in line if line[name] != now[name]}
-    if names - {"state"}:
-        yield f"{offset}: {', '.join(sorted(names))} changed"
-    elif now["state"] == "ghost" and not may_be_old:
-        yield f"{offset} counts as a ghost"
+    if names - {"state"} or now["state"] == "ghost":
+        yield f"{line['physical_offset']}: {', '.join(sorted(names))} changed"

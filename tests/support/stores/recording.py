@@ -1,17 +1,18 @@
-"""Making a store: start a broker, let a kind fill it, ask it, end it, take its store."""
+"""Making a store: start a broker, fill it, ask it, end it, take its store."""
 
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import trio
 
-from tests.support.processes import LOOPBACK
+from tests.support.stores import plain
 from tests.support.stores.answers import Answers, ask_everything
-from tests.support.stores.cluster import Session, StoreCluster, copy_store, move_store
+from tests.support.stores.cluster import Session, StoreCluster, copy_store
 from tests.support.stores.sending import Sender
-from tests.support.stores.truth import Truth
+from tests.support.stores.store import TRUTH, BrokerStore, open_folder
+from tests.support.stores.truth import Truth, save
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -22,58 +23,60 @@ if TYPE_CHECKING:
 NOT_IN_THEIR_QUEUE: Final = ("delayed", "half", "timer")
 """How messages were sent that are in a queue of the broker's own at first."""
 
+ROCKSDB: Final = {"storeType": "defaultRocksDB"}
+OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "plain": {},
+    "crc": {"enabledAppendPropCRC": "true"},
+    "rocksdb": ROCKSDB,
+    "rocksv2": {
+        **ROCKSDB,
+        "configManagerVersion": "v2",
+        "indexRocksDBEnable": "true",
+        "indexFileWriteEnable": "true",
+    },
+    "rocksboth": {"rocksdbCQDoubleWriteEnable": "true"},
+}
+"""Kinds of stores that can be recorded anew, and what their brokers are told."""
 
-class Fill(Protocol):
-    """Fills a store through a sender; returns the truth's notes."""
 
-    async def __call__(
-        self, session: Session, sender: Sender, release: str
-    ) -> Mapping[str, Any]: ...
-
-
-def record(
-    folder: Path,
-    release: str,
-    kind: str,
-    fill: Fill,
-    *,
-    options: Mapping[str, object] | None = None,
-    topics: Collection[str],
-    more: Collection[str] = (),
-    deleted_topics: Collection[str] = (),
-    host: str = LOOPBACK,
-) -> Truth:
-    """Make ``folder/store`` with a broker that is asked before it ends cleanly; returns the truth.
+def record(folder: Path, release: str, kind: str) -> BrokerStore:
+    """Make a store with a broker that is asked before it ends cleanly.
 
     Args:
         folder: empty.
         release: of the broker.
-        kind: name of the kind.
-        fill: sends the messages.
-        options: of the broker.
-        topics: the test's own.
-        more: as of ``ask_everything``.
-        deleted_topics: those of ``topics`` that are gone in the end.
-        host: as of ``StoreCluster``.
+        kind: of the store, one of ``OPTIONS``.
     """
-    present = [topic for topic in topics if topic not in deleted_topics]
+    topics = tuple(plain.TOPICS)
 
-    async def run() -> tuple[tuple[Sent, ...], Mapping[str, Any], Answers]:
+    async def run() -> tuple[tuple[Sent, ...], Answers]:
         async with cluster.session() as session:
             sender = Sender(session)
-            notes = await fill(session, sender, release)
+            await plain.fill(session, sender, release)
             sent = tuple(sender.sent)
-            await until_dispatched(session, [one for one in sent if one.topic in present])
-            return sent, notes, await ask_everything(session, sent, present, more=more)
+            await until_dispatched(session, sent)
+            return sent, await ask_everything(session, sent, topics)
 
-    with StoreCluster(folder, release, options, host=host) as cluster:
-        sent, notes, answers = trio.run(run)
+    with StoreCluster(folder, release, OPTIONS[kind]) as cluster:
+        sent, answers = trio.run(run)
         cluster.stop()
-    truth = truth_of(
-        release, kind, cluster, sent, notes, answers, topics, deleted_topics=deleted_topics
+    truth = Truth(
+        release=release,
+        kind=kind,
+        settings={name: str(value) for name, value in cluster.settings.items()},
+        stop="clean",
+        live="same",
+        sent=sent,
+        topics=topics,
+        queues=answers.queues,
+        lookups=answers.lookups,
+        by_id=answers.by_id,
+        consumer_offsets=answers.consumer_offsets,
+        delay_offsets=answers.delay_offsets,
     )
-    take_store(folder, cluster)
-    return truth
+    copy_store(cluster.store, folder / "store")
+    save(truth, folder / TRUTH)
+    return open_folder(folder)
 
 
 def ask_restarted(
@@ -84,7 +87,6 @@ def ask_restarted(
     topics: Collection[str],
     *,
     options: Mapping[str, object] | None = None,
-    more: Collection[str] = (),
 ) -> Answers:
     """What a broker answers that is started on a copy of a store.
 
@@ -95,13 +97,12 @@ def ask_restarted(
         sent: as of ``ask_everything``.
         topics: likewise.
         options: of the broker.
-        more: as of ``ask_everything``.
     """
 
     async def run() -> Answers:
         async with cluster.session() as session:
             await until_dispatched(session, sent)
-            return await ask_everything(session, sent, topics, more=more)
+            return await ask_everything(session, sent, topics)
 
     scratch = folder / "restarted"
     cluster = StoreCluster(scratch, release, options)
@@ -126,43 +127,3 @@ async def until_dispatched(session: Session, sent: Collection[Sent]) -> None:
             while await session.client.brokers.max_offset(session.address, queue) < end:
                 await trio.sleep(0.1)
     await trio.sleep(0.5)  # the index follows the queues
-
-
-def truth_of(
-    release: str,
-    kind: str,
-    cluster: StoreCluster,
-    sent: tuple[Sent, ...],
-    notes: Mapping[str, Any],
-    answers: Answers,
-    topics: Collection[str],
-    *,
-    stop: str = "clean",
-    live: str = "same",
-    deleted_topics: Collection[str] = (),
-) -> Truth:
-    """The truth of its parts."""
-    return Truth(
-        release=release,
-        kind=kind,
-        settings={name: str(value) for name, value in cluster.settings.items()},
-        stop=stop,
-        live=live,
-        sent=sent,
-        topics=tuple(topics),
-        deleted_topics=tuple(deleted_topics),
-        queues=answers.queues,
-        lookups=answers.lookups,
-        by_id=answers.by_id,
-        consumer_offsets=answers.consumer_offsets,
-        delay_offsets=answers.delay_offsets,
-        notes=notes,
-    )
-
-
-def take_store(folder: Path, cluster: StoreCluster) -> None:
-    """Move the store of a cluster to ``folder/store`` and remove all homes in that folder."""
-    move_store(cluster.store, folder / "store")
-    for home in folder.iterdir():
-        if home.name == "namesrv" or home.name.startswith("home-"):
-            shutil.rmtree(home)

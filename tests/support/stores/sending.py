@@ -50,7 +50,6 @@ def sent(
     *,
     number: int = 0,
     how: str = "single",
-    outcome: str = "",
 ) -> Sent:
     """What a producer was told of a message, which is that number of a batch."""
     properties = {
@@ -74,7 +73,6 @@ def sent(
         born_from=born_from,
         born_to=now(),
         how=how,
-        outcome=outcome,
     )
 
 
@@ -116,23 +114,15 @@ class Sender:
         return results
 
     async def send_by(
-        self,
-        producer: Producer,
-        message: Message,
-        queue: MessageQueue,
-        *,
-        how: str = "single",
-        outcome: str = "",
+        self, producer: Producer, message: Message, queue: MessageQueue
     ) -> SendResult:
         """Send a message with a producer that is open already."""
         started = now()
         result = await producer.send_to(message, queue)
-        self.sent.append(sent(message, result, started, how=how, outcome=outcome))
+        self.sent.append(sent(message, result, started))
         return result
 
-    async def send_batch(
-        self, messages: Sequence[Message], queue_id: int = 0, *, how: str = "batch"
-    ) -> SendResult:
+    async def send_batch(self, messages: Sequence[Message], queue_id: int = 0) -> SendResult:
         """Send messages in one request."""
         config = ProducerConfig(send_msg_timeout=PATIENCE, compress_msg_body_over_howmuch=NEVER)
         async with open_producer(self.session.client, "stores", config) as producer:
@@ -140,7 +130,7 @@ class Sender:
             queue = self.queue(messages[0].topic, queue_id)
             result = await producer.send_batch(messages, queue=queue)
         self.sent += [
-            sent(message, result, started, number=number, how=how)
+            sent(message, result, started, number=number, how="batch")
             for number, message in enumerate(messages)
         ]
         return result

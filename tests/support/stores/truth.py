@@ -8,12 +8,13 @@ hexadecimal digits of SHA-256.
 from __future__ import annotations
 
 import hashlib
-import json
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 DIGEST_DIGITS = 16
@@ -66,12 +67,6 @@ class Sent:
     how: str = "single"
     outcome: str = ""
 
-    @classmethod
-    def of_json(cls, value: dict[str, Any]) -> Self:
-        """The class from its form in JSON."""
-        value["keys"] = tuple(value["keys"])
-        return cls(**value)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pulled:
@@ -106,11 +101,6 @@ class Pulled:
     reconsume_times: int
     prepared_transaction_offset: int
 
-    @classmethod
-    def of_json(cls, value: dict[str, Any]) -> Self:
-        """The class from its form in JSON."""
-        return cls(**value)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
@@ -124,11 +114,6 @@ class Unit:
     physical_offset: int
     size: int
     tags_code: int
-
-    @classmethod
-    def of_json(cls, value: dict[str, Any]) -> Self:
-        """The class from its form in JSON."""
-        return cls(**value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,16 +138,6 @@ class Queue:
     units: tuple[Unit, ...]
     by_time: tuple[tuple[int, int], ...]
 
-    @classmethod
-    def of_json(cls, value: dict[str, Any]) -> Self:
-        """The class from its form in JSON."""
-        parts: dict[str, Any] = {
-            "messages": tuple(map(Pulled.of_json, value["messages"])),
-            "units": tuple(map(Unit.of_json, value["units"])),
-            "by_time": tuple((time, offset) for time, offset in value["by_time"]),
-        }
-        return cls(**{**value, **parts})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
@@ -180,12 +155,6 @@ class Lookup:
     key: str
     index: str
     physical_offsets: tuple[int, ...]
-
-    @classmethod
-    def of_json(cls, value: dict[str, Any]) -> Self:
-        """The class from its form in JSON."""
-        value["physical_offsets"] = tuple(value["physical_offsets"])
-        return cls(**value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,30 +209,12 @@ class Truth:
         messages = (message for queue in self.queues for message in queue.messages)
         return tuple(sorted(messages, key=lambda message: message.physical_offset))
 
-    @classmethod
-    def of_json(cls, value: dict[str, Any]) -> Self:
-        """The class from its form in JSON."""
-        offsets: dict[str, dict[str, int]] = value["consumer_offsets"]
-        parts: dict[str, Any] = {
-            "sent": tuple(map(Sent.of_json, value["sent"])),
-            "topics": tuple(value["topics"]),
-            "deleted_topics": tuple(value["deleted_topics"]),
-            "queues": tuple(map(Queue.of_json, value["queues"])),
-            "lookups": tuple(map(Lookup.of_json, value["lookups"])),
-            "consumer_offsets": {
-                name: {int(queue): offset for queue, offset in table.items()}
-                for name, table in offsets.items()
-            },
-            "delay_offsets": {int(key): offset for key, offset in value["delay_offsets"].items()},
-        }
-        return cls(**{**value, **parts})
-
 
 def save(truth: Truth, path: Path) -> None:
     """Write the truth as JSON."""
-    path.write_text(json.dumps(asdict(truth), ensure_ascii=False, separators=(",", ":")), "utf-8")
+    path.write_bytes(msgspec.json.encode(truth))
 
 
 def load(path: Path) -> Truth:
     """Read what ``save`` wrote."""
-    return Truth.of_json(json.loads(path.read_text("utf-8")))
+    return msgspec.json.decode(path.read_bytes(), type=Truth)

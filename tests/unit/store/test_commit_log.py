@@ -38,34 +38,6 @@ def message(**changes: Any) -> bytes:
     return encode_stored_message(StoredMessage(**{**fields, **changes}))
 
 
-def test_a_walk_goes_from_message_to_message_up_to_the_blank(plain: BrokerStore) -> None:
-    data, base = log_of(plain)
-
-    positions, end = commit_log.walk(data, 0, len(data))
-
-    offsets = {pulled.physical_offset for pulled in plain.truth.pulled}
-    assert {base + position for position in positions} == {
-        offset for offset in offsets if base <= offset < base + len(data)
-    }
-    assert commit_log.blank_size(data, end) == len(data) - end
-
-
-def test_the_parts_of_each_message_are_where_the_broker_has_them(plain: BrokerStore) -> None:
-    data, base = log_of(plain)
-
-    for pulled in plain.truth.pulled:
-        position = pulled.physical_offset - base
-        if not 0 <= position < len(data):
-            continue
-        parts = commit_log.message_parts(data, position)
-        assert parts is not None
-        assert parts.size == pulled.size
-        assert parts.physical_offset == pulled.physical_offset
-        assert parts.body_size == pulled.body_size
-        assert data[parts.topic : parts.topic + parts.topic_size] == pulled.topic.encode()
-        assert commit_log.body_crc_holds(data, parts)
-
-
 @pytest.mark.parametrize("flags", [0, 0x10, 0x20, 0x30])
 def test_hosts_of_both_families_move_the_body(flags: int) -> None:
     born, stored = V6 if flags & 0x10 else V4, V6 if flags & 0x20 else V4

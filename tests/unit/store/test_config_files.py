@@ -13,12 +13,6 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 
-def test_every_file_that_a_broker_wrote_is_read(plain: BrokerStore) -> None:
-    for path in (plain.root / "config").glob("*.json"):
-        if path.stat().st_size:
-            config_files.decode_config(path.read_bytes())
-
-
 def test_offsets_are_those_that_the_broker_answers(plain: BrokerStore) -> None:
     config = config_files.decode_config((plain.root / "config/consumerOffset.json").read_bytes())
 

@@ -2,31 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rocketwire.store import consume_queue as cq
-
-if TYPE_CHECKING:
-    from tests.support.stores import BrokerStore
-
-
-def test_the_units_of_a_queue_are_what_the_broker_answers(plain: BrokerStore) -> None:
-    for queue in plain.truth.queues:
-        folder = plain.root / "consumequeue" / queue.topic / str(queue.queue_id)
-        data = b"".join(path.read_bytes() for path in sorted(folder.glob("*")))
-        units = [unit for unit in cq.decode_units(data) if unit.points_to_message]
-        assert [(unit.physical_offset, unit.size) for unit in units] == [
-            (message.physical_offset, message.size) for message in queue.messages
-        ]
-        assert [unit.tags_code for unit in units] == [
-            cq.tags_code(message.properties.get("TAGS")) for message in queue.messages
-        ]
-
-
-def test_a_unit_is_written_as_it_was_read(plain: BrokerStore) -> None:
-    data = next((plain.root / "consumequeue").glob("*/0/*")).read_bytes()
-
-    assert b"".join(map(cq.encode_unit, cq.decode_units(data))) == data
 
 
 def test_bytes_of_a_cut_unit_are_ignored() -> None:

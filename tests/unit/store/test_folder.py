@@ -15,7 +15,6 @@ from rocketwire.store.folder import (
     files_between,
     may_hold_records,
     offset_of_name,
-    plain_files,
     read_folder,
 )
 
@@ -175,14 +174,6 @@ def test_a_missing_path_and_too_many_files_are_refused(tmp_path: Path) -> None:
     assert len(read_folder([tmp_path], max_files=3).commit_log) == 2
 
 
-def test_links_count_as_files(tmp_path: Path) -> None:
-    for number in range(4):
-        (tmp_path / f"link{number}").symlink_to("/")
-
-    with pytest.raises(OverflowError, match="more than 3 files and folders"):
-        read_folder([tmp_path], max_files=3)
-
-
 @pytest.mark.parametrize("name", ["", "1", "x" * 20, "9" * 20, "\u0660" * 20])
 def test_other_names_are_no_offsets(name: str) -> None:
     assert offset_of_name(name) is None
@@ -231,13 +222,6 @@ def test_a_file_that_a_broker_deletes_meanwhile_is_left_out(
     monkeypatch.setattr(folder_module, "offset_of_name", delete_first)
 
     assert [file.offset for file in read_folder([tmp_path]).commit_log] == [8]
-
-
-def test_the_plain_files_of_one_folder_are_listed_without_others(tmp_path: Path) -> None:
-    create(tmp_path, "CURRENT", "below/CURRENT")
-    (tmp_path / "link").symlink_to("CURRENT")
-
-    assert [file.name for file in plain_files(tmp_path)] == ["CURRENT"]
 
 
 @pytest.fixture
@@ -303,17 +287,6 @@ def test_files_without_a_status_are_named_or_their_folder_is(
     assert folder.unreadable == unreadable
     assert folder.commit_log == []
     assert list(folder.plain) == ["checkpoint"]
-
-
-def test_progress_is_reported_for_every_thousand_entries(tmp_path: Path) -> None:
-    for number in range(1000):
-        (tmp_path / f"f{number}").touch()
-    create(tmp_path, f"commitlog/{FIRST}")
-    counts: list[int] = []
-
-    read_folder([tmp_path], progress=counts.append)
-
-    assert counts == [1000]
 
 
 def test_the_file_of_an_offset_is_the_one_that_reaches_as_far(tmp_path: Path) -> None:

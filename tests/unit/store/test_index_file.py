@@ -48,33 +48,6 @@ def test_every_key_is_found_where_the_broker_finds_it(plain: BrokerStore) -> Non
         assert offsets >= set(query.physical_offsets), query
 
 
-def test_the_head_names_the_first_and_the_last_message(plain: BrokerStore) -> None:
-    times = {message.physical_offset: message.store_timestamp for message in plain.truth.pulled}
-
-    for path in files_of(plain):
-        header = index_file.decode_index_header(path.read_bytes())
-        assert header.end_timestamp == times[header.end_physical_offset]
-        assert header.begin_physical_offset in times
-        assert index_file.encode_index_header(header) == path.read_bytes()[:40]
-
-
-def test_the_entries_of_a_full_file_fill_it(plain: BrokerStore) -> None:
-    geometry = geometry_of(plain)
-    data = files_of(plain)[0].read_bytes()
-    header = index_file.decode_index_header(data)
-
-    entries = [
-        index_file.entry_at(index_file.reader_of(data), geometry, n)
-        for n in range(1, header.entry_count)
-    ]
-
-    assert header.entry_count == geometry.entries
-    assert len({entry.key_hash % geometry.slots for entry in entries}) == header.slot_count
-    first = 40 + 4 * geometry.slots + 20
-    assert index_file.encode_index_entry(entries[0]) == data[first : first + 20]
-    assert index_file.decode_index_entry(data[first : first + 20]) == entries[0]
-
-
 def test_a_file_of_the_default_size_has_the_default_geometry() -> None:
     assert index_file.DEFAULT_GEOMETRY.file_size == 420_000_040
     assert next(index_file.geometries(420_000_040)) == index_file.DEFAULT_GEOMETRY

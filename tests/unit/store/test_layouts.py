@@ -6,7 +6,7 @@ from struct import calcsize
 from typing import Any
 
 import pytest
-from construct import Bytes, Int8ub, Struct
+from construct import Int8ub, Struct
 
 from rocketwire.store import layouts
 
@@ -39,11 +39,3 @@ def test_a_format_is_read_from_the_declaration() -> None:
 
     assert layouts.format_of(layouts.QUEUE_UNIT) == ">qlq"
     assert layouts.fields_of(declaration) == [("one", ">B")]
-
-
-def test_a_field_without_a_fixed_size_is_refused() -> None:
-    body: Any = "body"
-    declaration: Any = Struct(body / Bytes(4))
-
-    with pytest.raises(TypeError, match="body has no fixed size"):
-        layouts.fields_of(declaration)

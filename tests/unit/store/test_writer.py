@@ -24,7 +24,6 @@ from rocketwire.store.writer import (
     blank,
     encode_config,
     filler,
-    pre_blank,
     queue_folder,
     topic_table,
     write_file,
@@ -185,83 +184,8 @@ def units(*numbers: int) -> bytes:
     )
 
 
-def written(folder: Path) -> list[int]:
-    """The hundreds of the physical offset of each unit; -1 for a pre-blank, None for unwritten."""
-    return [
-        -1 if unit.is_pre_blank else unit.physical_offset // 100
-        for unit in consume_queue.decode_units(read(folder))
-        if unit.size
-    ]
-
-
 def queue_writer(tmp_path: Path, file_size: int = 100) -> QueueWriter:
     return QueueWriter(DiskFiles(tmp_path), "queue", file_size=file_size)
-
-
-def test_units_stand_at_their_numbers_and_files_have_whole_units(tmp_path: Path) -> None:
-    queue = queue_writer(tmp_path, file_size=81)
-
-    queue.put(0, units(1, 2, 3), 5000)
-    queue.put(3, units(4, 5, 6), 5000)
-    queue.flush()
-    queue.flush()
-
-    assert written(tmp_path / "queue") == [1, 2, 3, 4, 5, 6]
-    assert queue.end == 6
-    names = [path.name for path in sorted((tmp_path / "queue").iterdir())]
-    assert names == [f"{0:020d}", f"{100:020d}"]
-    assert queue.buffered == 0
-
-
-def test_a_queue_that_begins_later_has_pre_blanks_from_the_start_of_its_file(
-    tmp_path: Path,
-) -> None:
-    queue = queue_writer(tmp_path)
-
-    queue.put(12, units(1, 2), 5000)
-    queue.flush()
-
-    assert [path.name for path in (tmp_path / "queue").iterdir()] == [f"{200:020d}"]
-    assert written(tmp_path / "queue") == [-1, -1, 1, 2]
-    assert pre_blank() == consume_queue.encode_unit(
-        consume_queue.QueueUnit(0, consume_queue.PRE_BLANK_SIZE, 0)
-    )
-
-
-def test_numbers_without_a_message_get_the_unit_that_was_asked_for(tmp_path: Path) -> None:
-    queue = queue_writer(tmp_path)
-
-    queue.put(1, units(1), 5000, gap=units(9))
-    queue.put(5000, units(2), 5000, gap=units(2))
-    queue.flush()
-
-    assert written(tmp_path / "queue") == [9, 1, *[2] * 4998, 2]
-
-
-def test_a_unit_of_a_lower_number_replaces_the_earlier_one(tmp_path: Path) -> None:
-    queue = queue_writer(tmp_path)
-    queue.put(0, units(0, 1, 2, 3), 5000)
-
-    queue.put(1, units(8), 5000)
-    queue.put(3, units(9, 10), 5000)
-    queue.put(queue.end or 0, units(11), 5000)
-    queue.flush()
-
-    assert written(tmp_path / "queue") == [0, 8, 2, 9, 10, 11]
-
-
-def test_a_queue_begins_anew(tmp_path: Path) -> None:
-    queue = queue_writer(tmp_path)
-    queue.put(0, units(*range(12)), 5000)
-    queue.flush()
-    queue.put(12, units(12), 5000)
-
-    queue.clear()
-    queue.put(0, units(5), 5000)
-    queue.flush()
-
-    assert written(tmp_path / "queue") == [5]
-    assert queue.end == 1
 
 
 def test_a_file_of_a_queue_has_the_time_of_its_last_message(tmp_path: Path) -> None:

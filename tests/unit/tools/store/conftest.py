@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +15,6 @@ from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.support.stores import BrokerStore
 
@@ -29,10 +31,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
     return unpack(CURRENT, "plain", tmp_path_factory.mktemp("copy"))
 
 
-@pytest.fixture(params=[CURRENT, OLD])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
-    """A store of either release that a test may damage."""
-    return unpack(request.param, "plain", tmp_path / "source")
+@pytest.fixture
+def store(tmp_path: Path) -> BrokerStore:
+    """As ``copy``, in the folder ``source`` of the test's own."""
+    return unpack(CURRENT, "plain", tmp_path / "source")
 
 
 @pytest.fixture(scope="session")
@@ -60,3 +62,22 @@ def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Any]:
         return capfdbinary.readouterr()
 
     return run
+
+
+@pytest.fixture
+def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Makes the system refuse a folder or file, as one of another user, also to root."""
+
+    def deny(denied: Path) -> None:
+        def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+            def call(path: Any, *arguments: Any, **options: Any) -> Any:
+                if isinstance(path, (str, Path)) and Path(path) == denied:
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+                return function(path, *arguments, **options)
+
+            return call
+
+        for name in ("scandir", "open"):
+            monkeypatch.setattr(os, name, refusing(getattr(os, name)))
+
+    return deny

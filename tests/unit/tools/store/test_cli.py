@@ -335,21 +335,6 @@ def test_other_verbs_take_one_store(
     assert "these are several stores" in capsys.readouterr().err
 
 
-def test_folders_of_one_log_beside_its_root_are_one_store(
-    copy: BrokerStore, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    other = tmp_path / "second"
-    other.mkdir()
-    files = sorted((copy.root / "commitlog").iterdir())
-    files[1].rename(other / files[1].name)
-
-    lines = lines_of(capsysbinary, "messages", "--json", str(copy.root), str(other))
-    (report,) = lines_of(capsysbinary, "info", "--json", str(copy.root), str(other))
-
-    assert len(lines) == len(copy.truth.pulled)
-    assert "several paths" in report["kind"]
-
-
 def test_a_key_that_also_stands_behind_the_last_message_ends_the_search(
     copy: BrokerStore, run: Callable[..., Any]
 ) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.jobs import is_read
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.stores.checked import checked, damage_of
@@ -87,21 +86,3 @@ def test_a_log_of_one_empty_file_is_read_and_damaged(tmp_path: Path) -> None:
     assert list(scan) == []
     assert [region.reason for region in scan.regions] == ["the file is empty"]
     assert damage_of(checked(tmp_path)) == {"log file": 1}
-
-
-def test_a_part_of_the_log_notes_the_file_if_it_reaches_it(copy: BrokerStore) -> None:
-    os.truncate(log_files(copy.root)[-1], 0)
-    files = [
-        file for file in OpenedStore([copy.root]).folder.commit_log if file.offset or file.size
-    ]
-    files = files[: next(place for place, file in enumerate(files) if not file.size) + 1]
-    before, empty = files[-2:]
-
-    def is_noted(start: int, stop: int) -> bool:
-        scan = LogScan(files=files, start=start, stop=stop)
-        list(scan)
-        return any(not region.size for region in scan.regions)
-
-    assert is_noted(before.offset, before.end)
-    assert is_noted(empty.offset, 1 << 63)
-    assert not is_noted(0, before.offset)

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.pcap.arrow import pa
-from rocketwire_tools.store.formats import json_rows
 from tests.support.java.peers import CURRENT
 from tests.support.stores import digest
 from tests.support.stores.damage import log_files, places, put
-from tests.support.stores.fixtures import PACKED, unpack
+from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from tests.support.stores import BrokerStore
 
-COMPRESSED = 1
 BORN_TIMESTAMP = 40
 """Its first byte in a message."""
 pq: Any = importlib.import_module("pyarrow.parquet")
@@ -47,6 +45,8 @@ def table(path: Path) -> list[dict[str, Any]]:
 def test_json_lines_hold_every_message_that_was_pulled(
     plain: BrokerStore, run: Callable[..., Any]
 ) -> None:
+    sent = {one.offset_msg_id: one for one in plain.truth.sent}
+
     rows = json_lines(run("export", plain.root).out)
 
     assert len(rows) == len(plain.truth.pulled)
@@ -57,14 +57,6 @@ def test_json_lines_hold_every_message_that_was_pulled(
         assert row["properties"] == message.properties
         assert row["born_host"] == message.born_host
         assert row["store_timestamp"] == message.store_timestamp
-        if not message.sys_flag & COMPRESSED:
-            assert digest(base64.b64decode(row["body"])) == message.body_digest
-
-
-def test_compressed_bodies_are_inflated(plain: BrokerStore, run: Callable[..., Any]) -> None:
-    sent = {one.offset_msg_id: one for one in plain.truth.sent}
-
-    for row in json_lines(run("export", plain.root).out):
         assert digest(base64.b64decode(row["body"])) == sent[row["offset_msg_id"]].body_digest
 
 
@@ -85,7 +77,7 @@ def test_files_of_columns_hold_what_json_lines_hold(
     assert rows == lines
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 def test_a_time_that_no_calendar_has_is_null_in_files_of_columns(
     suffix: str, run: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -222,10 +214,6 @@ def test_bodies_have_the_form_that_was_asked_for(
     assert row == {"body": body.hex() if form == "hex" else body.decode()}
 
 
-def test_bodies_are_left_out_on_request(store: BrokerStore, run: Callable[..., Any]) -> None:
-    assert "body" not in json_lines(run("export", "--body", "none", store.root).out)[0]
-
-
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -290,25 +278,3 @@ def test_messages_and_export_write_the_same_json(
     messages = run("messages", "--json", "--body", "text", "--columns", columns, plain.root).out
 
     assert messages == run("export", "--body", "text", "--columns", columns, plain.root).out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("release", "kind"), PACKED)
-@pytest.mark.parametrize("form", ["text", "hex", "base64"])
-def test_lines_that_are_written_by_column_are_those_of_objects(
-    form: str,
-    release: str,
-    kind: str,
-    packed_store: Callable[[str, str], BrokerStore],
-    run: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    root = packed_store(release, kind).root
-    command = ("export", "--columns", _ALL, "--system", "--ghosts", "--body", form, root)
-    outputs: list[bytes] = []
-
-    for few in (0, 1 << 30):
-        monkeypatch.setattr(json_rows, "_FEW_ROWS", few)
-        outputs.append(run(*command).out)
-
-    assert outputs[0] == outputs[1]

@@ -62,16 +62,6 @@ def test_a_folder_has_parquet_if_nothing_else_is_asked_for(
     assert len(rows_of(tmp_path / "out")) == len(plain.truth.pulled)
 
 
-def test_a_folder_without_messages_has_a_file_with_the_columns(
-    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    run("export", *COLUMNS, "-o", f"{tmp_path}/out/", "--topic", "no-such-topic", plain.root)
-
-    table = ds.dataset(tmp_path / "out", format="parquet").to_table()
-    assert table.schema.names == COLUMNS[1].split(",")
-    assert table.num_rows == 0
-
-
 def test_a_folder_that_exists_is_not_written_to(
     plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -111,7 +101,7 @@ def test_a_file_of_a_folder_ends_when_it_is_large(
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("name", ["nothing", "flip_size", "zero_tail_of_middle_file"])
+@pytest.mark.parametrize("name", ["nothing", "flip_size"])
 def test_processes_write_files_of_the_same_rows(
     name: str, copy: BrokerStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.store.folder import read_folder
-from rocketwire.wire.checksum import crc32
-from rocketwire.wire.message.host import Host
-from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store import jobs
-from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.scan import LogScan
 from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
@@ -46,35 +42,6 @@ def test_parts_begin_at_messages_and_have_all_of_them(
     assert all(part.start in offsets | starts for part in parts)
     assert [part.stop for part in parts[:-1]] == [part.start for part in parts[1:]]
     assert (parts[0].start, parts[-1].stop) == (files[0].offset, files[-1].end)
-
-
-def test_a_part_is_read_in_one_block(tmp_path: Path) -> None:
-    path = tmp_path / ("0" * 20)
-    body = bytes(200_000)
-    with path.open("wb") as file:
-        while file.tell() < 4 * BLOCK_SIZE:
-            message = StoredMessage(
-                topic="orders",
-                body=body,
-                properties={},
-                queue_id=0,
-                queue_offset=0,
-                commit_log_offset=file.tell(),
-                store_size=0,
-                body_crc=crc32(body),
-                born_timestamp=1,
-                born_host=Host.parse("10.0.0.2:50000"),
-                store_timestamp=1,
-                store_host=Host.parse("10.0.0.1:10911"),
-            )
-            file.write(encode_stored_message(message))
-
-    parts = jobs.cut([LogScan(files=read_folder([path]).commit_log)], jobs.PART_SIZE)
-
-    *others, rest = parts  # which is up to the end of the file
-    assert len(others) > 2
-    assert max(part.stop - part.start for part in others) <= BLOCK_SIZE
-    assert rest.stop - rest.start <= 2 * BLOCK_SIZE
 
 
 @pytest.fixture
@@ -136,23 +103,6 @@ def test_a_process_that_fails_ends_the_work(
     with pytest.raises(error, match=text):
         list(jobs.results(Namespace(jobs=2, ends=ends), [scan], broken_work))
 
-    assert multiprocessing.active_children() == []
-
-
-@pytest.mark.process
-@pytest.mark.usefixtures("small_parts")
-def test_a_full_disk_ends_the_command(
-    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr("rocketwire_tools.store.verbs.export._LinesFile.write", fail)
-
-    answer = run("export", "-o", tmp_path / "a.jsonl", "--jobs", "2", plain.root, status=2)
-
-    assert answer.err == b"rocketwire-store: the disk is full\n"
-    assert list(tmp_path.iterdir()) == []
     assert multiprocessing.active_children() == []
 
 

@@ -18,22 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ROUNDS = 4
-"""Of each store; ``python -m tests.fuzz.damaged_stores`` does a thousand."""
 
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("release", "kind"), PACKED)
 def test_no_damage_to_any_file_invents_a_message_hides_one_or_ends_a_verb(
     release: str, kind: str, tmp_path: Path
 ) -> None:
+    """One case of each store; ``python -m tests.fuzz.damaged_stores`` does hundreds."""
     store = unpack(release, kind, tmp_path / "store")
-    hostile = HostileStore(store.root, unpack(*PACKED[-1], tmp_path / "foreign").root)
+    hostile = HostileStore(store.root)
     assert {message.physical_offset for message in store.truth.pulled} <= hostile.lines.keys()
 
-    for number in range(ROUNDS):
-        damage, faults = hostile.damage(f"{release} {kind} {number}")
-        assert not faults, (number, damage.name, damage.files)
+    damage, faults = hostile.damage(f"{release} {kind}")
+
+    assert not faults, damage
 
 
 DIGITS = "9" * 5000

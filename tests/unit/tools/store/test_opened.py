@@ -37,20 +37,6 @@ def test_a_file_that_became_a_link_after_it_was_listed_is_not_followed(
         pass
 
 
-@pytest.mark.parametrize("name", ["commitlog", "consumequeue", "config", "index"])
-def test_a_folder_that_is_a_link_is_no_part_of_the_store(
-    name: str, copy: BrokerStore, tmp_path: Path
-) -> None:
-    (copy.root / name).rename(tmp_path / "elsewhere")
-    (copy.root / name).symlink_to(tmp_path / "elsewhere")
-
-    folder = OpenedStore([copy.root]).folder
-
-    lists = {"commitlog": folder.commit_log, "consumequeue": folder.queues}
-    assert not (lists | {"config": folder.config, "index": folder.index})[name]
-    assert folder.ignored == [name]
-
-
 def test_paths_in_the_configuration_are_not_followed(
     copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
 ) -> None:

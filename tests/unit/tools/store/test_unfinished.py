@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
 from rocketwire_tools.store.verbs.pending import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from rocketwire_tools.store.unfinished import UnfinishedWork
 
 REVIVE = "rmq_sys_REVIVE_LOG_DefaultCluster"
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -164,24 +162,3 @@ def test_messages_of_a_store_do_not_stay_in_memory(tmp_path: Path) -> None:
 
     assert kept < 400_000
     assert sum(1 for _ in work.delayed()) == 1_000
-
-
-def test_kept_lines_come_by_time_and_can_be_read_again() -> None:
-    lines = KeptLines([{"n": "first"}])
-    lines.add({"n": "later"}, 1 << 70)
-    lines.add({"n": "\ud800"}, 7, 2)
-    lines.add({"n": "before it"}, 7, 1)
-
-    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
-    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
-    assert len(lines) == 4
-
-
-def test_a_full_disk_of_temporary_files_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def connect(*_: object, **__: object) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
-
-    monkeypatch.setattr(sqlite3, "connect", connect)
-
-    with pytest.raises(OSError, match="room for temporary files: database or disk is full"):
-        KeptLines()

@@ -91,21 +91,6 @@ def test_entries_are_compared_in_pieces_with_the_same_findings(
     assert in_pieces.findings.counts == whole.findings.counts
 
 
-def test_pieces_of_whole_files_are_compared_by_their_order_alone(
-    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """To search each key takes ten times as long, and messages may have many keys."""
-    entries = checked(store.root).index.entries
-
-    monkeypatch.setattr(index_check, "_MOST_ENTRIES", 1)
-    monkeypatch.setattr(index_check, "_CHUNK_ENTRIES", 7)
-    monkeypatch.setattr("rocketwire_tools.store.checks.index_check._BlockKeys.note", None)
-    check = checked(store.root)
-
-    assert check.index.entries == entries
-    assert not damage_of(check)
-
-
 def test_wrong_entries_beyond_the_kept_ones_are_counted(
     store: BrokerStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 
-def test_nothing_is_cut_off_a_whole_log(store: BrokerStore) -> None:
-    check = checked(store.root)
-
-    assert check.start is not None
-    assert (check.start.is_clean, check.start.cut) == (True, check.log.end)
-    assert check.start.messages == check.start.size == 0
-    assert check.start.lines()[1].endswith(": no readable message follows there.")
-
-
 @pytest.mark.parametrize("name", ["flip_body", "flip_size", "zero_page", "kill_and_zero_page"])
 def test_all_messages_behind_damage_are_given_up(name: str, store: BrokerStore) -> None:
     damage.DAMAGE[name](store.root)

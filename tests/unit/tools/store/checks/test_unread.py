@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.store.checks.unread import Unread
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.verbs.check import StoreCheck
 from tests.support.stores import damage
@@ -18,25 +17,7 @@ from tests.support.stores.checked import checked, damage_of, notes_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.store.folder import StoreFolder
     from tests.support.stores import BrokerStore
-
-
-@pytest.fixture
-def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
-    """Makes a file one that the system does not open, as for another user's file."""
-
-    def deny(path: Path) -> None:
-        os_open = os.open
-
-        def open_(name: Any, *arguments: Any) -> int:
-            if Path(name) == path:
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(name))
-            return os_open(name, *arguments)
-
-        monkeypatch.setattr(os, "open", open_)
-
-    return deny
 
 
 @pytest.fixture
@@ -88,22 +69,11 @@ def test_a_log_without_one_of_its_files_is_checked(
     assert check.start is None
 
 
-@pytest.mark.parametrize("folder", ["consumequeue", "index", "config"])
+@pytest.mark.parametrize(
+    "name",
+    ["checkpoint", "lock", "abort", "config/consumerFilter.json", f"consumequeue/orders/0/{0:020}"],
+)
 def test_another_file_that_is_denied_is_one_finding(
-    folder: str, copy: BrokerStore, deny: Callable[[Path], None]
-) -> None:
-    path = next(path for path in sorted((copy.root / folder).rglob("*")) if path.is_file())
-    deny(path)
-
-    check = checked(copy.root)
-
-    assert damage_of(check) == {"file": 1}
-    assert check.findings.kept[0].file == name_of(copy, path)
-    assert check.log.messages == len(copy.truth.pulled)
-
-
-@pytest.mark.parametrize("name", ["checkpoint", "lock", "abort"])
-def test_a_file_at_the_root_that_is_denied_is_one_finding(
     name: str, copy: BrokerStore, deny: Callable[[Path], None]
 ) -> None:
     path = copy.root / name
@@ -114,6 +84,7 @@ def test_a_file_at_the_root_that_is_denied_is_one_finding(
 
     assert damage_of(check) == {"file": 1}
     assert check.findings.kept[0].file == name
+    assert check.log.messages == len(copy.truth.pulled)
     assert (check.store.abort is not None) == (name == "abort")
 
 
@@ -145,32 +116,6 @@ def test_a_disk_that_fails_inside_of_another_file_is_one_finding(
     assert check.findings.kept[0].file in (name_of(copy, path), name_of(copy, path.parent))
     assert check.log.messages == len(copy.truth.pulled)
     assert check.start is None
-
-
-def test_a_file_that_a_broker_has_deleted_meanwhile_ends_no_check(
-    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = damage.log_files(copy.root)[0]
-    messages = messages_outside(copy, first)
-    listed = checked(copy.root).store.folder
-    first.unlink()
-
-    def read_folder(_paths: object, **_: object) -> StoreFolder:
-        return listed
-
-    monkeypatch.setattr("rocketwire_tools.store.opened.read_folder", read_folder)
-
-    check = checked(copy.root)
-
-    assert check.log.messages == messages
-
-
-def test_gaps_of_files_that_follow_each_other_are_those_of_the_files() -> None:
-    unread = Unread(log=[(0, 100), (100, 200), (300, 400)])
-
-    assert unread.covers(0, 200)
-    assert unread.covers(300, 400)
-    assert not unread.covers(200, 300)
 
 
 def test_files_that_a_broker_deletes_meanwhile_are_no_damage(

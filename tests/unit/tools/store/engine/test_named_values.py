@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.policy.java_strings import string_hash
-from rocketwire.store.folder import read_folder
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.layouts.declarations import MAGIC_V1
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.engine.named_values import NamedValues, Values
-from rocketwire_tools.store.engine.scan import LogScan
-
-if TYPE_CHECKING:
-    from tests.support.stores import BrokerStore
 
 NAMES = ("KEYS", "TAGS", "UNIQ_KEY", "a")
 _PIECES = (
@@ -86,22 +79,3 @@ def test_a_value_of_any_length_has_the_hash_code_of_java(size: int) -> None:
     values = NamedValues(messages_of([b"TAGS\1" + text.encode()]), ["TAGS"])
 
     assert values.hashes(values.of("TAGS")).tolist() == [string_hash(text)]
-
-
-def test_values_of_a_broker_are_those_that_it_answered(plain: BrokerStore) -> None:
-    wanted = {
-        (message.physical_offset, name, message.properties[name])
-        for message in plain.truth.pulled
-        for name in NAMES
-        if name in message.properties
-    }
-
-    seen: set[tuple[int, str, str]] = set()
-    for block in LogScan(files=read_folder([plain.root]).commit_log):
-        values = NamedValues(block.messages, NAMES)
-        offsets = block.base + block.messages.positions
-        for name in NAMES:
-            texts = texts_of(values, values.of(name))
-            seen |= {(int(offsets[row]), name, text) for row, text in texts}
-
-    assert seen == wanted

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.blocks import FileBlocks
     from tests.support.stores import BrokerStore
 
-DAMAGE = {RegionKind.DAMAGE, RegionKind.HOLE, RegionKind.GAP}
-
 
 def scan_of(root: Path, block_size: int = 8 << 20) -> tuple[dict[int, State], LogScan]:
     """Physical offset → state of each message, and the scan."""
@@ -67,70 +65,6 @@ def test_every_message_is_live_in_a_whole_log(plain: BrokerStore, block_size: in
     assert [region.kind for region in scan.regions][-1] is RegionKind.END
 
 
-def test_messages_after_a_hole_are_saved(copy: BrokerStore) -> None:
-    sizes = offsets_of(copy)
-    hole = range(1_050_000, 1_054_096)
-    write(copy, hole.start, bytes(len(hole)))
-
-    messages, scan = scan_of(copy.root)
-
-    touched = {
-        offset
-        for offset, size in sizes.items()
-        if offset < hole.stop and offset + size > hole.start
-    }
-    assert sizes.keys() - touched == messages.keys()
-    assert all(
-        state is (State.LIVE if offset < hole.start else State.SAVED)
-        for offset, state in messages.items()
-    )
-    assert sum(region.is_damage for region in scan.regions) == 1
-
-
-def test_a_torn_last_message_is_the_only_loss(copy: BrokerStore) -> None:
-    offsets = sorted(offsets_of(copy))
-    write(copy, offsets[-1] + 60, bytes(offsets_of(copy)[offsets[-1]] - 60))
-
-    messages, scan = scan_of(copy.root)
-
-    assert sorted(messages) == offsets[:-1]
-    assert scan.regions[-1].kind is RegionKind.DAMAGE
-
-
-def test_a_missing_file_is_a_gap_and_the_rest_stays_live(copy: BrokerStore) -> None:
-    file = files_of(copy)[1]
-    size = file.stat().st_size
-    gone = range(int(file.name), int(file.name) + size)
-    file.unlink()
-
-    messages, scan = scan_of(copy.root)
-
-    assert sorted(messages) == [offset for offset in sorted(offsets_of(copy)) if offset not in gone]
-    assert set(messages.values()) == {State.LIVE}
-    (gap,) = (region for region in scan.regions if region.kind is RegionKind.GAP)
-    assert (gap.start, gap.end) == (gone.start, gone.stop)
-
-
-def test_older_messages_after_the_end_are_ghosts(copy: BrokerStore) -> None:
-    offsets = sorted(offsets_of(copy))
-    file = files_of(copy)[-1]
-    base = int(file.name)
-    data = file.read_bytes()
-    positions, end = walk(data, 0, len(data))
-    # the broker wrote on over a cut: newer messages stand before older ones
-    for position in positions[:3]:
-        stored = int.from_bytes(data[position + 56 : position + 64], "big") + 60_000
-        write(copy, base + position + 56, stored.to_bytes(8, "big"))
-    write(copy, base + positions[3], b"\xff" * 30)
-
-    messages, scan = scan_of(copy.root)
-
-    ghosts = [offset for offset, state in messages.items() if state is State.GHOST]
-    assert ghosts == [offset for offset in offsets if offset >= base + positions[4]]
-    assert {messages[base + position] for position in positions[:3]} == {State.LIVE}
-    assert scan.regions[-1].start == base + end
-
-
 def test_bytes_after_a_blank_are_no_part_of_the_log(copy: BrokerStore) -> None:
     file = files_of(copy)[0]
     data = file.read_bytes()
@@ -141,22 +75,6 @@ def test_bytes_after_a_blank_are_no_part_of_the_log(copy: BrokerStore) -> None:
     messages, _ = scan_of(copy.root)
 
     assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
-
-
-def test_a_short_file_gives_its_whole_messages(copy: BrokerStore) -> None:
-    file = files_of(copy)[0]
-    with file.open("r+b") as opened:
-        opened.truncate(100_000)
-
-    messages, scan = scan_of(copy.root)
-
-    lost = range(100_000, files_of(copy)[1].stat().st_size)
-    assert sorted(messages) == [
-        offset
-        for offset, size in sorted(offsets_of(copy).items())
-        if offset + size <= lost.start or offset >= lost.stop
-    ]
-    assert RegionKind.GAP in {region.kind for region in scan.regions}
 
 
 def test_a_scan_can_begin_and_end_at_offsets(plain: BrokerStore) -> None:
@@ -290,21 +208,6 @@ def test_messages_that_a_broker_writes_where_a_file_ended_are_read(
     messages, scan = scan_of(copy.root)
 
     assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
-    assert not scan.is_damaged
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_files_that_a_broker_deletes_meanwhile_are_passed_over(
-    count: int, copy: BrokerStore
-) -> None:
-    files = read_folder([copy.root]).commit_log
-    for file in files[:count]:
-        file.path.unlink()
-    scan = LogScan(files=files)
-
-    offsets = [block.base + place for block in scan for place in block.messages.positions.tolist()]
-
-    assert offsets == [one for one in sorted(offsets_of(copy)) if one >= files[count].offset]
     assert not scan.is_damaged
 
 

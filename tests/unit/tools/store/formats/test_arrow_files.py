@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from rocketwire_tools.store.formats import arrow_files
 from rocketwire_tools.store.formats.arrow_files import ArrowFile
 from rocketwire_tools.store.formats.arrow_rows import pa, schema_of
 
@@ -37,18 +36,6 @@ def test_a_file_has_all_batches(compression: str | None) -> None:
     rows = table.to_pylist()
     assert [row["physical_offset"] for row in rows] == list(range(6))
     assert [row["topic"] for row in rows[::2]] == ["topic-0", "topic-2", "topic-4"]
-
-
-def test_a_row_group_has_as_many_rows_as_its_size_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrow_files, "_GROUP_SIZE", 50)
-    output = BytesIO()
-    file = ArrowFile(output, NAMES, "snappy")
-
-    for first in (0, 2, 4):
-        file.write(batch(first, is_parquet=True))
-    file.close()
-
-    assert pq.ParquetFile(BytesIO(output.getvalue())).num_row_groups > 1
 
 
 @pytest.mark.parametrize("compression", ["snappy", None])

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(scope="module")
-def blocks(tmp_path_factory: pytest.TempPathFactory) -> list[Rows]:
-    """Rows of a broker's store, with transactions, delayed messages and retries."""
-    root: Path = unpack(CURRENT, "features", tmp_path_factory.mktemp("store")).root
+@pytest.fixture(scope="module", params=["features", "plain", "inner"])
+def blocks(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Rows]:
+    """Rows of a broker's store: with transactions and delays, with odd texts, with batches."""
+    root: Path = unpack(CURRENT, request.param, tmp_path_factory.mktemp("store")).root
     (scan,) = OpenedStore([root]).scans()
     scan.block_size = 1 << 20
     return [Rows(block, TopicNames()) for block in scan]

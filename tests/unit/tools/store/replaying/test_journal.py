@@ -96,16 +96,6 @@ def test_a_file_that_is_no_journal_stays_as_it_is(path: Path, text: bytes) -> No
     assert path.read_bytes() == text
 
 
-def test_a_journal_of_another_replay_is_refused(path: Path) -> None:
-    filled(path)
-    before = path.read_bytes()
-
-    with pytest.raises(ValueError, match=r"another replay, with the options .*orders=new.* not"):
-        opened(path, {"topics": ["orders=newer"]})
-
-    assert path.read_bytes() == before
-
-
 def test_two_replays_do_not_share_a_journal(path: Path) -> None:
     journal = opened(path)
     with pytest.raises(ValueError, match="in use by another replay"):

@@ -6,9 +6,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
-from rocketwire.store.config_files import consumer_offsets
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.java.peers import CURRENT
 from tests.support.stores.fixtures import unpack
@@ -17,32 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import pytest
+
     from tests.support.stores import BrokerStore
-
-FORMS = {"rocksdb": "config/topics", "rocksv2": "config/rdb", "rockskilled": "config/metadata"}
-
-
-@pytest.mark.parametrize("kind", FORMS)
-def test_offsets_and_topics_are_those_of_the_broker(
-    kind: str, packed_store: Callable[[str, str], BrokerStore]
-) -> None:
-    store = packed_store(CURRENT, kind)
-    opened = OpenedStore([store.root])
-    topics, offsets = opened.config("topics.json"), opened.config("consumerOffset.json")
-    groups = opened.config("subscriptionGroup.json")
-    assert topics is not None
-    assert offsets is not None
-    assert groups is not None
-
-    assert {
-        f"{topic}@{group}": queues
-        for (topic, group), queues in consumer_offsets(offsets[0]).items()
-    } == store.truth.consumer_offsets
-    assert topics[1] == FORMS[kind]
-    assert set(store.truth.topics) <= set(topics[0]["topicConfigTable"])
-    assert topics[0]["topicConfigTable"]["orders"]["readQueueNums"] == 4
-    assert {"auditors", "printers"} <= set(groups[0]["subscriptionGroupTable"])
-    assert ("dataVersion" in topics[0]) is (kind != "rocksv2")
 
 
 def test_of_a_file_and_a_rocksdb_the_newer_one_counts(tmp_path: Path) -> None:

@@ -7,14 +7,6 @@ import pytest
 from rocketwire_tools.store.sources.temporary import temporary_database, temporary_room
 
 
-def test_a_database_has_its_tables() -> None:
-    database = temporary_database("CREATE TABLE numbers (number INTEGER)")
-
-    database.execute("INSERT INTO numbers VALUES (7)")
-
-    assert database.execute("SELECT number FROM numbers").fetchall() == [(7,)]
-
-
 def test_a_full_disk_is_an_error_of_the_system() -> None:
     database = temporary_database("PRAGMA max_page_count=4; CREATE TABLE texts (text TEXT)")
 

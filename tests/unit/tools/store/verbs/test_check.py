@@ -118,17 +118,6 @@ def test_the_report_names_damage_and_where_a_broker_would_cut_the_log(
     assert re.search(r": 39 readable messages with [\d,]+ bytes follow there\. Copy", output)
 
 
-def test_a_file_that_no_broker_wrote_is_damage(
-    store: BrokerStore, capsys: pytest.CaptureFixture[str]
-) -> None:
-    damage.add_strange_file(store.root)
-
-    assert main(["check", str(store.root)]) == 1
-
-    output = capsys.readouterr().out
-    assert "commitlog/.DS_Store@0: no file of a broker; brokers do not start with it" in output
-
-
 def test_why_gives_file_byte_and_rule_of_each_finding(
     store: BrokerStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,10 +157,3 @@ def test_a_commit_log_alone_is_checked_without_its_queues(
     output = capsys.readouterr().out
     assert "No queues can be read here" in output
     assert f"{len(store.truth.pulled):,} messages" in output
-
-
-def test_a_path_that_is_no_store_ends_with_status_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["check", str(tmp_path)]) == 2
-    assert "no commit log" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``plain``: what producers usually send, in files that have rolled."""
+"""What producers usually send, in files that have rolled: the messages of the kind ``plain``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.wire.message.body_compression import CompressionType, compress_body
 from tests.support.java.peers import OLD
 from tests.support.stores.cluster import PATIENCE
-from tests.support.stores.recording import record
 from tests.support.stores.sending import NEVER, Sender, noise_body, text_body
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.stores.cluster import Session
-    from tests.support.stores.truth import Truth
 
 ORDERS: Final = "orders"
 BILLS: Final = "bills"
@@ -30,8 +26,8 @@ TAGS: Final = ("new", "paid", "Aa", "BB", "größe", None)
 """Two of them have the same hash code."""
 
 
-async def fill(session: Session, sender: Sender, release: str) -> dict[str, object]:
-    """Create the topics and send; returns the truth's notes."""
+async def fill(session: Session, sender: Sender, release: str) -> None:
+    """Create the topics, send, and note offsets of two groups."""
     for topic, queues in TOPICS.items():
         await session.create_topic(topic, queues)
     await _send_orders(sender)
@@ -47,7 +43,6 @@ async def fill(session: Session, sender: Sender, release: str) -> dict[str, obje
                 await session.client.brokers.update_consumer_offset(
                     session.address, group, sender.queue(topic, queue_id), offset
                 )
-    return {}
 
 
 async def _send_orders(sender: Sender) -> None:
@@ -157,8 +152,3 @@ async def _send_ledger(sender: Sender) -> None:
             key = f"customer-{number % 3}"
             message = Message(ORDERS, b"%d" % number, keys=(key,), sharding_key=key)
             await sender.send_by(producer, message, queues[number % 3])
-
-
-def make(folder: Path, release: str) -> Truth:
-    """Make the store; returns its truth."""
-    return record(folder, release, "plain", fill, topics=tuple(TOPICS))
