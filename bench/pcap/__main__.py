@@ -7,7 +7,7 @@ in its favour. ``--whole`` gives it the whole capture. A dissector in C would be
 Lua, and tshark decodes more than frames. Both write their results: tshark the fields of our columns
 as text, ours all columns as Parquet and as JSON lines.
 
-The traffic comes from the tests' second generator, which was not written for the decoder, and from
+The traffic comes from the tests' generator, which was not written for the decoder, and from
 recorded captures, repeated between other addresses; see ``captures``.
 """
 

@@ -1,6 +1,6 @@
 """The captures that are measured, made once and kept in the folder for temporary files.
 
-They come from the tests' second generator, which knows nothing of the decoder (many clients, topics
+They come from the tests' generator, which knows nothing of the decoder (many clients, topics
 and groups, losses and repetitions as networks have them), and from captures of real peers, repeated
 between other ends.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +19,12 @@ from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, frames_to_rows
 from rocketwire_tools.pcap.streams.flows import ChunkFrames, Flows
-from tests.support.captures.builder import make
-from tests.support.captures.files import NULL, RAW, SLL2, FileKind, write
-from tests.support.captures.network import LOSSY, Packet
-from tests.support.captures.traffic import Profile
+from tests.support.captures.fixtures import LOSSY
+from tests.support.foreign.captures import capture
+from tests.support.foreign.files import ETHERNET, NULL, RAW, SLL2, Writer
+
+if TYPE_CHECKING:
+    from tests.support.foreign.tcp import Packet
 
 
 class _Memory(io.RawIOBase):
@@ -53,16 +57,16 @@ def read_capture(data: bytes) -> None:
 
 @cache
 def _packets() -> list[Packet]:
-    profile = Profile(connections=3, exchanges=3, body=(16, 60), pulled=1)
-    return make(profile, seed=4, trouble=LOSSY)[0][:40]
+    profile = replace(LOSSY, connections=3, frames=30, body_log=3.5, batch=1)
+    return capture(profile, 4).packets[:40]
 
 
 def seed_capture(*, pcapng: bool) -> list[bytes]:
     """Small captures of both byte orders and several link types."""
     seeds: list[bytes] = []
     for order in "<>":
-        for link in (1, NULL, RAW, SLL2):
+        for link in (ETHERNET, NULL, RAW, SLL2):
             file = io.BytesIO()
-            write(file, _packets(), FileKind(order=order, link=link, pcapng=pcapng))
+            Writer(file, nanoseconds=True, order=order, link=link, pcapng=pcapng).write(_packets())
             seeds.append(file.getvalue())
     return seeds

@@ -4,7 +4,6 @@ alone or rotated."""
 from __future__ import annotations
 
 import gzip
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +12,7 @@ import pytest
 from tests.spark.test_readers import read, schema, source
 from tests.support.foreign.captures import PROFILES, Capture, capture
 from tests.support.foreign.files import Writer
-from tests.support.foreign.rows import COLUMNS, PAIRS, content, differences
+from tests.support.foreign.rows import COLUMNS, NONE, PAIRS, content, differences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 pytestmark = pytest.mark.slow
 
-NONE: Final = (Counter[Any](), Counter[Any]())
 MODES: Final = {
     "parts": {"splitSize": "150001"},
     "shares": {"mode": "exact", "shares": "3"},
@@ -115,3 +113,17 @@ def test_correlate_finds_the_pairs_of_rotated_files(
     reader = spark.read.format("rocketmq-pcap").options(path=str(tmp_path), **MODES[mode])
     found = [row.asDict() for row in correlate(reader.load()).select(*COLUMNS).collect()]
     assert NONE == differences(traffic.truth, found)
+
+
+@pytest.mark.java
+@pytest.mark.filterwarnings("default")
+def test_correlate_within_files_keeps_the_pairs_of_each(
+    spark: SparkSession, traffic: Capture, tmp_path: Path
+) -> None:
+    from pyspark_rocketwire import correlate
+
+    for name in ("host1.pcap", "host2.pcap"):
+        write(tmp_path / name, traffic.packets)
+    frames = spark.read.format("rocketmq-pcap").options(path=str(tmp_path), join="none").load()
+    found = correlate(frames, within_file=True).select(*COLUMNS).collect()
+    assert NONE == differences([*traffic.truth] * 2, [row.asDict() for row in found])

@@ -12,11 +12,10 @@ import pytest
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns, every_column
-from tests.support.captures.builder import make, save
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.files import FileKind
-from tests.support.captures.network import LOSSY, Trouble
-from tests.support.captures.traffic import Profile
+from tests.support.captures.fixtures import LOSSY, SMALL
+from tests.support.foreign.captures import capture
+from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 
-PAIRS = ("request_code", "latency_ns")
-SMALL = Profile(connections=20, exchanges=12, body=(64, 2500))
 Content = Counter[tuple[Any, ...]]
 
 
@@ -76,8 +73,8 @@ def content(found: Iterable[dict[str, Any]], *, but: Iterable[str] = ()) -> Cont
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Captures of two kinds, one with losses."""
     made = tmp_path_factory.mktemp("captures")
-    save(made / "usual.pcap", make(SMALL, seed=1, trouble=Trouble())[0])
-    save(made / "lossy.pcapng", make(SMALL, seed=2, trouble=LOSSY)[0], FileKind(pcapng=True))
+    save(made / "usual.pcap", capture(SMALL, 1).packets)
+    save(made / "lossy.pcapng", capture(LOSSY, 2).packets, pcapng=True)
     return made
 
 
@@ -110,21 +107,6 @@ def test_a_column_that_is_not_there_or_of_another_type_is_refused(folder: Path) 
         source(path=str(folder)).reader(StructType([StructField("code", StringType())]))
 
 
-def test_filters_are_taken_as_hints_and_given_back(folder: Path) -> None:
-    from pyspark.sql.datasource import EqualTo, GreaterThan, Not
-
-    reader = source(path=str(folder), pushFilters="true").reader(schema(["code", "opaque"]))
-    given = [EqualTo(("code",), 310), GreaterThan(("opaque",), 0), Not(EqualTo(("code",), 0))]
-    assert given == list(reader.pushFilters(given))
-    expected = [
-        {"code": row["code"], "opaque": row["opaque"]}
-        for path in folder.iterdir()
-        for row in rows(path)
-        if row["code"] == 310 and row["opaque"] > 0
-    ]
-    assert content(expected) == content(read(reader, reader.partitions()))
-
-
 def test_masks_are_those_of_the_command_and_filters_of_a_query_read_them(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -146,7 +128,7 @@ def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: 
 
 @pytest.mark.slow
 def test_many_small_files_are_few_tasks(tmp_path: Path) -> None:
-    packets, _ = make(SMALL, seed=7)
+    packets = capture(SMALL, 7).packets
     count = len(packets) // 200
     for number in range(200):
         save(tmp_path / f"{number}.pcap", packets[number * count : (number + 1) * count])

@@ -8,45 +8,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.spark.guide import blocks, captures
-from tests.support.captures.builder import make, save
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.files import FileKind
-from tests.support.captures.network import LOSSY, Trouble
-from tests.support.captures.traffic import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
+
+    from tests.support.captures.fixtures import Made
 
 # what PySpark warns of, sockets left to the collector among it, is not ours to mend
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 Content = Counter[tuple[Any, ...]]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Captures of three kinds, one with losses, one with frames larger than a part."""
-    made = tmp_path_factory.mktemp("captures")
-    small = Profile(connections=30, exchanges=12, body=(64, 2500))
-    large = Profile(connections=4, exchanges=6, body=(20_000, 32_000), pulled=30, foreign=0)
-    save(made / "usual.pcap", make(small, seed=1, trouble=Trouble())[0])
-    many = Profile(
-        connections=60, exchanges=40, body=(64, 600), pulled=2
-    )  # some answers come first
-    save(made / "lossy.pcapng", make(many, seed=2, trouble=LOSSY)[0], FileKind(pcapng=True))
-    save(made / "large.pcap", make(large, seed=3)[0], FileKind(order=">"))
-    return made
-
-
-def of_command(paths: Iterable[Path], *, but: Iterable[str] = ()) -> Content:
-    return Counter(
-        tuple(value for name, value in row.items() if name not in but)
-        for path in paths
-        for row in rows(path)
-    )
 
 
 def of_frames(frames: DataFrame) -> Content:
@@ -57,23 +31,8 @@ def read(spark: SparkSession, **options: str) -> DataFrame:
     return spark.read.format("rocketmq-pcap").options(**options).load()
 
 
-@pytest.mark.full
-def test_parts_hold_the_rows_of_the_command_once_pairs_were_found(
-    spark: SparkSession, folder: Path
-) -> None:
-    from pyspark_rocketwire import correlate
-
-    frames = read(spark, path=str(folder), splitSize="400001")
-    assert of_command(folder.iterdir()) == of_frames(correlate(frames, within_file=True))
-
-
-def test_exact_mode_holds_the_rows_of_the_command(spark: SparkSession, folder: Path) -> None:
-    lossy = folder / "lossy.pcapng"
-    assert of_command([lossy]) == of_frames(read(spark, path=str(lossy), mode="exact", shares="2"))
-
-
-def test_a_schema_and_filters_choose_what_is_decoded(spark: SparkSession, folder: Path) -> None:
-    path = folder / "usual.pcap"
+def test_a_schema_and_filters_choose_what_is_decoded(spark: SparkSession, usual: Made) -> None:
+    path = usual.path
     found = (
         spark.read.format("rocketmq-pcap")
         .schema("opaque int, code int")
@@ -90,14 +49,14 @@ def test_a_schema_and_filters_choose_what_is_decoded(spark: SparkSession, folder
 
 
 def test_sql_reads_a_capture_and_a_bad_one_is_named_or_skipped(
-    spark: SparkSession, folder: Path, tmp_path: Path
+    spark: SparkSession, usual: Made, tmp_path: Path
 ) -> None:
     bad = tmp_path / "bad.pcap"
-    bad.write_bytes((folder / "usual.pcap").read_bytes()[:100_000] + b"\xff" * 200_000)
+    bad.write_bytes(usual.path.read_bytes()[:100_000] + b"\xff" * 200_000)
     using = "CREATE OR REPLACE TEMPORARY VIEW capture USING `rocketmq-pcap` OPTIONS (path '{}', badFile '{}')"
     spark.sql(using.format(bad, "skip"))
     counted = spark.sql("SELECT count(*) FROM capture").collect()[0][0]
-    assert 0 < counted < sum(of_command([folder / "usual.pcap"]).values())
+    assert 0 < counted < len(usual.truth)
     spark.sql(using.format(bad, "fail"))
     with pytest.raises(Exception, match=r"bad\.pcap at byte \d+: a record claims"):
         spark.sql("SELECT count(*) FROM capture").collect()
@@ -126,7 +85,7 @@ def test_the_code_of_the_guide_runs_and_its_questions_have_answers(
     assert [3.0] == [row["median_ms"] for row in all_topics if row["topic"] == "missing"]
     assert [{"client": "10.7.7.7", "topic": "missing", "times": 12}] == missing
     assert "JAVA" in {row["language"] for row in versions}
-    assert ("10.7.7.7", 9876, 1_700_000_000, 13) == tuple(storms[0].values())
+    assert ("10.7.7.7", 9876, 1_760_000_000, 13) == tuple(storms[0].values())
     assert {
         "code_name": "GET_ROUTEINFO_BY_TOPIC",
         "topic": "missing",

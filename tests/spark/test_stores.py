@@ -76,20 +76,6 @@ def of_command(root: Path, out: Path, *arguments: str) -> list[dict[str, Any]]:
     return [row | {"store": str(root)} for row in rows]
 
 
-def test_a_fleet_has_the_rows_of_the_command_whatever_the_size_of_parts(
-    spark: SparkSession, disks: Path, tmp_path: Path
-) -> None:
-    expected = [
-        row
-        for number, root in enumerate(disks.glob("*/store"))
-        for row in of_command(root, tmp_path / f"{number}.parquet", "--system")
-    ]
-
-    for size in ("20k", "1g"):
-        frame = read(spark, disks / "*" / "store", system="true", splitSize=size)
-        assert of_spark(frame) == comparable(expected)
-
-
 @pytest.mark.full
 @pytest.mark.parametrize(
     "condition",

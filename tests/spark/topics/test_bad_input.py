@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
+from rocketwire_tools.spark.topics.cluster import Cluster
 from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.options import PullSettings, read_options
 from rocketwire_tools.spark.topics.planning import UnreachableError, batch_ranges
@@ -16,7 +16,7 @@ from rocketwire_tools.spark.topics.pulling import PullFailedError
 from rocketwire_tools.spark.topics.ranges import total
 from rocketwire_tools.spark.topics.reading import read_range
 from rocketwire_tools.spark.topics.streaming import ROUTES, Stream
-from tests.spark.topics_of_java import PLACE, Reader, Topics, read_here
+from tests.spark.topics_of_java import PLACE, Reader, Topics
 from tests.support.processes import wait_until
 from tests.support.tap import tapped
 
@@ -65,19 +65,9 @@ def last_line(error: BaseException) -> str:
         ({"subscribe": "t", "topics": "t"}, "unknown option 'topics'; the options are"),
         ({"subscribe": "t", "secretKey": "hidden"}, "'secretKey' would show a secret"),
         ({"subscribe": "spark-ten", "credentialsFile": "/no/file"}, "/no/file: No such file"),
-        ({"subscribe": "t", "maxOffsetsPerTrigger": "x"}, "'maxOffsetsPerTrigger': 'x' is not a whole number from 1 on"),
-        ({}, "says what to read; there is none"),
-        ({"subscribe": "a", "subscribePattern": "b"}, "one of options subscribe, subscribePattern, assign says what to read; there is '"),
         ({"subscribePattern": "no-such-.*"}, "option 'subscribePattern': no topic matches 'no-such-.*'"),
         ({"assign": json.dumps({"spark-ten": {"broker-a": [7]}})}, "option 'assign': there is no topic spark-ten, broker broker-a, queue 7"),
-        ({"subscribe": "spark-ten", "startingOffsets": "soon"}, "option 'startingOffsets': 'soon' is not JSON like"),
         ({"subscribe": "spark-ten", "startingOffsets": '{"spark-ten": 11}'}, "broker broker-a, queue 0 ends before offset 11: its next message has 10"),
-        ({"subscribe": "spark-ten", "endingOffsets": '{"spark-ten": 11}'}, "queue 0 has no message before offset 11: its next message has 10; use -1"),
-        ({"subscribe": "spark-ten", "startingOffsets": "latest"}, "a batch that begins at 'latest' reads nothing; use 'earliest', offsets, or option 'startingTimestamp'"),
-        ({"subscribe": "spark-ten", "startingOffsets": '{"spark-ten": 5}', "endingOffsets": '{"spark-ten": 2}'}, "queue 0 would end before it begins: 2 is less than 5 of 'startingOffsets'"),
-        ({"subscribe": "spark-ten", "requestTimeout": "soon"}, "option 'requestTimeout': 'soon' is not a number of seconds"),
-        ({"subscribe": "spark-ten", "startingTimestamp": "2100-01-01T00:00:00Z"}, "has no message since that time; set startingOffsetsByTimestampStrategy=latest"),
-        ({"subscribe": "spark-ten", "columns": "body,price"}, "option 'columns': no column 'price'; use rocketmq, kafka, or some of"),
         ({"subscribe": "spark-ten", "schema": "body string"}, "no column 'body' of type string; the columns are topic string"),
         ({"subscribe": "spark-ten", "caFile": "/no/ca.pem"}, "certificates /no/ca.pem: [Errno 2]"),
     ],
@@ -122,12 +112,6 @@ def test_a_task_that_fails_ends_in_one_line(reader: Reader, topics: Topics) -> N
         " queue 0: broker 127.0.0.1:"
     )
     assert last_line(error.value).endswith("and see the permission of the topic")
-
-
-def test_a_topic_that_nobody_may_read_is_no_empty_frame(topics: Topics) -> None:
-    topics.create("spark-unreadable", queues=1, perm=2)
-    with pytest.raises(UnknownTopicError, match="has no queue that can be read"):
-        read_here({"nameServers": topics.address, "subscribe": "spark-unreadable"})
 
 
 def test_a_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -> None:

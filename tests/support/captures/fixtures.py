@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.support.captures.builder import make, save
-from tests.support.captures.network import LOSSY, Packet, SentFrame, Trouble
-from tests.support.captures.traffic import Profile
+from tests.support.foreign.captures import capture
+from tests.support.foreign.files import save
+from tests.support.foreign.profiles import MIXED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SMALL = Profile(connections=40, exchanges=25, body=(64, 2500))
+    from tests.support.foreign.profiles import Profile
+    from tests.support.foreign.tcp import Packet, Truth
+
+SMALL = replace(MIXED, connections=40, frames=2000)
+LOSSY = replace(SMALL, lost=0.01, repeated=0.02, reordered=0.02)
+LARGE = replace(
+    SMALL, connections=4, frames=60, body_log=10.2, body_sigma=0.1, batch=30, foreign=0.0
+)
+"""Frames of hundreds of kilobytes."""
 
 
 class Made(NamedTuple):
@@ -21,18 +30,22 @@ class Made(NamedTuple):
 
     path: Path
     packets: list[Packet]
-    truth: list[SentFrame]
+    truth: list[Truth]
+
+
+def made(path: Path, profile: Profile, seed: int) -> Made:
+    """A new capture with nanoseconds."""
+    traffic = capture(profile, seed, unit=1)
+    return Made(save(path, traffic.packets), traffic.packets, traffic.truth)
 
 
 @pytest.fixture(scope="session")
 def usual(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A capture with a few repetitions and reorderings."""
-    packets, truth = make(SMALL, seed=1, trouble=Trouble())
-    return Made(save(tmp_path_factory.mktemp("usual") / "usual.pcap", packets), packets, truth)
+    return made(tmp_path_factory.mktemp("usual") / "usual.pcap", SMALL, 1)
 
 
 @pytest.fixture(scope="session")
 def lossy(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A capture that missed one packet in a hundred."""
-    packets, truth = make(SMALL, seed=2, trouble=LOSSY)
-    return Made(save(tmp_path_factory.mktemp("lossy") / "lossy.pcap", packets), packets, truth)
+    return made(tmp_path_factory.mktemp("lossy") / "lossy.pcap", LOSSY, 2)

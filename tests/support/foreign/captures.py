@@ -1,19 +1,13 @@
-"""Whole captures and the truth about their frames: ``python -m tests.support.foreign.captures
-mixed FILE.pcap`` writes both."""
+"""Whole captures and the truth about their frames."""
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from dataclasses import dataclass, replace
-from importlib import import_module
 from operator import attrgetter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tests.support.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue, Speaker, World
-from tests.support.foreign.files import Writer
 from tests.support.foreign.profiles import BULK, CHATTY, MIXED
 from tests.support.foreign.tcp import Connection, Course, Packet, Truth
 
@@ -134,39 +128,3 @@ def _reuse(chance: random.Random, last: Course) -> list[Course]:
         )
     )
     return [*earlier, replace(last, ends="fin")]
-
-
-def write_truth(truth: list[Truth], path: Path) -> None:
-    """Write the truth as a Parquet file with the names of the decoder's columns."""
-    pa: Any = import_module("pyarrow")
-    pq: Any = import_module("pyarrow.parquet")
-    columns = dict(zip(Truth._fields, map(list, zip(*truth, strict=True)), strict=True))
-    pq.write_table(pa.table(columns), path)
-
-
-def main() -> None:
-    """Write a capture and its truth."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("profile", choices=PROFILES)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--share", type=float, default=1.0, help="of the frames and connections")
-    arguments = parser.parse_args()
-    profile: Profile = PROFILES[arguments.profile]
-    profile = replace(
-        profile,
-        connections=max(2, int(profile.connections * arguments.share)),
-        frames=max(2, int(profile.frames * arguments.share)),
-    )
-    generated = capture(profile, arguments.seed)
-    partial = arguments.file.with_suffix(".partial")
-    with partial.open("wb") as file:
-        Writer(file).write(generated.packets)
-    write_truth(generated.truth, arguments.file.with_suffix(".truth.parquet"))
-    partial.rename(arguments.file)
-    counts = f"{len(generated.packets)} packets, {len(generated.truth)} frames"
-    sys.stdout.write(f"{arguments.file}: {counts}\n")
-
-
-if __name__ == "__main__":
-    main()

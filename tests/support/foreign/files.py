@@ -5,18 +5,22 @@ from __future__ import annotations
 import ipaddress
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from tests.support.foreign.tcp import SYN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from tests.support.foreign.tcp import Packet
 
 ETHERNET: Final = 1
+NULL: Final = 0
 RAW: Final = 101
 SLL: Final = 113
+SLL2: Final = 276
+_SNAPLEN: Final = 262_144
 _MINIMUM: Final = 60
 """Bytes of the shortest Ethernet frame without its checksum: shorter packets are padded."""
 _SYN_OPTIONS: Final = bytes.fromhex("020405b4 0402 080a0000000100000000 01 030307")
@@ -31,15 +35,16 @@ class Writer:
         nanoseconds: resolution of the times; microseconds otherwise.
         order: ``<`` or ``>``.
         link: link type.
-        snaplen: bytes of a packet that are kept.
-        pcapng: whether the file is one.
+        payload: bytes of each packet's payload that are kept; 0 for all.
+        pcapng: whether the file is one; packets from odd ports are then of a second interface,
+            which is Ethernet.
     """
 
     file: BinaryIO
     nanoseconds: bool = False
     order: str = "<"
     link: int = ETHERNET
-    snaplen: int = 262_144
+    payload: int = 0
     pcapng: bool = False
     _heads: dict[
         tuple[tuple[str, int], tuple[str, int]], tuple[bytes, bytes, bytes, bytes, int, bool]
@@ -56,9 +61,14 @@ class Writer:
         parts: list[bytes] = []
         for packet in packets:
             data = self._frame(packet)
-            parts += (self._record(packet.time_ns, data), data[: self.snaplen])
+            wire = len(data)
+            if self.payload and len(packet.data) > self.payload:
+                data = data[: self.payload - len(packet.data)]
+            parts += (self._record(packet, len(data), wire), data)
             if self.pcapng:
-                parts.append(self._tail(data))
+                parts.append(
+                    bytes(-len(data) % 4) + struct.pack(self.order + "I", 32 + (len(data) + 3 & ~3))
+                )
             if len(parts) > 20_000:
                 self.file.write(b"".join(parts))
                 parts.clear()
@@ -67,33 +77,34 @@ class Writer:
     def _head(self) -> bytes:
         if not self.pcapng:
             magic = 0xA1B23C4D if self.nanoseconds else 0xA1B2C3D4
-            return struct.pack(self.order + "IHHiIII", magic, 2, 4, 0, 0, self.snaplen, self.link)
+            return struct.pack(self.order + "IHHiIII", magic, 2, 4, 0, 0, _SNAPLEN, self.link)
         section = struct.pack(self.order + "IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
         resolution = struct.pack(self.order + "HHB3xHH", 9, 1, 9 if self.nanoseconds else 6, 0, 0)
         size = 20 + len(resolution)
-        interface = struct.pack(self.order + "IIHHI", 1, size, self.link, 0, self.snaplen)
-        return section + interface + resolution + struct.pack(self.order + "I", size)
+        end = struct.pack(self.order + "I", size)
+        interfaces = (
+            struct.pack(self.order + "IIHHI", 1, size, link, 0, _SNAPLEN) + resolution + end
+            for link in (self.link, ETHERNET)
+        )
+        return section + b"".join(interfaces)
 
-    def _record(self, time_ns: int, data: bytes) -> bytes:
-        kept = min(len(data), self.snaplen)
+    def _record(self, packet: Packet, kept: int, wire: int) -> bytes:
         if self.pcapng:
-            time = time_ns if self.nanoseconds else time_ns // 1000
+            time = packet.time_ns if self.nanoseconds else packet.time_ns // 1000
             size = 32 + (kept + 3 & ~3)
-            return struct.pack(
-                self.order + "IIIIIII", 6, size, 0, time >> 32, time & 0xFFFFFFFF, kept, len(data)
-            )
-        seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+            number, high, low = packet.source[1] % 2, time >> 32, time & 0xFFFFFFFF
+            return struct.pack(self.order + "7I", 6, size, number, high, low, kept, wire)
+        seconds, nanoseconds = divmod(packet.time_ns, 1_000_000_000)
         return struct.pack(
             self.order + "IIII",
             seconds,
             nanoseconds if self.nanoseconds else nanoseconds // 1000,
             kept,
-            len(data),
+            wire,
         )
 
-    def _tail(self, data: bytes) -> bytes:
-        kept = min(len(data), self.snaplen)
-        return bytes(-kept % 4) + struct.pack(self.order + "I", 32 + (kept + 3 & ~3))
+    def _link(self, source: tuple[str, int]) -> int:
+        return ETHERNET if self.pcapng and source[1] % 2 else self.link
 
     def _frame(self, packet: Packet) -> bytes:
         ends = packet.source, packet.target
@@ -148,7 +159,7 @@ class Writer:
                     packet.data,
                 )
             )
-        if len(frame) < _MINIMUM and self.link == ETHERNET:
+        if len(frame) < _MINIMUM and self._link(packet.source) == ETHERNET:
             frame += bytes(_MINIMUM - len(frame))
         return frame
 
@@ -159,13 +170,20 @@ class Writer:
         addresses = ipaddress.ip_address(source[0]).packed, ipaddress.ip_address(target[0]).packed
         four = len(addresses[0]) == 4
         ether_type = 0x0800 if four else 0x86DD
-        if self.link == ETHERNET:
+        kind = self._link(source)
+        if kind == ETHERNET:
             link = b"\x02\0" + addresses[1][-4:] + b"\x02\0" + addresses[0][-4:]
             if max(source[1], target[1]) % 11 == 0:
-                link += struct.pack(">HH", 0x8100, 7)
+                outer = struct.pack(">HH", 0x88A8, 5) if min(source[1], target[1]) % 2 else b""
+                link += outer + struct.pack(">HH", 0x8100, 7)
             link += struct.pack(">H", ether_type)
-        elif self.link == SLL:
+        elif kind == SLL:
             link = struct.pack(">HHH8sH", 0, 1, 6, b"\x02\0" + addresses[0][-4:], ether_type)
+        elif kind == SLL2:
+            host = b"\x02\0" + addresses[0][-4:]
+            link = struct.pack(">HHIHBB8s", ether_type, 0, 1, 1, 0, 6, host)
+        elif kind == NULL:
+            link = struct.pack("<I", 2 if four else 30)
         else:
             link = b""
         ports = struct.pack(">HH", source[1], target[1])
@@ -174,3 +192,10 @@ class Writer:
             return link, b"\x60\0\0\0", tcp_header, ports, 0, False
         words = struct.unpack(">10H", b"\x45\0\0\0\0\0\x40\0\x40\x06\0\0" + tcp_header)
         return link, b"\x45\0", tcp_header, ports, sum(words), True
+
+
+def save(path: Path, packets: Iterable[Packet], **kind: Any) -> Path:
+    """Write a capture, with nanoseconds unless its kind says otherwise."""
+    with path.open("wb") as file:
+        Writer(file, **{"nanoseconds": True} | kind).write(packets)
+    return path

@@ -32,6 +32,7 @@ class Profile:
         reordered: share of segments that come after later ones.
         odd_sized: share of segments of any size instead of the full size.
         merged: share of connections whose segments GRO merges.
+        payload: bytes of each packet's payload that the capture keeps; 0 for all.
     """
 
     connections: int
@@ -54,6 +55,7 @@ class Profile:
     reordered: float = 0.004
     odd_sized: float = 0.01
     merged: float = 0.3
+    payload: int = 0
 
 
 MIXED: Final = Profile(connections=1200, frames=227_000)

@@ -14,6 +14,8 @@ Content = Counter[tuple[Any, ...]]
 
 COLUMNS: Final = tuple(name for name in Truth._fields if not name.endswith("certain"))
 PAIRS: Final = ("request_code", "latency_ns")
+NONE: Final = (Counter[Any](), Counter[Any]())
+"""No differences."""
 
 
 def content(rows: Iterable[Mapping[str, Any]], *, but: Iterable[str] = ()) -> Content:

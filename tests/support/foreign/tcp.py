@@ -50,7 +50,7 @@ class Packet(NamedTuple):
     acknowledged: int
     flags: int
     data: bytes
-    timestamps: bool
+    timestamps: bool = True
 
 
 class Truth(NamedTuple):
@@ -317,7 +317,8 @@ class Connection:
                 )
             )  # fmt: skip
             if data:  # a garbage byte of a keep-alive looks like a lost byte that is sent again
-                side.pieces.append((EPOCH_NS + time_ns, position, position + len(data)))
+                kept = min(len(data), self._profile.payload or len(data))
+                side.pieces.append((EPOCH_NS + time_ns, position, position + kept))
         return packets
 
     def truth(self, unit: int = 1) -> list[Truth]:

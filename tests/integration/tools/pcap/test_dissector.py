@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,10 +14,10 @@ from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.dissector.dissector import dissector, tables
-from tests.support.captures.builder import make, save
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.fixtures import SMALL, Made
-from tests.support.captures.network import ACK, CLEAN, Packet
+from tests.support.captures.fixtures import SMALL, Made, made
+from tests.support.foreign.files import save
+from tests.support.foreign.tcp import ACK, Packet
 from tests.support.tshark import needs_tshark
 from tests.support.tshark import rows as tshark_rows
 
@@ -38,8 +39,8 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A capture in which nothing went wrong."""
-    packets, truth = make(SMALL, seed=3, trouble=CLEAN)
-    return Made(save(tmp_path_factory.mktemp("clean") / "clean.pcap", packets), packets, truth)
+    profile = replace(SMALL, repeated=0.0, reordered=0.0, ongoing=0.0)
+    return made(tmp_path_factory.mktemp("clean") / "clean.pcap", profile, 3)
 
 
 def seen_by_tshark(capture: Path, script: Path) -> Seen:
@@ -71,9 +72,9 @@ def test_the_command_prints_the_same_text_every_time(capsys: pytest.CaptureFixtu
 
 
 def test_every_operation_of_the_registry_has_its_header_classes() -> None:
-    made = tables()
-    assert set(OPERATIONS) == set(made["operations"])
-    assert made["operations"][310]["request"] == {
+    found = tables()
+    assert set(OPERATIONS) == set(found["operations"])
+    assert found["operations"][310]["request"] == {
         "name": "SendMessageRequestHeaderV2",
         "renamed": {
             "a": "producerGroup", "b": "topic", "c": "defaultTopic", "d": "defaultTopicQueueNums", "e": "queueId",
@@ -81,7 +82,7 @@ def test_every_operation_of_the_registry_has_its_header_classes() -> None:
             "k": "unitMode", "l": "maxReconsumeTimes", "m": "batch", "n": "brokerName",
         },
     }  # fmt: skip
-    assert len(RequestCode.__members__) == len(made["requests"])
+    assert len(RequestCode.__members__) == len(found["requests"])
 
 
 @pytest.mark.process
@@ -109,20 +110,20 @@ def test_tshark_finds_every_frame_of_a_clean_capture_and_pairs_as_we_do(
 def test_tshark_invents_nothing_where_segments_are_missing(
     trouble: str, script: Path, request: pytest.FixtureRequest
 ) -> None:
-    made: Made = request.getfixturevalue(trouble)
-    ours, theirs = seen_by_us(made.path), seen_by_tshark(made.path, script)
+    capture: Made = request.getfixturevalue(trouble)
+    ours, theirs = seen_by_us(capture.path), seen_by_tshark(capture.path, script)
     assert Counter() == theirs - ours
     assert theirs.total() >= 0.95 * ours.total()
 
 
 def capture_of(path: Path, *sent: bytes) -> Path:
     """A capture of what one client sends, a segment for each part."""
-    made: list[Packet] = []
+    packets: list[Packet] = []
     at = 1000
     for number, data in enumerate(sent):
-        made.append(Packet(10**18 + number * 10**6, CLIENT, SERVER, at, 1, ACK, data))
+        packets.append(Packet(10**18 + number * 10**6, CLIENT, SERVER, at, 1, ACK, data))
         at += len(data)
-    return save(path, made)
+    return save(path, packets)
 
 
 FRAME = encode(

@@ -18,8 +18,8 @@ from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.rows.output import JsonLines
 from rocketwire_tools.pcap.rows.rows import COLUMNS, schema
-from tests.support.captures.builder import save
 from tests.support.captures.decoded_rows import rows
+from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -270,10 +270,6 @@ def test_slow_requests_carry_the_topic_that_they_asked_for(
     )
     assert answered == sum(row["answers"] for row in found)
     assert all(row["topic"] for row in found if row["request"] == "PULL_MESSAGE")
-
-
-def test_the_schema_is_that_of_every_batch() -> None:
-    assert pa.schema(list(COLUMNS.items())).names == list(COLUMNS)
 
 
 def test_a_link_type_that_is_not_known_is_named(

@@ -18,15 +18,15 @@ from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
 from rocketwire_tools.pcap.files.splits import plan
 from tests.support import manifest
-from tests.support.captures.builder import save
 from tests.support.captures.recut import Segments, Sent, Utterance, cut, exchanges, recorded, resend
+from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from rocketwire_tools.pcap.arrow import Batch
-    from tests.support.captures.network import Packet
+    from tests.support.foreign.tcp import Packet
 
 FIELDS = (
     "kind", "code", "opaque", "flag", "language", "version", "remark", "topic", "group", "queue_id",

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
-import subprocess
-import sys
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import zstandard
 
-from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
-from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
 from rocketwire_tools.pcap.files.series import Series, series
-from rocketwire_tools.pcap.files.splits import plan
 from tests.support.foreign.captures import PROFILES, Capture, capture
-from tests.support.foreign.encodings import JAVA_49, JAVA_55, Header
-from tests.support.foreign.files import RAW, SLL, Writer
-from tests.support.foreign.rows import PAIRS, content, differences
+from tests.support.foreign.files import NULL, RAW, SLL, SLL2, Writer
+from tests.support.foreign.rows import NONE, PAIRS, content, differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +25,6 @@ if TYPE_CHECKING:
     from tests.support.foreign.tcp import Packet
 
 Row = dict[str, Any]
-NONE: Final = (Counter[Any](), Counter[Any]())
 
 MODES: Final = {
     "usual": Options(),
@@ -59,7 +50,11 @@ FILES: Final[dict[str, dict[str, Any]]] = {
     "pcapng": {"pcapng": True},
     "big-endian pcapng with nanoseconds": {"pcapng": True, "order": ">", "nanoseconds": True},
     "cooked": {"link": SLL},
+    "cooked, version 2": {"link": SLL2},
+    "loopback": {"link": NULL},
     "raw": {"link": RAW},
+    "pcapng of two interfaces": {"pcapng": True, "link": SLL},
+    "big-endian pcapng of two interfaces": {"pcapng": True, "order": ">", "link": RAW},
 }
 LONGER: Final = int(os.environ.get("ROCKETWIRE_FOREIGN_SEEDS", "6"))
 
@@ -91,11 +86,6 @@ def decoded_series(paths: list[str]) -> list[Row]:
     return rows
 
 
-def by_command(capsysbinary: pytest.CaptureFixture[bytes], *arguments: str) -> list[Row]:
-    assert main(["decode", *arguments, "--format", "jsonl"]) == 0
-    return [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
-
-
 @pytest.fixture(scope="module")
 def traffic() -> Capture:
     return capture(small("mixed", reused=0.3, repeated=0.01, reordered=0.01), 3)
@@ -115,26 +105,6 @@ def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **kind:
         path.write_bytes(data)
         paths.append(str(path))
     return paths
-
-
-def test_java_writes_fields_in_the_order_of_its_maps() -> None:
-    recorded = (
-        b'{"code":310,"extFields":{"a":"shop","b":"orders","c":"TBW102","d":"4","e":"1","f":"0",'
-        b'"g":"1795285187109","h":"0","i":"WAIT\\u0001true","j":"0","k":"false","m":"false"},'
-        b'"flag":0,"language":"JAVA","opaque":7,"serializeTypeCurrentRPC":"JSON","version":401}'
-    )
-    assert recorded == JAVA_49.header(
-        Header(310, 0, 7, json.loads(recorded)["extFields"] | {"m": "false"})
-    )
-    declared = (
-        "consumerGroup", "topic", "queueId", "queueOffset", "maxMsgNums", "sysFlag", "commitOffset",
-        "suspendTimeoutMillis", "subVersion", "expressionType", "maxMsgBytes", "bname",
-    )  # fmt: skip
-    header = json.loads(JAVA_55.header(Header(11, 0, 1, dict.fromkeys(declared, "0"))))
-    assert [
-        "queueId", "maxMsgBytes", "maxMsgNums", "sysFlag", "suspendTimeoutMillis", "commitOffset",
-        "bname", "topic", "queueOffset", "expressionType", "subVersion", "consumerGroup",
-    ] == list(header["extFields"])  # fmt: skip
 
 
 @pytest.mark.slow
@@ -174,36 +144,6 @@ def test_it_is_the_truth_in_every_kind_of_file(kind: str, tmp_path: Path) -> Non
     assert NONE == differences(traffic.truth, decoded(str(path)))
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".zst"])
-def test_it_is_the_truth_in_compressed_files(suffix: str, traffic: Capture, tmp_path: Path) -> None:
-    (path,) = rotate(traffic, tmp_path, 1, suffix)
-    assert NONE == differences(traffic.truth, decoded(path))
-
-
-@pytest.mark.process
-@pytest.mark.slow
-def test_the_command_tells_the_truth_of_standard_input(traffic: Capture) -> None:
-    command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", "-", "--format", "jsonl"]
-    given = file_bytes(traffic.packets)
-    lines = subprocess.run(command, input=given, capture_output=True, check=True).stdout
-    assert NONE == differences(traffic.truth, map(json.loads, lines.splitlines()))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [150_000, 400_000])
-def test_parts_of_a_file_tell_the_truth_of_all_but_pairs(
-    size: int, traffic: Capture, tmp_path: Path
-) -> None:
-    (path,) = rotate(traffic, tmp_path, 1)
-    rows = [
-        row
-        for split in plan(path, size)
-        for batch in SplitDecoder(split)
-        for row in batch.to_pylist()
-    ]
-    assert NONE == differences(traffic.truth, rows, but=PAIRS)
-
-
 # ---- rotated files
 
 
@@ -220,17 +160,6 @@ def test_rotated_files_tell_the_truth_in_whatever_order_they_are_named(
     assert set(paths) == {row["file"] for row in rows}
 
 
-@pytest.mark.process
-@pytest.mark.slow
-def test_the_command_takes_rotated_files_as_one(
-    traffic: Capture, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    paths = rotate(traffic, tmp_path, 5)
-    rows = by_command(capsysbinary, *paths)
-    assert NONE == differences(traffic.truth, rows)
-    assert decoded_series(paths) == rows
-
-
 def test_a_file_that_is_missing_among_rotated_ones_is_a_loss(
     traffic: Capture, tmp_path: Path
 ) -> None:
@@ -243,17 +172,3 @@ def test_a_file_that_is_missing_among_rotated_ones_is_a_loss(
     )
     paired = sum(row["latency_ns"] is not None for row in together)
     assert paired > sum(row["latency_ns"] is not None for row in alone)
-
-
-@pytest.mark.parametrize(
-    "names", [("host1.pcap", "host2.pcap"), ("10.0.0.1.pcap", "10.0.0.2.pcap")]
-)
-def test_captures_of_two_hosts_at_one_time_are_two(
-    names: tuple[str, str], traffic: Capture, tmp_path: Path
-) -> None:
-    paths: list[str] = []
-    for number, name in enumerate(names):
-        path = tmp_path / name
-        path.write_bytes(file_bytes(traffic.packets[number * 7 :]))
-        paths.append(str(path))
-    assert [row for path in paths for row in decoded(path)] == decoded_series(paths)

@@ -14,10 +14,10 @@ import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from tests.support import manifest
-from tests.support.captures.builder import save
-from tests.support.captures.network import ACK, FIN, SYN, Packet
 from tests.support.captures.recut import Sent, cut, exchanges, recorded, resend
 from tests.support.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue
+from tests.support.foreign.files import save
+from tests.support.foreign.tcp import ACK, FIN, SYN, Packet
 from tests.unit.tools.pcap.decode.test_cutting import FIELDS, PAIRED, Content, content
 
 if TYPE_CHECKING:

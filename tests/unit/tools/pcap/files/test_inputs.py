@@ -116,13 +116,6 @@ def test_closing_ends_the_thread_wherever_it_is(taken: int) -> None:
     assert "inflate" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_closing_ends_a_thread_that_has_come_to_the_end() -> None:
-    source = source_of(Counting([]))
-    assert [] == list(given(source))
-    source.close()
-    assert "inflate" not in {thread.name for thread in threading.enumerate()}
-
-
 class Waiting:
     """Waits for a pipe that gives nothing for long."""
 

@@ -18,14 +18,13 @@ from rocketwire_tools.pcap.files.series import (
     last_time,
     series,
 )
-from tests.support.captures.builder import save
-from tests.support.captures.network import ACK, Packet
+from tests.support.foreign.files import save
+from tests.support.foreign.tcp import ACK, Packet
 from tests.unit.tools.pcap.streams.test_reassembly import CLIENT, RESPONSE, SERVER, START, frame
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.captures.files import FileKind
 
 SECOND = 1_000_000_000
 REQUEST, ANSWER = frame(310, 7, body=b"x" * 900), frame(0, 7, RESPONSE)
@@ -43,10 +42,10 @@ def first_half(path: Path, time_ns: int = 0) -> str:
     return str(save(path, [start, packet(time_ns + SECOND, REQUEST[:500], 1000 + begun)]))
 
 
-def second_half(path: Path, time_ns: int = 2 * SECOND, kind: FileKind | None = None) -> str:
+def second_half(path: Path, time_ns: int = 2 * SECOND) -> str:
     """A file that begins with the rest of it, and has its answer."""
     rest = packet(time_ns, REQUEST[500:], 1000 + len(frame(105, 6)) + 500)
-    return str(save(path, [rest, packet(time_ns + SECOND, ANSWER, client=False)], kind))
+    return str(save(path, [rest, packet(time_ns + SECOND, ANSWER, client=False)]))
 
 
 def joined(paths: list[str], join: str = "auto") -> bool:

@@ -14,11 +14,10 @@ from rocketwire_tools.pcap.decode.split_decoder import Reach, SplitDecoder
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.splits import Split, find_record, plan, read_head
 from rocketwire_tools.pcap.rows.rows import COLUMNS
-from tests.support.captures.builder import make, save
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.files import FileKind
-from tests.support.captures.network import LOSSY, Trouble
-from tests.support.captures.traffic import Profile
+from tests.support.captures.fixtures import LARGE
+from tests.support.foreign.captures import capture
+from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 
     from tests.support.captures.fixtures import Made
 
-COMPRESSIONS = [
-    FileKind(),
-    FileKind(nanoseconds=False),
-    FileKind(order=">"),
-    FileKind(pcapng=True),
-    FileKind(pcapng=True, order=">"),
+KINDS: list[dict[str, Any]] = [
+    {},
+    {"nanoseconds": False},
+    {"order": ">"},
+    {"pcapng": True},
+    {"pcapng": True, "order": ">"},
 ]
 ALONE = Options(fields=[name for name in COLUMNS if name not in ("request_code", "latency_ns")])
 """What a part can say without the others."""
@@ -50,11 +49,11 @@ def of_splits(splits: Iterable[Split], reach: Reach | None = None) -> Counter[tu
     )
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS, ids=repr)
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_from_any_byte_the_next_record_is_found(
-    kind: FileKind, usual: Made, tmp_path: Path
+    kind: dict[str, Any], usual: Made, tmp_path: Path
 ) -> None:
-    path = str(save(tmp_path / "kind", usual.packets[:120], kind))
+    path = str(save(tmp_path / "kind", usual.packets[:120], **kind))
     head = read_head(path)
     assert head is not None
     size = (tmp_path / "kind").stat().st_size
@@ -67,11 +66,11 @@ def test_from_any_byte_the_next_record_is_found(
         assert {after} == {find_record(path, head, offset) for offset in (*offsets, after)}
 
 
-@pytest.mark.parametrize("kind", COMPRESSIONS, ids=repr)
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_parts_hold_every_frame_once_wherever_the_cuts_are(
-    kind: FileKind, usual: Made, tmp_path: Path
+    kind: dict[str, Any], usual: Made, tmp_path: Path
 ) -> None:
-    path = save(tmp_path / "kind", usual.packets, kind)
+    path = save(tmp_path / "kind", usual.packets, **kind)
     splits = plan(str(path), 400_001)
     assert len(splits) > 8
     assert content(rows(path, ALONE)) == of_splits(splits)
@@ -83,9 +82,8 @@ def test_parts_of_a_lossy_capture_hold_every_frame_once(lossy: Made) -> None:
 
 
 def test_frames_that_are_larger_than_a_part_are_found_once(tmp_path: Path) -> None:
-    profile = Profile(connections=4, exchanges=8, body=(20_000, 32_000), pulled=60, foreign=0)
-    packets, _ = make(profile, seed=5, trouble=LOSSY)
-    path = save(tmp_path / "large.pcap", packets)
+    profile = replace(LARGE, lost=0.01, repeated=0.02, reordered=0.02)
+    path = save(tmp_path / "large.pcap", capture(profile, 5).packets)
     splits = plan(str(path), 300_000)
     assert len(splits) > 4
     assert any(row["frame_length"] > 600_000 for row in rows(path, ALONE))
@@ -103,8 +101,7 @@ def test_a_part_that_looks_at_nothing_in_front_of_it_still_finds_where_frames_be
 
 @pytest.mark.slow
 def test_frames_that_begin_in_front_of_the_last_part_end_in_the_next_file(tmp_path: Path) -> None:
-    profile = Profile(connections=4, exchanges=8, body=(20_000, 32_000), pulled=60, foreign=0)
-    packets, _ = make(profile, seed=6, trouble=Trouble())
+    packets = capture(LARGE, 6).packets
     whole = save(tmp_path / "whole.pcap", packets)
     middle = len(packets) // 2
     first, second = (
@@ -122,28 +119,6 @@ def test_frames_that_begin_in_front_of_the_last_part_end_in_the_next_file(tmp_pa
         for row in batch.to_pylist()
     )
     assert content(rows(whole, nameless)) == ours
-
-
-def test_rotated_captures_are_parts_of_one(usual: Made, tmp_path: Path) -> None:
-    count = len(usual.packets) // 3
-    thirds = [usual.packets[:count], usual.packets[count : 2 * count], usual.packets[2 * count :]]
-    kinds = (FileKind(), FileKind(order=">"), FileKind(pcapng=True, link=1))
-    paths = [
-        str(save(tmp_path / f"{number}.pcap", packets, kind))
-        for number, (packets, kind) in enumerate(zip(thirds, kinds, strict=True))
-    ]
-    splits = [
-        Split(path, before=before, after=after)
-        for before, path, after in zip([None, *paths], paths, [*paths[1:], None], strict=False)
-    ]
-    whole = rows(usual.path, ALONE)
-    ours = [
-        row for split in splits for batch in SplitDecoder(split, ALONE) for row in batch.to_pylist()
-    ]
-    assert len(whole) == len(ours)
-    first_two = [row | {"file": ""} for row in ours if not row["file"].endswith("2.pcap")]
-    expected = content(row | {"file": ""} for row in whole)
-    assert len(first_two) - 5 <= sum((content(first_two) & expected).values())
 
 
 def test_a_compressed_capture_and_an_empty_one_are_one_part(usual: Made, tmp_path: Path) -> None:
@@ -189,7 +164,7 @@ def test_a_pcapng_whose_interfaces_are_described_midway_cannot_be_split(
     usual: Made, tmp_path: Path
 ) -> None:
     path = tmp_path / "two.pcapng"
-    save(path, usual.packets[:3000], FileKind(pcapng=True))
+    save(path, usual.packets[:3000], pcapng=True)
     path.write_bytes(path.read_bytes() * 2)
     with pytest.raises(CaptureError, match="a section or an interface that begins midway"):
         of_splits(plan(str(path), 100_000))

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rocketwire.codes import LanguageCode, SerializeType
+from rocketwire.codes import SerializeType
 from rocketwire.errors import CodecError
-from rocketwire.messages import encode_header
 from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
@@ -23,7 +22,7 @@ from rocketwire_tools.pcap.headers.headers import (
     HeaderReader,
     ext_fields_text,
 )
-from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes, header_bytes, joined
+from rocketwire_tools.pcap.streams.header_bytes import header_bytes
 
 Array = np.ndarray[Any, Any]
 
@@ -62,14 +61,6 @@ def binary(**more: Any) -> bytes:
     return encode(command)[8:]
 
 
-def test_a_header_says_who_wants_what() -> None:
-    expected = {
-        "code": 105, "version": 513, "opaque": 7, "flag": 0, "ok": True, "language": "JAVA", "remark": None,
-        "topic": "T", "group": None, "queue_id": None,
-    }  # fmt: skip
-    assert expected == row(read(GOOD), 0)
-
-
 @pytest.mark.parametrize(
     "header",
     [
@@ -100,50 +91,6 @@ def test_what_only_java_takes_the_codec_reads(header: bytes, code: int) -> None:
     assert columns.ok.all()
 
 
-def test_both_forms_are_read_side_by_side() -> None:
-    header = binary(language=LanguageCode.GO, opaque=-5, ext_fields={"a": "g", "b": "t", "e": "3"})
-    columns = read(GOOD, header, GOOD, rocketmq=(1,))
-    assert ["JAVA", "GO", "JAVA"] == columns.language
-    assert [("t", "g", 3), ("T", None, None)] == [
-        (columns.topic[i], columns.group[i], columns.queue_id[i]) for i in (1, 2)
-    ]
-
-
-@pytest.mark.parametrize("sizes", [(150, 150), (300, 1), (100, 100, 100)])
-@pytest.mark.parametrize("kinds", ["all ROCKETMQ", "one piece of JSON", "mixed", "unreadable"])
-def test_rocketmq_headers_in_several_pieces_are_read(
-    sizes: tuple[int, ...], kinds: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.streams.header_bytes._LARGE", 1)
-    headers: list[bytes] = []
-    types: list[int] = []
-    parts: list[HeaderBytes] = []
-    for piece, size in enumerate(sizes):
-        for number in range(size):
-            is_json = (kinds == "one piece of JSON" and not piece) or (
-                kinds == "mixed" and number % 3 == 1
-            )
-            good = binary(opaque=len(headers), ext_fields={"b": f"topic{number}"})
-            if kinds == "unreadable" and number % 50 == 7:
-                good = good[:-1]
-            headers.append(GOOD if is_json else good)
-            types.append(not is_json)
-        parts.append(header_bytes(headers[-size:]))
-    together = joined(parts)
-    assert len(sizes) == len(together.pieces)
-    columns = HeaderReader().read(together, np.array(types, np.int8))
-    one_by_one = [
-        HeaderReader().read(header_bytes([h]), np.array([t]))
-        for h, t in zip(headers, types, strict=True)
-    ]
-    for name in ("code", "opaque", "ok"):
-        assert [getattr(one, name)[0] for one in one_by_one] == getattr(columns, name).tolist()
-    assert columns.topic is not None
-    assert [
-        one.topic.to_pylist()[0] for one in one_by_one if one.topic
-    ] == columns.topic.to_pylist()
-
-
 def test_names_of_one_letter_are_those_of_sent_messages_only() -> None:
     fields = b'"extFields":{"a":"g","b":"t","e":"3"}'
     sent, other, answer = (
@@ -159,10 +106,6 @@ def test_names_of_one_letter_are_those_of_sent_messages_only() -> None:
 @pytest.mark.parametrize("text", ["", "x", "99999999999", "1.5"])
 def test_a_queue_that_is_no_number_has_none(text: str) -> None:
     assert [None] == read(b'{"extFields":{"queueId":"%b"}}' % text.encode()).queue_id
-
-
-def test_a_damaged_binary_header_is_not_ok() -> None:
-    assert [False, True] == read(binary()[:-3], binary(), rocketmq=(0, 1)).ok.tolist()
 
 
 def test_binary_headers_read_together_are_what_the_codec_reads() -> None:
@@ -217,14 +160,6 @@ def test_the_requests_with_names_of_one_letter_are_those_of_the_registry() -> No
     assert short == set(REQUESTS_WITH_LETTERS)
 
 
-def test_the_letters_that_become_columns_are_those_of_the_header() -> None:
-    header = SendMessageRequestHeaderV2(
-        producer_group="G", topic="T", queue_id=3, default_topic=None, default_topic_queue_nums=None,
-        sys_flag=None, born_timestamp=None, flag=None,
-    )  # fmt: skip
-    assert {"a": "G", "b": "T", "e": "3"} == encode_header(header)
-
-
 @pytest.mark.parametrize("code", REQUESTS_WITH_LETTERS)
 def test_names_of_one_letter_become_the_same_columns(code: int) -> None:
     text = b'{"code":%d,"language":"JAVA","flag":0,"extFields":{"a":"G","b":"T","e":"3"}}' % code
@@ -242,11 +177,6 @@ def test_a_name_in_a_binary_header_with_a_length_that_none_has_spoils_its_header
     columns = read(good, damaged, good, rocketmq=(0, 1, 2))
     assert [True, False, True] == columns.ok.tolist()
     assert ["T", None, "T"] == columns.topic
-
-
-def test_remarks_of_binary_headers_are_read_with_them() -> None:
-    columns = read(*(binary(remark=text) for text in ("why", None, "gr\xfcn")), rocketmq=(0, 1, 2))
-    assert ["why", None, "gr\xfcn"] == columns.remark
 
 
 @pytest.mark.parametrize("name", ["remark", "language"])

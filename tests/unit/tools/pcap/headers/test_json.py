@@ -158,9 +158,3 @@ def test_headers_of_both_forms_in_several_pieces_and_any_order() -> None:
             assert ("R", 11, True) == (row["topic"], row["code"], row["ok"])
         else:
             assert by_number[number] == row
-
-
-def test_names_of_one_letter_count_only_in_requests_that_send() -> None:
-    other = SENT.replace(b"310", b"311")
-    assert [alone(SENT), alone(other)] == said(SENT, other)
-    assert alone(other)["topic"] is None

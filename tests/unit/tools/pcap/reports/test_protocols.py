@@ -11,8 +11,8 @@ from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.__main__ import main
 from tests.integration.tools.pcap.test_recorded import counted_in
 from tests.support import manifest
-from tests.support.captures.builder import save
-from tests.support.captures.network import ACK, SYN, Packet
+from tests.support.foreign.files import save
+from tests.support.foreign.tcp import ACK, SYN, Packet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

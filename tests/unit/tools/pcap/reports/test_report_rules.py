@@ -92,19 +92,6 @@ def test_responses_and_errors_belong_to_the_topic_of_their_request(
         assert by_topic[topic][column] == count, (topic, column)
 
 
-def test_topics_of_made_captures_have_as_many_responses_as_answered_requests(
-    usual: Made, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table = report(capsys, "topics", usual.path)["topics"]
-    slow = report(capsys, "slow", usual.path)
-    polls = slow["poll_ends"]
-
-    answered = sum(row["answers"] for row in slow["latencies"] if row["topic"])
-    ended = sum(row["frames"] for row in polls if row["request"] == "PULL_MESSAGE")
-    assert ended > 0
-    assert answered + ended <= sum(row["responses"] for row in table if row["topic"])
-
-
 @pytest.mark.parametrize("code", POLLS.values(), ids=POLLS)
 def test_the_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
     code: int, tmp_path: Path
@@ -131,21 +118,6 @@ def test_the_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
     plotted = PlottedReport(ColumnReport("topic", 1), str(tmp_path / "a.svg"))
     plotted.take(responses(plotted.fields, pull, lost))
     assert plotted._latencies.sum() == 1  # pyright: ignore[reportPrivateUsage] - what is drawn
-
-
-def test_idle_pulls_of_a_capture_are_counted_apart_from_errors(
-    usual: Made, capsys: pytest.CaptureFixture[str]
-) -> None:
-    idle = sum(
-        row["kind"] == "response" and row["code_name"] == "PULL_NOT_FOUND"
-        for row in rows(usual.path)
-    )
-    assert idle > 0
-
-    tables = report(capsys, "summary", usual.path)
-
-    assert "PULL_NOT_FOUND" not in {row["answer"] for row in tables["errors"]}
-    assert idle == sum(row["frames"] for row in tables["poll_ends"])
 
 
 def test_times_have_a_unit_or_are_iso_times_and_versions_and_codes_have_names(

@@ -10,10 +10,9 @@ import pytest
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.rows.pairing import Paired, Pairing
-from rocketwire_tools.pcap.rows.pending import Pending, Requests
-from tests.support.captures.builder import save
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.network import ACK, SYN, Packet
+from tests.support.foreign.files import save
+from tests.support.foreign.tcp import ACK, SYN, Packet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,21 +136,3 @@ def test_answers_that_came_too_early_are_remembered_no_longer_than_their_rows(
         pair(2, opaque, 0)
     assert [False, True, True] == [bool(one.is_paired[0]) for one in made[:3]]
     assert (1, 0) == (pairing.waiting, pairing.unanswered)
-
-
-def requests(*keys: int) -> Requests:
-    key = np.array(keys, np.int64)
-    return Requests(key, key * 10, key * 100, np.array([f"t{each}" for each in keys], np.object_))
-
-
-def test_the_oldest_requests_make_room() -> None:
-    pending = Pending(4)
-    assert pending.add(requests(9, 1, 5)) == 0
-    assert pending.add(requests()) == 0
-    assert pending.add(requests(2, 7, 3)) == 2
-    found, popped = pending.pop(np.array([1, 2, 3, 4, 9, 5]))
-    assert [1, 2, 5] == found.tolist()
-    assert ([20, 30, 50], ["t2", "t3", "t5"]) == (popped.code.tolist(), popped.topic.tolist())
-    assert len(pending) == 1
-    assert [0] == pending.pop(np.array([7]))[0].tolist()
-    assert not len(pending.pop(np.array([7]))[0])

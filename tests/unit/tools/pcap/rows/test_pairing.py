@@ -48,12 +48,6 @@ def test_both_ends_may_ask_with_the_same_number(parts: int) -> None:
     assert [0, 0, 40, 90] == [latency for one in found for latency in one.latency_ns.tolist()]
 
 
-def test_a_response_captured_before_its_request_has_the_topic_too() -> None:
-    found = pair(Pairing(), [(SERVER, 1, RESPONSE, 90, None), (CLIENT, 1, REQUEST, 100, "late")])
-    assert ["late", None] == found.topic.tolist()
-    assert [-10, 0] == found.latency_ns.tolist()
-
-
 def test_a_response_finds_its_request_in_a_later_chunk() -> None:
     pairing = Pairing()
     first = pair(pairing, [(SERVER, 1, RESPONSE, 90, None), (SERVER, 2, RESPONSE, 95, None)])

@@ -9,9 +9,9 @@ import pytest
 from rocketwire.codes import SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.decode.decoder import Options
-from tests.support.captures.builder import save
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.network import ACK, SYN, Packet
+from tests.support.foreign.files import save
+from tests.support.foreign.tcp import ACK, SYN, Packet
 
 if TYPE_CHECKING:
     from pathlib import Path

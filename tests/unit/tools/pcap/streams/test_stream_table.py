@@ -8,9 +8,10 @@ import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.streams.stream_table import StreamTable
-from tests.support.captures.builder import save
-from tests.support.captures.decoded_rows import expected, frames, rows
-from tests.support.captures.network import ACK, FIN, SYN
+from tests.support.captures.decoded_rows import rows
+from tests.support.foreign.files import save
+from tests.support.foreign.rows import NONE, differences
+from tests.support.foreign.tcp import ACK, FIN, SYN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,17 +37,12 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def test_streams_of_which_nothing_is_open_need_no_object(usual: Made, asleep: list[int]) -> None:
-    assert expected(usual.truth) == frames(rows(usual.path))
-    assert max(asleep) > 0
-
-
 @pytest.mark.parametrize("careful", [False, True])
 def test_nor_do_they_where_packets_were_lost(
     lossy: Made, asleep: list[int], *, careful: bool
 ) -> None:
     found = rows(lossy.path, Options(careful=careful))
-    assert expected(lossy.truth) == frames(found)
+    assert NONE == differences(lossy.truth, found)
     assert max(asleep) > 0
 
 

@@ -18,7 +18,7 @@ from rocketwire_tools.spark.stores.planning import DamageError, opened_stores, p
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
 from tests.support.java.peers import CURRENT, OLD
-from tests.support.stores.damage import log_files, remove_middle_file, zero_page
+from tests.support.stores.damage import log_files, remove_middle_file
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
@@ -97,16 +97,6 @@ def test_a_small_log_is_one_part_that_needs_no_pass(
     (part,) = parts(read_options({"path": str(root)}), ("state",))
 
     assert (part.start, part.stop) == (0, OpenedStore([root]).folder.commit_log[-1].end)
-
-
-def test_a_pass_tells_later_parts_of_damage_before_them(root: Path) -> None:
-    zero_page(root)
-
-    planned = parts(read_options({"path": str(root), "splitSize": "50k"}), ("state",))
-
-    states = [part.state for part in planned]
-    assert states == sorted(states)
-    assert set(states) == {State.LIVE, State.SAVED}
 
 
 def test_the_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(

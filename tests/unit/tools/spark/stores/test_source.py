@@ -80,24 +80,6 @@ def test_a_column_that_is_not_there_or_of_another_type_is_refused(name: str, kin
         source(path="x").reader(schema(**{name: kind}))
 
 
-def test_filters_choose_what_is_read_and_are_given_back(
-    packed_store: Callable[[str, str], BrokerStore],
-) -> None:
-    from pyspark.sql.datasource import EqualTo, Not
-
-    store = packed_store(CURRENT, "plain")
-    reader = source(path=str(store.root), pushFilters="true").reader(schema(topic="string"))
-    filters = [EqualTo(("topic",), "bills"), Not(EqualTo(("queue_id",), 9))]
-
-    assert list(reader.pushFilters(filters)) == filters
-
-    rows = rows_of(reader, reader.partitions())
-    count = sum(message.topic == "bills" for message in store.truth.pulled)
-    assert rows == [{"topic": "bills"}] * count
-    list(reader.pushFilters([EqualTo(("topic",), "orders")]))
-    assert rows_of(reader, reader.partitions()) == []
-
-
 def test_no_partitions_are_no_rows() -> None:
     from pyspark.sql.datasource import InputPartition
 

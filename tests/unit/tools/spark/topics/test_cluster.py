@@ -221,14 +221,3 @@ def test_the_cleanup_policy_is_that_of_the_topic(
 
     assert not session.call(is_compacted, topic, name)
     assert not session.call(is_compacted, "no-such-topic", "nowhere")
-
-
-def test_a_name_server_that_is_away_ends_in_one_line() -> None:
-    connection = Connection(name_servers="127.0.0.1:1", request_timeout=0.5)
-    questions = Cluster(Settings(connection=connection, topics=("t",)))
-
-    with pytest.raises(UnreachableError, match=r"see whether name servers 127\.0\.0\.1:1") as error:
-        questions.queues(["t"])
-
-    assert "\n" not in str(error.value)
-    session_of(connection).close()

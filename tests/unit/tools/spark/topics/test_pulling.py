@@ -109,14 +109,6 @@ def test_strides_are_as_long_as_the_first_answer() -> None:
     assert offsets(chunks) == sorted(offsets(chunks))
 
 
-def test_a_short_range_takes_one_pull() -> None:
-    broker = Broker(1000)
-
-    assert len(offsets(read(broker, 10, 30))) == 20
-    assert broker.pulls == [(10, 20)]
-    assert read(broker, 30, 30) == []
-
-
 def test_a_stride_goes_on_where_an_answer_was_short() -> None:
     broker = Broker(200, most=5)
 

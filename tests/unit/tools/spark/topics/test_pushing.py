@@ -27,6 +27,7 @@ def test_queues_are_left_out_that_no_row_can_come_from() -> None:
 
     assert left.has(Queue("t", "a", 2))
     assert not left.has(Queue("t", "a", 1))
+    assert not left.has(Queue("t", "a", 3))
     assert not left.has(Queue("t", "b", 2))
     assert not left.has(Queue("u", "a", 2))
 

@@ -29,13 +29,6 @@ def test_no_queue_with_messages_is_left_out(limit: int, waiting: dict[Queue, int
     assert all(shares[queue] for queue, count in waiting.items() if count)
 
 
-def test_shares_are_in_proportion() -> None:
-    assert shared(100, {A: 1000, B: 3000, C: 0}) == {A: 25, B: 75, C: 0}
-    assert shared(10, {A: 1_000_000, B: 1}) == {A: 9, B: 1}
-    assert shared(1, {A: 2, B: 5, C: 5}) == {A: 0, B: 1, C: 0}
-    assert shared(20, {A: 4, B: 5}) == {A: 4, B: 5}
-
-
 def test_limits_take_the_smaller_one_of_offsets_and_bytes() -> None:
     waiting = {A: 600, B: 400}
 
@@ -45,15 +38,6 @@ def test_limits_take_the_smaller_one_of_offsets_and_bytes() -> None:
     assert Limits(max_bytes=1).most(waiting, {"t": 100.0}) == {A: 1, B: 0}
     assert Limits(max_bytes=5000).most(waiting, {}) == waiting
     assert Limits(max_bytes=5000, max_offsets=10).most(waiting, {"t": 100.0}) == {A: 6, B: 4}
-
-
-def test_few_messages_wait_until_the_delay_has_passed() -> None:
-    limits = Limits(min_offsets=10, max_delay=60)
-
-    assert limits.are_too_few(9, 59.9)
-    assert not limits.are_too_few(10, 0)
-    assert not limits.are_too_few(9, 60)
-    assert not Limits().are_too_few(0, 0)
 
 
 def test_ranges_are_those_with_messages_in_order() -> None:

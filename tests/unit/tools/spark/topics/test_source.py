@@ -68,65 +68,6 @@ def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
     assert "`value` binary" in source(columns="kafka").schema()
 
 
-def test_a_batch_has_the_columns_of_its_schema(rocketmq: RocketMQ, connection: Connection) -> None:
-    topic = rocketmq.topic(queues=2)
-    rocketmq.produce(topic, *[b"x"] * 70, queue_id=1)
-    reader = of(connection, topic, minPartitions="3").reader(schema(OFFSETS))
-
-    partitions = reader.partitions()
-
-    assert len(partitions) == 3
-    assert rows_of(reader, partitions) == [(1, offset) for offset in range(70)]
-    assert rows_of(reader, [type(partitions[0])(None)]) == []
-
-
-def test_filters_choose_what_is_read(rocketmq: RocketMQ, connection: Connection) -> None:
-    from pyspark.sql.datasource import EqualTo, GreaterThanOrEqual
-
-    topic = rocketmq.topic(queues=2)
-    for queue in range(2):
-        rocketmq.produce(topic, *[b"x"] * 9, queue_id=queue)
-    reader = of(connection, topic, pushFilters="true").reader(schema(OFFSETS))
-    filters: list[Any] = [EqualTo(("queueId",), 1), GreaterThanOrEqual(("queueOffset",), 7)]
-
-    assert reader.pushFilters(filters) == filters
-    assert rows_of(reader, reader.partitions()) == [(1, 7), (1, 8)]
-    plain: Any = of(connection, topic).reader(schema(OFFSETS))
-    assert type(plain).__name__ == "TopicReader"
-
-
-def test_topics_of_a_namespace_are_read_by_their_plain_names(
-    rocketmq: RocketMQ, connection: Connection
-) -> None:
-    from pyspark.sql.datasource import EqualTo
-
-    for name in ("orders", "shop%orders", "shop%other"):
-        rocketmq.topic(name=name, queues=1)
-    rocketmq.produce("orders", b"without")
-    rocketmq.produce("shop%orders", b"in", b"the", b"shop")
-    columns = schema("topic string, queueOffset bigint")
-    places = [("orders", 0), ("orders", 1), ("orders", 2)]
-    options = {"namespace": "shop", "pushFilters": "true"}
-
-    reader = of(connection, "orders", **options).reader(columns)
-    reader.pushFilters([EqualTo(("topic",), "orders")])
-    assert rows_of(reader, reader.partitions()) == places
-
-    stream = of(connection, "orders", namespace="shop", startingOffsets="earliest").streamReader(
-        columns
-    )
-    start = stream.initialOffset()
-    end = stream.latestOffset(start, stream.getDefaultReadLimit())
-    assert end.keys() - {"(from)"} == {"shop%orders"}
-    assert rows_of(stream, stream.partitions(start, end)) == places
-    stream.stop()
-
-    again = of(connection, "orders", namespace="shop", startingOffsets=json.dumps(start)).reader(
-        columns
-    )
-    assert rows_of(again, again.partitions()) == places
-
-
 def test_a_stream_reads_on_where_it_was(rocketmq: RocketMQ, connection: Connection) -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 

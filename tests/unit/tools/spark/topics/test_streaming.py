@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.planning import UnreachableError
@@ -104,16 +103,6 @@ class Query:
         return {f"{each.broker}{each.queue_id}": (each.begin, each.end) for each in ranges}
 
 
-def test_batches_follow_each_other_without_gap_or_overlap() -> None:
-    query = Query(Cluster(a0=(5, 20), b0=(0, 9)))
-
-    assert query.trigger() == {"a0": (5, 20), "b0": (0, 9)}
-    assert query.trigger() is None
-    query.cluster.table[A0] = Bounds(5, 22)
-    assert query.trigger() == {"a0": (20, 22)}
-    assert query.stream.newest() == {"t": {"a": {"0": 22}, "b": {"0": 9}}}
-
-
 @pytest.mark.parametrize("start", ["earliest", "latest"])
 def test_a_first_batch_is_the_same_after_a_restart_whatever_the_queues_have_become(
     start: str,
@@ -129,12 +118,6 @@ def test_a_first_batch_is_the_same_after_a_restart_whatever_the_queues_have_beco
 
     assert query.ranges() == before
     assert query.trigger() == {"a0": (25, 40)}
-
-
-def test_bytes_are_estimated_from_samples() -> None:
-    query = Query(Cluster(a0=(0, 300), b0=(0, 100)), maxBytesPerTrigger="4000")
-
-    assert query.trigger() == {"a0": (0, 30), "b0": (0, 10)}
 
 
 def test_a_group_follows_what_spark_has_committed() -> None:
@@ -164,26 +147,6 @@ def test_a_broker_that_is_away_keeps_its_place() -> None:
     query.cluster.table[B0] = Bounds(gone.least, 7)
     query.clock.now += ROUTES
     assert query.trigger() == {"b0": (4, 7)}
-
-
-def test_a_queue_that_stays_away_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
-    query = Query(Cluster(a0=(0, 4), b0=(0, 4)))
-    query.trigger()
-    del query.cluster.table[B0]
-    query.trigger()
-    assert "topic t, broker b, queue 0: no broker answers" in capsys.readouterr().err
-    query.clock.now += GONE
-
-    with pytest.raises(DataLossError, match="queue 0: messages 4 to the end are lost, no broker"):
-        query.trigger()
-
-    lenient = Query(Cluster(a0=(0, 4), b0=(0, 4)), failOnDataLoss="false")
-    lenient.trigger()
-    del lenient.cluster.table[B0]
-    lenient.trigger()
-    lenient.clock.now += GONE
-    lenient.cluster.table[A0] = Bounds(0, 9)
-    assert lenient.trigger() == {"a0": (4, 9)}
 
 
 def test_a_slave_that_is_behind_for_a_moment_loses_nothing() -> None:

@@ -71,14 +71,6 @@ async def test_a_request_is_given_up_when_the_time_is_over(autojump_clock: Any) 
         await with_retries(Attempts(*(busy() for _ in range(9))), "a", 5)
 
 
-async def test_an_error_that_stays_ends_the_attempts(autojump_clock: Any) -> None:
-    request = Attempts(BrokerError(13, "long", RequestCode.SEND_MESSAGE_V2, "b:1"))
-    with pytest.raises(SinkError, match="shorten the rows"):
-        await with_retries(request, "a", 60)
-
-    assert len(request.times) == 1
-
-
 class Route:
     """A topic whose brokers are away for some attempts."""
 
@@ -103,13 +95,6 @@ async def test_it_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None
     request = Attempts(*[TopicRouteNotFoundError("a")] * 9)
     with pytest.raises(SinkError, match="after 3 seconds of retries; waited for broker b: see"):
         await with_retries(request, "a", 5, Route("broker b").absence)
-
-
-async def test_or_when_its_brokers_are_there_and_do_not_have_it(autojump_clock: Any) -> None:
-    request = Attempts(*[TopicRouteNotFoundError("a")] * 9)
-    with pytest.raises(SinkError, match=r"^topic a: no route of topic a: create the topic"):
-        await with_retries(request, "a", 5, Route("broker b", "").absence)
-    assert len(request.times) == 2
 
 
 def test_bodies_are_compressed_only_above_the_option() -> None:

@@ -47,15 +47,6 @@ def test_an_error_becomes_a_line_with_advice(error: RocketWireError, advice: str
     assert "\n" not in line
 
 
-def test_a_route_that_is_waited_for_names_who_is_away() -> None:
-    line = describe(TopicRouteNotFoundError("a"), "a", 60.4, "broker b")
-
-    assert line == (
-        "topic a: no route of topic a after 60 seconds of retries; waited for broker b: see whether"
-        " it runs and can be reached, or raise option 'retryTimeout'"
-    )
-
-
 def test_several_attempts_have_the_error_of_the_last_one() -> None:
     error = SendFailedError("a", ("b", "b"))
     error.__cause__ = broker_error(16, "denied")

@@ -14,7 +14,6 @@ from pyspark.sql.types import IntegerType, StringType, StructType
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.sink.failures import SinkError
-from rocketwire_tools.spark.topics.sink.writing import BATCH_ID, QUERY_ID
 
 if TYPE_CHECKING:
     from tests.unit.tools.spark.topics.sink.conftest import Rows
@@ -62,16 +61,6 @@ def context(monkeypatch: pytest.MonkeyPatch) -> Context:
     return given
 
 
-def test_a_task_sends_the_rows_of_a_frame(rows: Rows, context: Context) -> None:
-    topic = rows.cluster.topic()
-    writer = sent_to_a_worker(source(rows, topic=topic).writer(BODY, False))
-    written = writer.write(batches("a", "b"))
-
-    assert sorted(rows.bodies(topic)) == ["a", "b"]
-    writer.commit([written])
-    writer.abort([written, None])
-
-
 def test_a_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
     topic = rows.cluster.topic()
     writer = source(rows, topic=topic, ids="stable").writer(BODY, False)
@@ -80,25 +69,6 @@ def test_a_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: 
     assert len(sent_keys(rows, topic)) == 1
     source(rows, topic=topic, ids="stable").writer(BODY, False).write(batches("a"))
 
-    assert len(sent_keys(rows, topic)) == 2
-
-
-def test_a_run_that_has_a_name_has_the_same_unique_keys_again(rows: Rows, context: Context) -> None:
-    topic = rows.cluster.topic()
-    for _ in range(2):
-        writer = source(rows, topic=topic, ids="stable", runId="june").writer(BODY, False)
-        writer.write(batches("a"))
-
-    assert len(sent_keys(rows, topic)) == 1
-
-
-def test_a_repeated_micro_batch_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
-    topic = rows.cluster.topic()
-    for batch in ("7", "7", "8"):
-        context.properties = {QUERY_ID: "q", BATCH_ID: batch}
-        source(rows, topic=topic, ids="stable").streamWriter(BODY, False).write(batches("a"))
-
-    assert len(rows.cluster.messages(topic)) == 3
     assert len(sent_keys(rows, topic)) == 2
 
 
