@@ -29,8 +29,8 @@ HEAD_BYTES: Final = 4096
 """The table of an ordinary body begins within these bytes."""
 CHUNK_BYTES: Final = 32_768
 """Minimum size of a chunk of the table: some 150 topics, a fraction of a millisecond."""
-SEARCHED_PER_STEP: Final = 8 * CHUNK_BYTES
-"""Bytes that one step searches for the end of the table."""
+MAX_CHUNK_BYTES: Final = 8 * CHUNK_BYTES
+"""Maximum size of a chunk."""
 
 _TABLE_NAME: Final = TABLE.encode()
 _TABLE_OPENS: Final = b',"%b":{' % _TABLE_NAME
@@ -58,37 +58,25 @@ def read_json(
         content,
         wall_ms,
         len(body),
-        topics=topics.topics(),
-        keys=topics.by_key.keys(),
+        topics=topics.by_name.items(),
+        keys=topics.by_name.keys(),
         settings=topics.settings.values(),
-        record=BodyRecord(identity, content, len(topics.by_key)),
+        record=BodyRecord(identity, content, len(topics.by_name)),
     )
 
 
 def _read_table(topics: JsonTopics, body: bytes, start: int) -> Generator[None, None, int | None]:
     """Reads the table that begins at ``start``; returns the position of its closing brace, or None
     if a topic is not ordinary."""
-    stop = yield from _find_end(body, start)
     while True:
-        cut = _BETWEEN_TOPICS.search(body, start + CHUNK_BYTES, stop)
-        end = stop if cut is None or stop - cut.end() < CHUNK_BYTES // 2 else cut.start() + 2
+        cut = _BETWEEN_TOPICS.search(body, start + CHUNK_BYTES, start + MAX_CHUNK_BYTES)
+        end = start + MAX_CHUNK_BYTES if cut is None else cut.start() + 2
         if not topics.take(body[start:end]):
-            return None
-        if end == stop:
-            return stop
+            # the table may end here, where two objects end
+            end = body.find(b"}}", start, end) + 1
+            return end if end and topics.take(body[start:end]) else None
         start = end + 1
         yield
-
-
-def _find_end(body: bytes, start: int) -> Generator[None, None, int]:
-    """Returns the position where two objects end for the first time, or the length of the body."""
-    while start < len(body):
-        end = body.find(b"}}", start, start + SEARCHED_PER_STEP + 1)
-        if end >= 0:
-            return end + 1
-        start += SEARCHED_PER_STEP
-        yield
-    return len(body)
 
 
 def _read_content(head: bytes, tail: bytes, count: int) -> RegisterBrokerBody | None:

@@ -11,7 +11,9 @@ Java: ``TopicConfig``, as fastjson writes it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError
@@ -28,61 +30,55 @@ WRAPPER: Final = "topicConfigSerializeWrapper"
 TABLE: Final = "topicConfigTable"
 """Member of the wrapper that contains the topics by name."""
 
-_TEXT: Final = frozenset({str})
-_INTEGER: Final = frozenset({int})
+_NUMBERS: Final = ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag")
+_name_of: Final = itemgetter("topicName")
+_attributes_of: Final = itemgetter("attributes")
+_values_of: Final = itemgetter(*_NUMBERS, "order", "topicFilterType")
+_MEMBERS: Final = 8
+"""Members of an ordinary topic: those above and no others."""
 _FILTER_TYPES: Final = frozenset({"SINGLE_TAG", "MULTI_TAG"})
+
+
+class _Settings(dict[tuple[Any, ...], "QueueSettings"]):
+    """Values of a topic -> settings."""
+
+    def __missing__(self, values: tuple[Any, ...]) -> QueueSettings:
+        *numbers, order, filter_type = values
+        if not _are(int, numbers) or type(order) is not bool or filter_type not in _FILTER_TYPES:
+            raise TypeError
+        topic: dict[str, JsonValue] = dict(zip(_NUMBERS, numbers, strict=True))
+        settings = self[values] = settings_of(_typed(topic))
+        return settings
 
 
 class JsonTopics:
     """The topics of a table, chunk by chunk.
 
     Attributes:
-        by_key: settings by the keys of the table.
-        settings: numbers of a topic -> settings.
+        by_name: settings by the names of the topics.
+        settings: values of a topic -> settings.
         marks: what ``JsonLimits`` counts in the chunks.
     """
 
-    __slots__ = ("_names", "by_key", "marks", "settings")
+    __slots__ = ("by_name", "marks", "settings")
 
     def __init__(self) -> None:
-        self.by_key: dict[str, QueueSettings] = {}
-        self.settings: dict[tuple[Any, ...], QueueSettings] = {}
+        self.by_name: dict[str, QueueSettings] = {}
+        self.settings = _Settings()
         self.marks = 0
-        self._names: dict[str, str] = {}  # key -> name, if they differ
-
-    def topics(self) -> Collection[tuple[str, QueueSettings]]:
-        """Returns names and settings."""
-        names = self._names
-        if not names:
-            return self.by_key.items()
-        return [(names.get(key, key), settings) for key, settings in self.by_key.items()]
 
     def take(self, chunk: bytes) -> bool:
         """Reads a chunk; returns False if it is not members of an object, or if a topic is not
         ordinary."""
         if b"\\" in chunk or (b"$" in chunk and b"$ref" in chunk):
             return False
-        self.marks += chunk.count(b",") + chunk.count(b"{") + chunk.count(b"[") + 1
         try:
             members: Any = strict_loads(b"{%b}" % chunk)
-            for key, value in members.items():
-                self._take(key, value)
+            commas = _take(members, self.settings, self.by_name)
         except (StrictError, KeyError, TypeError):
             return False
-        return bool(members)
-
-    def _take(self, key: str, value: Any) -> None:
-        name, numbers = _ordinary(value)
-        settings = self.settings.get(numbers)
-        if settings is None:
-            if not _INTEGER.issuperset(map(type, numbers)):
-                raise TypeError
-            settings = self.settings[numbers] = settings_of(_typed(value))
-        self.by_key[key] = settings
-        if key != name:
-            self._names[key] = name
-        elif self._names:
-            self._names.pop(key, None)
+        self.marks += commas + 2 * len(members) + 1
+        return commas == chunk.count(b",")  # others stand in texts or between repeated members
 
 
 # ---------------------------------------------------------------------------- the whole document
@@ -99,48 +95,42 @@ def table_of(document: JsonValue) -> dict[str, JsonValue] | None:
     return table
 
 
-def topics_of_table(table: dict[str, JsonValue]) -> list[tuple[str, QueueSettings]]:
-    """Returns the topics of a parsed table; topics that are not ordinary are read as
+def topics_of_table(table: dict[str, JsonValue]) -> Collection[tuple[str, QueueSettings]]:
+    """Returns the topics of a parsed table; if one is not ordinary, all are read as
     ``TopicConfig``."""
-    topics: list[tuple[str, QueueSettings]] = []
-    by_numbers: dict[tuple[Any, ...], QueueSettings] = {}
-    for value in table.values():
-        try:
-            name, numbers = _ordinary(value)
-            settings = by_numbers.get(numbers)
-            if settings is None:
-                # whole floats and booleans have the settings of the number that they equal,
-                # which is what the typed class makes of them
-                settings = by_numbers[numbers] = settings_of(_typed(value))
-            topics.append((name, settings))
-        except (KeyError, TypeError):
-            topics += topics_of([_typed(value)])
-    return topics
+    topics: dict[str, QueueSettings] = {}
+    try:
+        _take(table, _Settings(), topics)
+    except (KeyError, TypeError):
+        return topics_of(map(_typed, table.values()))
+    return topics.items()
 
 
-def _ordinary(value: Any) -> tuple[str, tuple[Any, ...]]:
-    """Returns name and numbers of a topic whose other members are certain to be valid.
+def _take(table: dict[str, Any], by_values: _Settings, topics: dict[str, QueueSettings]) -> int:
+    """Adds topics whose other members are certain to be valid, without a line of Python for each:
+    nearly always there are thousands.  Returns the number of commas that they need.
 
     Raises:
-        KeyError, TypeError: it is not such a topic.
+        KeyError, TypeError: one is not such a topic, or stands under a key that is not its name.
     """
-    name: Any = value["topicName"]
-    attributes: dict[str, Any] = value["attributes"]
-    numbers = (
-        value["readQueueNums"],
-        value["writeQueueNums"],
-        value["perm"],
-        value["topicSysFlag"],
-    )
+    configs = table.values()
+    attributes = list(map(_attributes_of, configs))
+    filled = len(attributes) - attributes.count({})
     if (
-        type(name) is not str
-        or type(attributes) is not dict
-        or type(value["order"]) is not bool
-        or value["topicFilterType"] not in _FILTER_TYPES
-        or not _TEXT.issuperset(map(type, attributes.values()))
+        (filled and not _are(dict, attributes))
+        or (filled and not _are(str, chain.from_iterable(map(dict.values, attributes))))
+        or not {_MEMBERS}.issuperset(map(len, configs))
+        or list(map(_name_of, configs)) != list(table)
     ):
         raise TypeError
-    return name, numbers
+    settings = list(map(by_values.__getitem__, map(_values_of, configs)))
+    topics.update(zip(table, settings, strict=True))
+    return _MEMBERS * len(table) - 1 + sum(map(len, attributes)) - filled
+
+
+def _are(kind: type, values: Iterable[Any]) -> bool:
+    """Returns whether all values have exactly one type."""
+    return {kind}.issuperset(map(type, values))
 
 
 def _typed(value: JsonValue) -> TopicConfig:

@@ -17,7 +17,7 @@ import pytest
 
 from rocketwire import __version__
 from rocketwire_namesrv.__main__ import main
-from rocketwire_namesrv.command_line import HELP, USAGE
+from rocketwire_namesrv.command_line import HELP
 from rocketwire_namesrv.config.config import PROPERTIES, ConfigError
 from rocketwire_namesrv.config.settings import Owner
 from rocketwire_namesrv.runtime.logging_setup import LOGGER, tear_down
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 DEADLINE = 20
-
-
-def test_a_wrong_command_line_shows_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["-x"]) == 1
-    assert capsys.readouterr() == (USAGE, "Unrecognized option: -x\n")
 
 
 def test_help_wins_over_everything(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,14 +53,6 @@ def test_the_sample_that_is_printed_is_taken_without_a_word(
 
     assert main(["--check-config", str(path)]) == 0
     assert capsys.readouterr() == (f"{path}: the name server can start; 0 errors, 0 warnings\n", "")
-
-
-def test_a_configuration_file_that_is_not_there_is_no_start(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    assert main(["-c", str(tmp_path / "nope")]) == 255
-    text = f"the name server cannot start: {tmp_path / 'nope'}: no such file or directory\n"
-    assert capsys.readouterr() == ("", text)
 
 
 def test_a_malformed_configuration_file_is_no_start(
@@ -299,12 +286,6 @@ def settings(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.fixture
-def taken_port() -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        yield listener.getsockname()[1]
-
-
 @pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
@@ -327,37 +308,6 @@ def test_a_name_server_boots_and_stops_on_a_signal(
 
     assert (process.returncode, out, err) == (status, "", "")
     assert "The Name Server boot success." in log.read_text()
-
-
-@pytest.mark.process
-@pytest.mark.slow
-def test_a_port_in_use_is_status_255(home: Path, tmp_path: Path, taken_port: int) -> None:
-    path = tmp_path / "ns.properties"
-    path.write_text(f"bindAddress=127.0.0.1\nlistenPort={taken_port}\n")
-
-    with start(home, "-c", str(path)) as process:
-        out, err = process.communicate(timeout=DEADLINE)
-
-    assert process.returncode == 255
-    assert out == f"load config properties file OK, {path}\n"
-    assert f"Failed to bind to 127.0.0.1:{taken_port}" in err
-
-
-@pytest.mark.process
-@pytest.mark.slow
-def test_a_kv_file_without_sense_is_status_255_and_stays_as_it_is(
-    home: Path, settings: str
-) -> None:
-    path = home / "namesrv" / "kvConfig.json"
-    path.parent.mkdir(parents=True)
-    path.write_text("{}")
-
-    with start(home, "-c", settings) as process:
-        _, err = process.communicate(timeout=DEADLINE)
-
-    assert process.returncode == 255
-    assert "configTable" in err
-    assert path.read_text() == "{}"
 
 
 @pytest.mark.process

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import socket
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
@@ -18,10 +17,8 @@ from rocketwire.codes import RequestCode
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
-from rocketwire_namesrv.runtime import sockets
 from rocketwire_namesrv.runtime.sockets import BindError
 from rocketwire_namesrv.server import http_port
-from rocketwire_namesrv.server.admin_pages import Pages
 from rocketwire_namesrv.server.server import NameServer, serve
 from tests.support.running_server import (
     CLUSTER_INFO,
@@ -273,22 +270,6 @@ async def test_a_name_of_this_machine_is_as_loopback_as_its_address(name: str) -
         assert line in metrics
 
 
-@pytest.mark.parametrize(
-    ("listening", "expected"),
-    [
-        (("127.0.0.1", 5558), "http://127.0.0.1:5558/"),
-        (("::1", 5558), "http://[::1]:5558/"),
-        (("127.0.0.1", 0), ""),
-    ],
-)
-async def test_the_address_of_the_page_can_be_opened(
-    listening: tuple[str, int], expected: str
-) -> None:
-    async with running(observe_port=-1) as server:
-        server.observation.port.listening = sockets.Listening(*listening)
-        assert server.status_page == expected
-
-
 async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
     taken_port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -308,36 +289,6 @@ async def test_a_port_that_is_taken_ends_the_start_if_somebody_asked_for_it(
         await serve(settings(observe_port=taken_port, observe_asked=True))
 
 
-async def test_a_missing_library_is_named_with_the_way_to_get_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(http_port, "LIBRARIES", ("h11", "no_such_library"))
-
-    with pytest.raises(BindError, match=r"no_such_library not installed.*rocketwire\[observe\]"):
-        await serve(settings(observe_port=0, observe_asked=True))
-
-
-async def test_the_lack_of_file_descriptors_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
-    failures = [errno.EMFILE, errno.ENFILE]
-
-    async def exhausted(listener: socket.socket) -> socket.socket:
-        if failures:
-            raise OSError(failures.pop(), "too many")
-        return await sockets.accept(listener)
-
-    monkeypatch.setattr(http_port, "accept", exhausted)
-    async with running() as server:
-        assert (await get(server, "/healthz"))[0] == 200
-
-
-async def test_who_takes_too_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_port, "EXCHANGE_SECONDS", 0.05)
-    async with running() as server, await connect(server) as stream:
-        await stream.send_all(b"GET / HT")
-
-        assert await everything(stream) == b""
-
-
 async def test_the_oldest_connection_makes_room_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -350,36 +301,3 @@ async def test_the_oldest_connection_makes_room_when_there_are_too_many(
         assert (await get(server, "/healthz"))[0] == 200
         for stream in (oldest, *others):
             await stream.aclose()
-
-
-async def test_a_fault_of_our_own_on_a_page_ends_neither_the_port_nor_the_server(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    respond = Pages.respond
-
-    def faulty(self: Pages, path: str, query: dict[str, str]) -> Any:
-        if path == "/":
-            raise RuntimeError("no luck")
-        return respond(self, path, query)
-
-    monkeypatch.setattr(Pages, "respond", faulty)
-    async with running() as server:
-        async with await connect(server) as stream:
-            await stream.send_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert await everything(stream) == b""
-        assert (await get(server, "/healthz"))[0] == 200
-
-    assert "no luck" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("address", "status"),
-    [(LOOPBACK, 421), ("localhost", 421), ("0.0.0.0", 200)],
-)
-async def test_foreign_host_names_are_refused_on_loopback_only(address: str, status: int) -> None:
-    async with running(observe_address=address) as server, await connect(server) as stream:
-        await stream.send_all(
-            b"GET /healthz HTTP/1.1\r\nHost: rebound.example\r\nConnection: close\r\n\r\n"
-        )
-
-        assert (await everything(stream)).startswith(b"HTTP/1.1 %d " % status)

@@ -40,11 +40,6 @@ def certified(folder: Path, **more: Any) -> TlsSettings:
     return with_pair(folder, OURS.issue("server"), **more)
 
 
-def authenticating(folder: Path, need: str) -> TlsSettings:
-    trust, _ = OURS.write(folder, "authority")
-    return certified(folder, auth_client=True, need_client_auth=need, trust_cert_path=trust)
-
-
 @asynccontextmanager
 async def running(tls: TlsSettings | None = None, **changes: Any) -> AsyncGenerator[NameServer]:
     config = Config(bind_address=LOOPBACK, listen_port=0, tls=tls or TlsSettings(), **changes)
@@ -131,14 +126,6 @@ async def test_tls_is_spoken_also_behind_a_proxy(
                 assert (await ask(tls)).code == 0
             assert (await ask(tls, CLUSTER_INFO * 2)).code == 0
             await tls.aclose()
-
-
-async def test_in_test_mode_tls_is_spoken_with_whoever_does_not_verify() -> None:
-    with trio.fail_after(60):
-        async with running() as server, connected(server) as stream:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            assert (await ask(await secured(stream, context))).code == 0
 
 
 class Through(trio.abc.Stream):
@@ -245,23 +232,6 @@ async def test_where_tls_is_enforced_an_http_request_is_named(
     assert warnings(caplog)[0].endswith("it looks like an HTTP request: GET '/health'")
 
 
-async def test_where_tls_is_disabled_a_client_hello_is_refused(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    with trio.fail_after(60):
-        async with running(TlsSettings(server_mode="disabled")) as server:
-            observer = listening_to(server)
-            async with connected(server) as stream:
-                with pytest.raises(trio.BrokenResourceError):
-                    await secured(stream, trusting(tmp_path))
-            async with connected(server) as stream:
-                assert (await ask(stream)).code == 0
-
-    (line,) = warnings(caplog)
-    assert line.endswith("closed: it begins with TLS, and tls.server.mode is disabled")
-    assert observer.events == {"TlsRefused": 1}
-
-
 async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -279,51 +249,6 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     assert "it begins with TLS, and there is no certificate: certificate no.pem" in line
     assert line.endswith("with key no.key: no such file or directory")
     assert observer.events == {"TlsUnavailable": 1}
-
-
-@pytest.mark.parametrize("garbage", [b"\x16" + b"x" * 40, b"\x16\x03\x01\x00\x05hello"])
-async def test_garbage_that_begins_like_tls_is_refused(
-    tmp_path: Path, garbage: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
-    with trio.fail_after(60):
-        async with running(certified(tmp_path)) as server:
-            observer = listening_to(server)
-            async with connected(server, garbage) as stream:
-                assert await is_closed(stream)
-
-    (line,) = warnings(caplog)
-    assert "closed: the TLS handshake failed: " in line
-    assert observer.events == {"TlsHandshakeFailed": 1}
-
-
-@pytest.mark.parametrize(
-    ("need", "issuer", "accepted"),
-    [
-        ("require", OURS, True),
-        ("require", authority("theirs"), False),
-        ("require", None, False),
-        ("optional", OURS, True),
-        ("optional", authority("theirs"), False),
-        ("optional", None, True),
-        ("none", authority("theirs"), True),
-    ],
-)
-async def test_clients_show_a_certificate_where_they_must(
-    tmp_path: Path, need: str, issuer: Pair | None, accepted: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    context = trusting(tmp_path, pair=issuer and issuer.issue("client"))
-    with trio.fail_after(60):
-        async with running(authenticating(tmp_path, need)) as server, connected(server) as stream:
-            if accepted:
-                assert (await ask(await secured(stream, context))).code == 0
-                return
-            with pytest.raises(trio.BrokenResourceError) as caught:
-                await ask(await secured(stream, context))
-
-    assert "ALERT" in str(caught.value.__cause__)
-    (line,) = warnings(caplog)
-    assert "closed: the TLS handshake failed: " in line
-    assert "PEER_DID_NOT_RETURN" in line or "CERTIFICATE_VERIFY_FAILED" in line
 
 
 async def test_a_connection_keeps_what_it_began_with_when_the_certificate_changes(
@@ -376,28 +301,6 @@ async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptur
 
 
 # ---- PROXY
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        V1,
-        V2,
-        LOCAL,
-        b"PROXY UNKNOWN\r\n",
-        b"\r\n\r\n\x00\r\nQUIT\n\x21\x31\x00\xd8" + bytes(216),
-        V2[:15] + b"\x11" + V2[16:] + b"\x01\x00\x02h2",
-    ],
-)
-async def test_behind_a_header_requests_are_answered_however_it_is_cut(header: bytes) -> None:
-    async with running() as server, trio.open_nursery() as nursery:
-        for cut in (*range(0, len(header), 3), len(header)):
-            ours = opened(server, nursery)
-            await ours.send_all(header[:cut])
-            await wait_all_tasks_blocked()
-            await ours.send_all(header[cut:] + CLUSTER_INFO)
-            assert (await ask(ours, b"")).code == 0
-            await ours.aclose()
 
 
 @pytest.mark.parametrize(

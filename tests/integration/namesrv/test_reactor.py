@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
-from trio.testing import MockClock, wait_all_tasks_blocked
+from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.protocol.session import Session
@@ -27,7 +27,6 @@ from tests.support.running_server import (
     LOOPBACK,
     Client,
     Driver,
-    registration,
     request,
 )
 from tests.support.running_server import running as running_on
@@ -97,27 +96,6 @@ async def test_a_peer_that_reads_late_gets_all_its_answers_in_order() -> None:
                 assert [answer.opaque for answer in answers] == list(range(8))
                 assert all(answer.body == answers[0].body for answer in answers)
                 assert (await client.ask(ROUTE)).code == 0
-
-
-async def test_a_peer_that_never_reads_is_not_read_from_and_ends_idle(
-    autojump_clock: MockClock,
-) -> None:
-    async with running(settings(server_socket_snd_buf_size=4096)) as site:
-        await site.connect().ask(large())
-        with small_buffers(site) as ours:
-            ours.setblocking(False)
-            sent = 0
-            for _ in range(1000):
-                try:
-                    sent += ours.send(LIST * 50)
-                except BlockingIOError:
-                    break
-                await wait_all_tasks_blocked()
-            else:
-                pytest.fail("everything is read")
-            await trio.sleep(125)
-
-            assert site.server.connections == {}
 
 
 async def test_unsent_answers_are_sent_before_the_server_ends() -> None:
@@ -267,20 +245,6 @@ async def test_a_peer_that_goes_while_its_item_is_written_is_gone(
                 await trio.sleep(0.001)
 
             assert (await other.ask(CLUSTER_INFO)).code == 0
-
-
-async def test_a_connection_that_begins_with_a_proxy_header_is_served_all_the_same() -> None:
-    with trio.fail_after(60):
-        async with running(settings(max_connections=2)) as site:
-            for _ in range(4):
-                async with await trio.open_tcp_stream(*site.server.listening) as stream:
-                    client = Client(stream)
-                    await client.send(b"PROXY TCP4 1.2.3.4 5.6.7.8 99 9876\r\n")
-                    assert (await client.ask(registration())).code == 0
-                    (one,) = site.server.connections.values()
-                    assert one.peer.address == "1.2.3.4:99"
-                while site.server.connections:
-                    await trio.sleep(0.001)
 
 
 async def test_where_there_is_no_epoll_each_connection_has_a_task(

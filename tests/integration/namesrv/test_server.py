@@ -8,55 +8,18 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
-from rocketwire.codes import RequestCode
-from rocketwire_namesrv.config.config import ConfigError
 from rocketwire_namesrv.protocol.session import Effects, Session
-from rocketwire_namesrv.server.server import serve
 from tests.support.running_server import (
     CLUSTER_INFO,
-    LOOPBACK,
     Client,
     connect,
-    request,
     running,
-    settings,
 )
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 
 
 # ---- requests and answers
-
-
-async def test_a_request_over_a_real_socket_is_answered() -> None:
-    with trio.fail_after(60):
-        async with running() as site:
-            address, port = site.server.listening
-            assert address == LOOPBACK
-            assert port > 0
-            async with await trio.open_tcp_stream(address, port) as stream:
-                client = Client(stream)
-                answer = await client.ask(CLUSTER_INFO)
-                assert (answer.code, answer.opaque) == (0, 1)
-                assert answer.body == b'{"brokerAddrTable":{},"clusterAddrTable":{}}'
-
-
-async def test_the_real_port_is_in_the_configuration_shown() -> None:
-    async with running() as site:
-        answer = await site.connect().ask(request(RequestCode.GET_NAMESRV_CONFIG))
-
-        assert answer.body is not None
-        assert f"\nlistenPort={site.server.listening.port}\n".encode() in answer.body
-
-
-async def test_a_request_in_single_bytes_is_answered() -> None:
-    async with running() as site:
-        client = site.connect()
-        for byte in CLUSTER_INFO:
-            await client.send(bytes([byte]))
-            await wait_all_tasks_blocked()
-
-        assert (await client.reply()).code == 0
 
 
 async def test_a_client_that_ends_its_side_after_the_request_still_gets_the_answer() -> None:
@@ -205,8 +168,3 @@ async def test_a_connection_that_breaks_is_just_gone(caplog: pytest.LogCaptureFi
         assert site.server.connections == {}
         assert caplog.records == []
         await ours.aclose()
-
-
-async def test_a_configuration_that_makes_no_sense_is_no_start() -> None:
-    with pytest.raises(ConfigError, match=r"^max_connections=0: must be a whole number from 1 "):
-        await serve(settings(max_connections=0))

@@ -12,7 +12,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.codes import RequestCode
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_namesrv.protocol.session import NOT_SAVED
 from rocketwire_namesrv.runtime import sockets, storage
@@ -69,16 +69,6 @@ async def test_a_kv_item_is_on_disk_before_it_is_acknowledged(
             assert path.read_bytes() == b'{"configTable":{"ns":{"k":"v"}}}'
 
 
-async def test_kv_items_survive_a_restart(tmp_path: Path) -> None:
-    config = settings(kv_config_path=str(tmp_path / "a" / "kvConfig.json"))
-    put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
-    get = request(RequestCode.GET_KV_CONFIG, namespace="ns", key="k")
-    async with running(config) as site:
-        await site.connect().ask(put)
-    async with running(config) as site:
-        assert (await site.connect().ask(get)).ext_fields == {"value": "v"}
-
-
 async def test_a_kv_item_that_cannot_be_saved_is_an_error_and_in_effect_and_saved_by_the_next_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -99,19 +89,6 @@ async def test_a_kv_item_that_cannot_be_saved_is_an_error_and_in_effect_and_save
         other = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="other", value="w")
         assert (await client.ask(other)).code == 0
         assert storage.load_kv(str(path)) == {"ns": {"k": "v", "other": "w"}}
-
-
-async def test_an_update_of_the_configuration_is_stored_before_it_is_acknowledged(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "ns.properties"
-    config = settings(config_store_path=str(path), allow_config_update=True)
-    update = encode(
-        RemotingCommand(code=RequestCode.UPDATE_NAMESRV_CONFIG, body=b"enableTopicList=false")
-    )
-    async with running(config) as site:
-        assert (await site.connect().ask(update)).code == 0
-        assert b"\nenableTopicList=false\n" in path.read_bytes()
 
 
 def test_a_kv_file_that_cannot_be_read_is_an_empty_table(
@@ -230,45 +207,6 @@ async def test_answers_under_way_are_sent_before_the_server_ends(
 def old(code: int, **fields: str) -> bytes:
     """A request of a client that does not know GO_AWAY."""
     return encode(RemotingCommand(code=code, opaque=1, version=475, ext_fields=fields or None))
-
-
-OLD_ROUTE = old(RequestCode.GET_ROUTEINFO_BY_TOPIC, topic="TA")
-
-
-async def test_in_the_graceful_phase_clients_are_sent_away(autojump_clock: MockClock) -> None:
-    config = settings(enable_shutdown_gracefully=True, shutdown_wait_time_seconds=30)
-    start = trio.current_time()
-    async with trio.open_nursery() as nursery:
-        server: NameServer = await nursery.start(serve, config)
-        site = Site(server, nursery)
-        client, broker = site.connect(), site.connect()
-        await broker.ask(registration())
-        assert [(await client.ask(OLD_ROUTE)).code for _ in range(3)] == [0, 0, 0]
-        nursery.start_soon(server.stop)
-        await wait_all_tasks_blocked()
-        answer = await site.connect().ask(request(9999))
-        assert (answer.code, answer.remark) == (ResponseCode.GO_AWAY, "please go away")
-        for asking in (client, site.connect()):
-            answer = await asking.ask(OLD_ROUTE)
-            assert (answer.code, answer.remark) == (1, "name server not ready")
-        assert (await client.ask(old(RequestCode.GET_BROKER_CLUSTER_INFO))).code == 0
-
-    assert trio.current_time() - start == pytest.approx(30, abs=1.5)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_stops_the_server(number: signal.Signals) -> None:
-    booted: list[tuple[Listening, str]] = []
-
-    def on_boot(listening: Listening, status_page: str) -> None:
-        booted.append((listening, status_page))
-        os.kill(os.getpid(), number)
-
-    with trio.fail_after(60):
-        assert await serve_until_signal(settings(), on_boot) == number
-    ((listening, status_page),) = booted
-    assert listening.port > 0
-    assert status_page == ""
 
 
 async def test_a_hangup_reloads_the_certificate_and_stops_nothing(

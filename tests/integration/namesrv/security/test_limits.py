@@ -313,25 +313,3 @@ def through_kernel(site: Site) -> Client:
     ours = socket.create_connection(site.server.listening)
     Driver.sockets.append(ours)
     return Client(trio.SocketStream(trio.socket.from_stdlib_socket(ours)))
-
-
-def test_every_limit_has_its_test_here_or_beside_its_part() -> None:
-    elsewhere = {Limit.NOTIFICATIONS: "test_notifying", Limit.UNSENT_BYTES: "test_reads"}
-    here = {
-        *REFUSED,
-        *GROWING,
-        *elsewhere,
-        Limit.FRAME_LENGTH,
-        Limit.HEADER_LENGTH,
-        Limit.BUFFERED_BYTES,
-        Limit.ALL_UNSENT_BYTES,
-        Limit.REQUESTS_IN_FLIGHT,
-        Limit.SEND_DEADLINE,
-        Limit.FRAME_DEADLINE,
-        Limit.FIRST_FRAME_DEADLINE,
-        Limit.IDLE_TIME,
-        Limit.CONNECTIONS,
-        Limit.CONNECTIONS_PER_ADDRESS,
-    }
-
-    assert here == set(Limit)

@@ -8,7 +8,6 @@ import pytest
 
 from rocketwire.messages import decode_body
 from rocketwire.messages.allocation import (
-    MessageRequestModeSerializeWrapper,
     QueryAssignmentRequestBody,
     QueryAssignmentResponseBody,
     SetMessageRequestModeRequestBody,
@@ -103,21 +102,6 @@ def test_a_group_that_pops_may_share_the_queues_of_few_neighbours(clients: list[
 
     queues = [[queue for queue, _ in share or ()] for share in shares]
     assert queues == [[0, 1, 2], [2, 3], [0, 1, 3]]
-
-
-def test_settings_are_checked_and_listed(clients: list[Client]) -> None:
-    codes = [
-        set_mode(clients[0], topic="%RETRY%readers"),
-        set_mode(clients[0], topic="nothing"),
-        set_mode(clients[0], consumer_group="a b"),
-        set_mode(clients[0]),
-    ]
-    answer = clients[0].call(402)
-
-    assert codes == [16, 17, 26, 0]
-    body = decode_body(MessageRequestModeSerializeWrapper, answer.body)
-    assert body is not None
-    assert (body.message_request_mode_map or {})["orders"]["readers"].mode == "POP"
 
 
 def test_queues_of_other_brokers_are_asked_for_and_shared_as_well(

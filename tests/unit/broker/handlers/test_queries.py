@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.messages import decode_body
-from rocketwire.messages.queries import QueryConsumeQueueResponseBody
 from tests.support.broker import START, BrokerAtHand, Client, bodies
 
 
@@ -41,23 +39,3 @@ def query(client: Client, key: str, **changes: object) -> list[bytes]:
 def test_tags_are_searched_on_demand(client: Client) -> None:
     assert query(client, "T1", indexType="T") == [b"1", b"3"]
     assert query(client, "T1") == []
-
-
-def test_the_entries_of_a_queue_are_listed(client: Client) -> None:
-    fields: dict[str, object] = {"topic": "orders", "queueId": 0, "index": 1, "count": 10}
-
-    body = decode_body(QueryConsumeQueueResponseBody, client.call(321, fields).body or b"")
-
-    assert body is not None
-    assert (body.min_queue_index, body.max_queue_index) == (0, 3)
-    assert len(body.queue_data or ()) == 2
-    assert not any(item.eval for item in body.queue_data or ())  # nobody's filter was asked for
-    nothing = client.call(321, {**fields, "index": 99})
-    assert (nothing.code, nothing.body) == (0, None)
-    assert nothing.remark == "Index 99 of 0@orders is not exist!"
-    unused = client.call(321, {**fields, "queueId": 3})
-    assert (unused.code, unused.remark) == (1, "3@orders is not exist!")
-    offline = client.call(321, {**fields, "consumerGroup": "nobody"})
-    assert b'"filterData":"nobody@orders is not online!"' in (offline.body or b"")
-    missing = client.call(321, {**fields, "topic": "missing"})
-    assert (missing.code, missing.remark) == (1, "0@missing is not exist!")

@@ -71,21 +71,6 @@ def test_replies_need_not_be_stored() -> None:
     assert home.broker.store.put_count == 0
 
 
-def test_a_requester_that_is_silent_or_gone_is_an_error() -> None:
-    home = BrokerAtHand()
-    asker, replier = requester(home), home.connect()
-
-    silent = reply(replier)
-    home.pass_time(9_999)
-    assert replier.answer_to(silent) is None
-    home.pass_time(1)
-    gone = reply(replier)
-    asker.close()
-
-    assert answered(replier, silent).code == 1
-    assert answered(replier, gone).code == 1
-
-
 def test_a_one_way_reply_is_not_answered() -> None:
     home = BrokerAtHand()
     asker, replier = requester(home), home.connect()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tests.support.broker import BrokerAtHand, bodies, messages
 
 if TYPE_CHECKING:
@@ -39,27 +37,6 @@ def _decision(offset: int, position: int, decision: int) -> dict[str, object]:
     }
 
 
-def test_a_committed_message_comes_once_to_those_who_wait_for_it() -> None:
-    client = BrokerAtHand().connect()
-    send_half(client)
-    waiting = client.pull(queue=3, hold=15_000)
-
-    assert end(client, COMMIT).code == 0
-    assert end(client, COMMIT).code == 0
-
-    answer = client.answer_to(waiting)
-    assert answer is not None
-    [message] = messages(answer)
-    properties = message.properties or {}
-    half = messages(client.pulled(topic=HALF))[0]
-    assert (message.body, message.flag, message.sys_flag) == (b"body", 7, 8)
-    assert message.prepared_transaction_offset == half.commit_log_offset
-    assert properties["TRAN_MSG"] == "true"
-    assert properties["__transactionId__"] == "KEY1"
-    assert not {"REAL_TOPIC", "REAL_QID"} & properties.keys()
-    assert bodies(client.pulled(1, queue=3)) == []
-
-
 def test_a_message_that_was_given_up_can_still_be_committed_once() -> None:
     home = BrokerAtHand()
     client = home.connect()
@@ -71,33 +48,6 @@ def test_a_message_that_was_given_up_can_still_be_committed_once() -> None:
     assert end(client, COMMIT).code == 0
 
     assert bodies(client.pulled(queue=3)) == [b"body"]
-
-
-def test_a_message_that_was_rolled_back_does_not_come_whatever_is_said_later() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
-    send_half(client)
-
-    assert end(client, ROLLBACK).code == 0
-    assert end(client, COMMIT).code == 0
-    home.pass_time(90_000)
-
-    assert bodies(client.pulled(queue=3)) == []
-    assert home.broker.store.max_offset(HALF, 0) == 1
-
-
-def test_each_half_message_of_a_transaction_may_be_decided_on() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
-    send_half(client)
-    home.pass_time(60_000)
-
-    assert end(client, COMMIT, offset=0).code == 0
-    assert end(client, COMMIT, offset=2, fromTransactionCheck=True).code == 0
-
-    assert len(bodies(client.pulled(queue=3))) == 1
-    home.pass_time(60_000)
-    assert home.broker.store.max_offset(HALF, 0) == 3
 
 
 def test_a_producer_with_its_own_time_must_decide_within_it_or_wait_for_the_check() -> None:
@@ -139,13 +89,3 @@ def test_checks_of_an_open_transaction_begin_anew_and_it_stays_one() -> None:
     assert end(client, COMMIT, offset=0).code == 0
     assert end(client, COMMIT, offset=1).code == 0
     assert len(bodies(client.pulled(queue=3))) == 1
-
-
-@pytest.mark.parametrize("msg_id", ["", "no id", "7F00000100002A9F0000000000000001"])
-def test_an_id_of_no_half_message_is_an_error(msg_id: str) -> None:
-    client = BrokerAtHand().connect()
-    client.send()
-
-    answer = client.call(323, {"msgId": msg_id})
-
-    assert answer.code == 1

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.policy.pop_handle import handle_of
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand
 from tests.support.broker_pops import GROUP, Popper
-
-RETRY = f"%RETRY%{GROUP}_orders"
 
 
 @pytest.fixture
@@ -24,29 +21,6 @@ def popper(home: BrokerAtHand) -> Popper:
     return Popper(home, home.connect())
 
 
-def test_a_message_comes_again_under_its_topic_with_a_handle_of_the_retry_topic(
-    home: BrokerAtHand, popper: Popper
-) -> None:
-    popper.client.send(queue=2, body=b"0", properties={"TAGS": "A"})
-    first = popper.pop(queue=2)[0]
-    popped_at = home.now
-
-    home.pass_time(9_999)
-    assert popper.pop(queue=-1) == []
-    home.pass_time(1)
-    again = popper.pop(queue=-1)[0]
-
-    handle = handle_of(again)
-    assert (again.topic, again.body, again.reconsume_times) == ("orders", b"0", 1)
-    assert (handle.retry, handle.queue_id, handle.queue_offset) == ("1", 0, 0)
-    assert handle.real_topic("orders", GROUP) == RETRY
-    properties = again.properties or {}
-    assert properties["1ST_POP_TIME"] == str(popped_at)
-    assert properties["ORIGIN_GROUP"] == GROUP
-    assert properties["UNIQ_KEY"] == (first.properties or {})["UNIQ_KEY"]
-    assert again.born_host == home.broker.store.store_host
-
-
 def test_redeliveries_are_counted_and_never_end(home: BrokerAtHand, popper: Popper) -> None:
     popper.client.send()
     popper.pop()
@@ -59,18 +33,6 @@ def test_redeliveries_are_counted_and_never_end(home: BrokerAtHand, popper: Popp
     assert counts == list(range(1, 21))
 
 
-def test_an_acknowledged_redelivery_does_not_come_again(home: BrokerAtHand, popper: Popper) -> None:
-    popper.client.send()
-    popper.pop()
-    home.pass_time(10_000)
-
-    answer = popper.settle(200051, popper.pop(queue=-1)[0])
-    home.pass_time(60_000)
-
-    assert answer.code == 0
-    assert popper.pop(queue=-1) == []
-
-
 def test_a_waiting_pop_gets_the_redelivery_at_once(home: BrokerAtHand, popper: Popper) -> None:
     popper.client.send()
     popper.pop()
@@ -79,16 +41,6 @@ def test_a_waiting_pop_gets_the_redelivery_at_once(home: BrokerAtHand, popper: P
     home.pass_time(10_000)
 
     assert popper.client.answer_to(number) is not None
-
-
-def test_groups_have_redeliveries_of_their_own(home: BrokerAtHand, popper: Popper) -> None:
-    popper.client.send()
-    popper.pop()
-    popper.pop(consumerGroup="others")
-
-    home.pass_time(10_000)
-
-    assert len(popper.pop(queue=-1)) == len(popper.pop(queue=-1, consumerGroup="others")) == 1
 
 
 def test_deleted_topics_and_groups_have_no_redeliveries(home: BrokerAtHand, popper: Popper) -> None:

@@ -35,27 +35,6 @@ def send_half(
     return client.send(body=body, queue=3, properties=properties, f=4, g=born)
 
 
-def test_a_half_message_lies_in_its_topic_and_nowhere_else() -> None:
-    client = producer(BrokerAtHand())
-
-    answer = send_half(client, DELAY="3")
-
-    fields = answer.ext_fields or {}
-    assert answer.code == 0
-    assert fields["queueId"] == "3"
-    assert fields["queueOffset"] == "0"
-    assert fields["transactionId"] == "KEY1"
-    assert bodies(client.pulled(queue=3)) == []
-    [half] = messages(client.pulled(topic=HALF))
-    properties = half.properties or {}
-    assert half.sys_flag == 0
-    assert fields["msgId"] == f"7F00000100002A9F{half.commit_log_offset:016X}"
-    assert properties["REAL_TOPIC"] == "orders"
-    assert properties["REAL_QID"] == "3"
-    assert properties["__transactionId__"] == "KEY1"
-    assert "DELAY" not in properties
-
-
 def test_transactions_may_be_refused() -> None:
     client = producer(BrokerAtHand(reject_transactions=True))
 

@@ -72,48 +72,6 @@ async def server() -> AsyncGenerator[BrokerServer]:
         yield server
 
 
-async def test_all_requests_of_a_connection_are_answered(server: BrokerServer) -> None:
-    async with connected(server) as stream:
-        await stream.send_all(b"".join(map(a_send, range(200))))
-        found = await answers(stream, 200)
-
-    assert [command.opaque for command in found] == list(range(200))
-    assert [(command.ext_fields or {})["queueOffset"] for command in found] == [
-        str(index) for index in range(200)
-    ]
-
-
-async def test_a_pull_that_waits_is_answered_by_the_send_of_another(server: BrokerServer) -> None:
-    async with connected(server) as reader, connected(server) as writer:
-        await writer.send_all(a_send(1))
-        await answers(writer, 1)
-        await reader.send_all(a_pull(2, 1, hold=60_000) + GET_CONFIG)
-        (config,) = await answers(reader, 1)
-        await writer.send_all(a_send(3, b"new"))
-        (pulled,) = await answers(reader, 1)
-
-    assert (config.opaque, pulled.opaque) == (1, 2)
-    assert b"new" in (pulled.body or b"")
-
-
-async def test_a_pull_that_waits_ends_at_its_time(server: BrokerServer) -> None:
-    async with connected(server) as stream:
-        await stream.send_all(a_send(1) + a_pull(2, 1, hold=50))
-        _, pulled = await answers(stream, 2)
-
-    assert pulled.code == 19
-
-
-async def test_what_is_not_the_protocol_ends_its_connection_alone(server: BrokerServer) -> None:
-    async with connected(server) as bad, connected(server) as good:
-        await bad.send_all(GET_CONFIG + b"GET / HTTP/1.1\r\n\r\n")
-        await answers(bad, 1)
-        with trio.fail_after(60):
-            assert await bad.receive_some() == b""
-        await good.send_all(GET_CONFIG)
-        await answers(good, 1)
-
-
 async def test_a_peer_that_does_not_read_is_closed(server: BrokerServer) -> None:
     async with connected(server) as stream:
         for index in range(8):

@@ -8,12 +8,11 @@ from rocketwire.errors import IllegalValueError
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.storage.filters import EVERYTHING, Filter, compiled, filter_of, select
+from rocketwire_broker.storage.filters import EVERYTHING, compiled, filter_of, select
 from rocketwire_broker.storage.message import Message
 from rocketwire_broker.storage.queue import Queue
 
 HOST = Host(b"\x7f\0\0\x01", 10911)
-TAGGED = filter_of(subscription_data("orders", "T1", version=0))
 
 
 def alternating(count: int) -> Queue:
@@ -34,35 +33,12 @@ def test_without_a_filter_messages_follow_each_other() -> None:
     assert (found.offsets, found.next_offset) == ([1, 2, 3], 4)
 
 
-@pytest.mark.parametrize("wanted", [EVERYTHING, TAGGED], ids=["all", "tag"])
-def test_one_message_is_returned_whatever_its_size(wanted: Filter) -> None:
-    found = select(alternating(5), 1, wanted, count=3, max_bytes=1, max_filtered=800)
-
-    assert found.offsets == [1]
-
-
-def test_tags_choose_messages_until_there_are_enough() -> None:
-    found = select(alternating(80), 0, TAGGED, count=32, max_bytes=1 << 20, max_filtered=800)
-
-    assert len(found.records) == 32
-    assert found.offsets[-1] == 63
-    assert 64 <= found.next_offset <= 65
-
-
 def test_no_more_messages_are_looked_at_than_the_limit() -> None:
     nothing = filter_of(subscription_data("orders", "T9", version=0))
 
     found = select(alternating(100), 0, nothing, count=8, max_bytes=1 << 20, max_filtered=50)
 
     assert (found.records, found.next_offset) == ([], 50)
-
-
-def test_expressions_choose_messages_by_their_properties() -> None:
-    wanted = filter_of(subscription_data("orders", "a > 2", expression_type="SQL92", version=0))
-
-    found = select(alternating(5), 0, wanted, count=8, max_bytes=1 << 20, max_filtered=50)
-
-    assert (found.offsets, found.next_offset) == ([3, 4], 5)
 
 
 @pytest.mark.parametrize(

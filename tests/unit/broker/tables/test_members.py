@@ -35,13 +35,6 @@ def members() -> Members:
     return members
 
 
-def test_a_new_member_and_another_set_of_topics_are_changes(members: Members) -> None:
-    assert not members.join(consumer("orders"), member(1))
-    assert not members.join(consumer("orders", version=2, tags="a"), member(1))
-    assert members.join(consumer("orders"), member(2))
-    assert members.join(consumer("orders", "others"), member(1))
-
-
 def test_the_newest_version_of_a_subscription_stays(members: Members) -> None:
     members.join(consumer("orders", version=5, tags="new"), member(1))
     members.join(consumer("orders", version=4, tags="old"), member(2))
@@ -53,24 +46,6 @@ def test_the_newest_version_of_a_subscription_stays(members: Members) -> None:
     assert group.client_ids() == ["client-1", "client-2"]
     assert group.find("client-2") is not None
     assert group.find("client-3") is None
-
-
-def test_a_lost_connection_leaves_all_groups(members: Members) -> None:
-    members.produce("producers", member(1))
-
-    assert members.lost(1) == ["readers"]
-    assert members.lost(1) == []
-    assert members.online("readers") is None
-    assert members.producers_of("producers") == {}
-
-
-def test_a_client_leaves_the_groups_that_it_names(members: Members) -> None:
-    members.produce("producers", member(1))
-
-    assert not members.leave(1, None, "producers")
-    assert members.producer("client-1") is None
-    assert members.leave(1, "readers", None)
-    assert not members.leave(1, "readers", None)
 
 
 def test_silent_members_are_those_without_a_late_heartbeat(members: Members) -> None:

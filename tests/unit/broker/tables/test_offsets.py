@@ -14,15 +14,6 @@ def offsets() -> Offsets:
     return offsets
 
 
-def test_an_offset_is_known_by_group_topic_and_queue(offsets: Offsets) -> None:
-    assert offsets.get("readers", "orders", 0) == 5
-    assert offsets.get("readers", "orders", 1) is None
-    assert offsets.get("others", "orders", 0) is None
-    assert offsets.table() == {"orders@readers": {0: 5}}
-    assert (offsets.topics_of("readers"), offsets.groups_of("orders")) == (["orders"], ["readers"])
-    assert (offsets.version.counter, offsets.version.timestamp) == (1, 8)
-
-
 def test_a_queue_beyond_all_limits_has_no_offset(offsets: Offsets) -> None:
     for queue_id in (-1, 65_536):
         offsets.commit("readers", "orders", queue_id, 5, now=8)
@@ -38,23 +29,6 @@ def test_a_reset_is_pending_until_it_was_taken(offsets: Offsets) -> None:
     assert offsets.take_reset("readers", "orders", 0) == 2
     assert offsets.take_reset("readers", "orders", 0) is None
     assert offsets.get("readers", "orders", 0) == 2
-
-
-def test_offsets_go_with_their_group_or_topic(offsets: Offsets) -> None:
-    offsets.commit("readers", "others", 0, 1, now=8)
-    offsets.delete_topic("orders")
-    assert offsets.table() == {"others@readers": {0: 1}}
-
-    offsets.delete_group("readers")
-    assert offsets.table() == {}
-
-
-def test_offsets_are_copied_to_another_group(offsets: Offsets) -> None:
-    offsets.clone("readers", "copies", "orders")
-    offsets.clone("readers", "copies", "missing")
-    offsets.commit("readers", "orders", 0, 6, now=9)
-
-    assert offsets.of("copies", "orders") == {0: 5}
 
 
 def test_the_place_of_the_next_pull_is_not_the_committed_offset(offsets: Offsets) -> None:

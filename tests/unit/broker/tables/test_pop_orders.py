@@ -2,34 +2,13 @@
 
 from __future__ import annotations
 
-from rocketwire_broker.tables.pop_orders import STALE, UNKNOWN, PopOrders
+from rocketwire_broker.tables.pop_orders import PopOrders
 
 QUEUE = ("group", "topic", 0)
 
 
-def test_only_the_last_pop_can_be_acknowledged_and_only_its_messages() -> None:
-    orders = PopOrders()
-    orders.record_pop(QUEUE, [5, 7], 1_000, 100, None)
-
-    assert orders.acknowledge(QUEUE, 5, 999) == STALE
-    assert orders.acknowledge(QUEUE, 6, 1_000) == UNKNOWN
-    assert orders.acknowledge(QUEUE, 7, 1_000) == 5
-    assert orders.acknowledge(QUEUE, 5, 1_000) == 8
-
-
 def test_an_acknowledgement_without_a_pop_moves_behind_it() -> None:
     assert PopOrders().acknowledge(QUEUE, 4, 1) == 5
-
-
-def test_a_queue_is_blocked_until_the_last_message_is_visible() -> None:
-    orders = PopOrders()
-    orders.record_pop(QUEUE, [0, 1], 1_000, 100, "a")
-    orders.change_time(QUEUE, 1, 1_000, 1_500)
-    orders.change_time(QUEUE, 1, 999, 9_000)  # of an earlier pop
-
-    assert orders.is_blocked(QUEUE, "b", 1_499)
-    assert not orders.is_blocked(QUEUE, "a", 1_000)
-    assert not orders.is_blocked(QUEUE, None, 1_500)
 
 
 def test_counts_grow_with_each_redelivery_and_stay_within_an_attempt() -> None:

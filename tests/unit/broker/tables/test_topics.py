@@ -30,48 +30,12 @@ def test_a_new_broker_has_javas_system_topics(topics: Topics) -> None:
     assert topics.changed == {}
 
 
-@pytest.mark.parametrize(("asked", "created"), [(4, 4), (16, 8), (2, 2), (0, 8)])
-def test_a_send_creates_a_topic_of_at_most_the_templates_queues(
-    topics: Topics, asked: int, created: int
-) -> None:
-    topics.create_by_send("orders", "TBW102", asked, 0, now=8)
-
-    assert queues(topics, "orders") == (created, created, 6)
-    assert list(topics.changed) == ["orders"]
-
-
-@pytest.mark.parametrize("template", ["missing", "BenchmarkTest"])
-def test_a_template_that_is_missing_or_not_inherited_creates_nothing(
-    topics: Topics, template: str
-) -> None:
-    assert topics.create_by_send("orders", template, 4, 0, now=8) is None
-    assert "orders" not in topics
-
-
-def test_the_same_topic_again_is_no_change(topics: Topics) -> None:
-    topics.put(new_topic("orders", 4), now=8)
-    version = topics.version
-    topics.put(new_topic("orders", 4), now=9)
-
-    assert topics.version == version
-    assert (version.counter, version.timestamp) == (1, 8)
-
-
 def test_a_deleted_topic_is_remembered_for_the_name_servers(topics: Topics) -> None:
     topics.put(new_topic("orders", 4), now=8)
 
     assert topics.delete("orders", now=9)
     assert not topics.delete("orders", now=9)
     assert (topics.changed, topics.removed) == ({}, {"orders"})
-
-
-def test_a_groups_topic_is_created_once(topics: Topics) -> None:
-    first = topics.create_for_group("%RETRY%g", 1, now=8, order=True)
-    again = topics.create_for_group("%RETRY%g", 3, now=9)
-
-    assert first == again
-    assert first is not None
-    assert first.order
 
 
 def test_system_topics_are_known_by_their_prefix_too(topics: Topics) -> None:

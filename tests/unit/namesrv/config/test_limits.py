@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.limits import FrameRefused, Holdings, LimitExceeded, exceeds
+from rocketwire_namesrv.config.limits import Holdings, exceeds
 from tests.support.fakes.sansio_server import Server, registration_body, replies, request
 
 if TYPE_CHECKING:
@@ -36,22 +36,6 @@ def test_who_holds_most_is_let_go_until_it_is_little_enough() -> None:
     assert (holdings.total, len(holdings)) == (15, 2)
     holdings.note(2, 0)
     assert holdings.total == 15
-
-
-@pytest.mark.parametrize(
-    ("config", "limit"),
-    [
-        (Config(frame_max_length=len(BIG) - 1), "rocketwire.frameMaxLength"),
-        (Config(header_max_length=100), "rocketwire.headerMaxLength"),
-    ],
-)
-def test_too_large_a_frame_is_refused_by_its_first_words(config: Config, limit: str) -> None:
-    outcome = Server(config).receive(BIG[:8])
-
-    assert outcome.close is not None
-    (happened,) = outcome.events
-    assert isinstance(happened, FrameRefused)
-    assert happened.limit == limit
 
 
 def test_bytes_that_are_no_frame_at_all_are_not_a_matter_of_limits() -> None:
@@ -85,35 +69,12 @@ def test_a_connection_that_is_lost_holds_nothing(begun: bytes) -> None:
     assert (server.state.holdings.total, len(server.state.holdings)) == (0, 0)
 
 
-def test_beyond_the_limit_who_holds_most_is_closed_and_nobody_else() -> None:
-    server = Server(Config(max_buffered_bytes=len(BIG)))
-    other, third = server.connect(), server.connect()
-    assert server.session.receive(BIG[:-6000], server.now).close_connections == ()
-    assert other.receive(BIG[:4000], server.now).close_connections == ()
-    outcome = third.receive(BIG[:3000], server.now)
-
-    assert outcome.close_connections == (1,)
-    (happened,) = outcome.events
-    assert isinstance(happened, LimitExceeded)
-    assert happened.limit == "rocketwire.maxBufferedBytes"
-    assert server.state.holdings.total == 7000
-    assert other.receive(BIG[4000:-3000], server.now).close_connections == ()
-
-
 def rounds(session: Session, outcome: Effects, now: float) -> list[int]:
     """How many answers came in each round."""
     counts = [len(replies(outcome.send))]
     while session.busy:
         counts.append(len(replies(session.proceed(now).send)))
     return counts
-
-
-def test_after_some_requests_their_answers_are_sent_first() -> None:
-    server = Server(Config(max_requests_in_flight=10))
-    requests = b"".join(request(106, opaque=number) for number in range(25))
-    outcome = server.session.receive(requests, server.now)
-
-    assert rounds(server.session, outcome, server.now) == [10, 10, 5]
 
 
 def test_after_a_look_at_the_whole_table_others_have_their_turn() -> None:

@@ -8,15 +8,11 @@ from typing import Any
 import pytest
 
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.limits import LimitExceeded
 from tests.support.fakes.sansio_server import (
     BROKER,
     SLAVE,
     Reply,
     Server,
-    registration_body,
-    replies,
-    request,
     topic,
 )
 from tests.support.fakes.sansio_server import version as data_version
@@ -36,33 +32,6 @@ def fields(**more: str) -> dict[str, str]:
 
 def names(server: Server) -> set[str]:
     return set(server.state.table.topics.entries)
-
-
-def test_a_refusal_is_one_occurrence_that_names_the_setting() -> None:
-    server = Server(Config(max_topics=1))
-    outcome = server.receive(request(103, fields(), registration_body(("TA", "TB"))))
-
-    (happened,) = outcome.events
-    assert isinstance(happened, LimitExceeded)
-    assert happened.limit == "rocketwire.maxTopics"
-    assert happened.text == "limit rocketwire.maxTopics=1 exceeded: 0 topics, and 2 new ones"
-    (reply,) = replies(outcome.send)
-    refused(reply, "rocketwire.maxTopics")
-
-
-@pytest.mark.parametrize("count", [2, 100])
-@pytest.mark.parametrize("packed", [False, True])
-def test_topics_of_one_registration_have_a_limit(count: int, packed: bool) -> None:
-    server = Server(Config(max_topics_per_registration=count))
-    assert server.register(topics=MANY[:count]).code == 0
-    again = data_version(1)
-    refused(
-        server.register(topics=(*MANY[:count], "Z"), data_version=again),
-        "rocketwire.maxTopicsPerRegistration",
-    )
-
-    assert names(server) == set(MANY[:count])
-    assert packed or server.register(topics=MANY[:count], data_version=again).code == 0
 
 
 def test_topics_of_a_broker_have_a_limit_over_all_its_registrations() -> None:
@@ -156,22 +125,6 @@ def test_among_many_topics_a_long_name_that_swells_the_body_is_found() -> None:
     )
 
 
-def test_filter_servers_of_a_broker_have_a_limit() -> None:
-    server = Server(Config(max_filter_servers=2))
-    assert server.register(filter_servers=["a:1", "a:2"]).code == 0
-    refused(server.register(filter_servers=["a:1", "a:2", "a:3"]), "rocketwire.maxFilterServers")
-
-
-def test_brokers_have_a_limit() -> None:
-    server = Server(Config(max_brokers=2))
-    limit = "rocketwire.maxBrokers"
-    assert server.register("a:1").code == 0
-    assert server.register("a:2", 1).code == 0
-    refused(server.register("a:3", 2), limit)
-    refused(server.register("a:1", name="b2", cluster="D"), limit)
-    assert server.register("a:1", data_version=data_version(1)).code == 0
-
-
 def test_groups_and_their_clusters_have_the_limit_of_brokers() -> None:
     server = Server(Config(max_brokers=2))
     for name, cluster in (("b1", "C"), ("b2", "C")):
@@ -209,34 +162,6 @@ def test_static_topics_have_a_limit_in_queues() -> None:
     refused(server.register(mappings={"TC": mapping(0, scope="s" * 640)}), limit)
 
 
-@pytest.mark.parametrize("size", [100, 10_000])
-def test_a_packed_registration_is_not_unpacked_beyond_the_limit(size: int) -> None:
-    server = Server(Config(inflated_max_length=size))
-    plain = b"\0\0\0\2{}" + bytes(12)  # no version, no topics, nothing of anything else
-    noise = b"".join(number.to_bytes(4, "big") for number in range(0, size * 7919, 7919))
-    full = plain + noise[: size - len(plain)]
-    assert server.ask(103, fields(compressed="true"), zlib.compress(full)).code == 0
-    refused(
-        server.ask(103, fields(compressed="true"), zlib.compress(full + b"x")),
-        "rocketwire.inflatedMaxLength",
-    )
-
-
-def test_a_packed_registration_that_swells_too_much_is_refused_whatever_its_size() -> None:
-    reply = Server().ask(103, fields(compressed="true"), zlib.compress(bytes(3_000_000)))
-
-    assert reply.code == 1
-    assert "200 times" in (reply.remark or "")
-
-
-def test_a_body_of_any_other_request_has_a_limit_of_its_own() -> None:
-    server = Server(Config(body_max_length=100))
-    refused(server.ask(322, fields(), b" " * 101), "rocketwire.bodyMaxLength")
-
-    assert "bodyMaxLength" not in (server.ask(322, fields(), b" " * 100).remark or "")
-    assert server.register(topics=MANY).code == 0
-
-
 def put(server: Server, namespace: str, key: str, value: str | None) -> Reply:
     ext = {"namespace": namespace, "key": key}
     return server.ask(100, ext if value is None else {**ext, "value": value})
@@ -256,14 +181,6 @@ def test_namespaces_items_and_characters_have_limits() -> None:
 
     assert (server.state.kv.namespaces, server.state.kv.entries) == (2, 3)
     assert server.state.kv.length == sum(map(len, ("n", "m", "b", "v", "c", "v", "a", "v")))
-
-
-def test_a_value_has_a_limit() -> None:
-    server = Server(Config(max_kv_value_length=10))
-    assert put(server, "n", "k", "v" * 10).code == 0
-    refused(put(server, "n", "k", "v" * 11), "rocketwire.maxKvValueLength")
-
-    assert server.state.kv.get("n", "k") == "v" * 10
 
 
 def test_a_limit_of_zero_is_none() -> None:

@@ -10,14 +10,12 @@ import pytest
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.events import BrokerUnregistered, RequestFailed, ResponseDropped
+from rocketwire_namesrv.events import RequestFailed
 from rocketwire_namesrv.protocol import handlers, session
 from rocketwire_namesrv.protocol.session import NOTHING
 from tests.support.fakes.sansio_server import (
     BROKER,
-    SLAVE,
     Server,
-    identity,
     registration_body,
     replies,
     request,
@@ -48,17 +46,6 @@ def raw(header: bytes, *, header_type: int = 0, body: bytes = b"") -> bytes:
     return pack(">II", 4 + len(header) + len(body), header_type << 24 | len(header)) + header + body
 
 
-def test_an_empty_server_answers_as_java_does() -> None:
-    assert Server().receive(REQUEST_106).send == ANSWER_106
-
-
-def test_a_request_in_single_bytes_is_the_same_request() -> None:
-    server = Server()
-    parts = [server.receive(bytes([byte])).send for byte in REQUEST_106]
-
-    assert parts == [b""] * (len(REQUEST_106) - 1) + [ANSWER_106]
-
-
 def test_a_started_frame_is_known_to_be_one() -> None:
     server = Server()
     server.receive(REQUEST_106[:20])
@@ -66,22 +53,6 @@ def test_a_started_frame_is_known_to_be_one() -> None:
     assert server.session.frame_started
     server.receive(REQUEST_106[20:])
     assert not server.session.frame_started
-
-
-def test_requests_are_answered_in_their_order() -> None:
-    data = b"".join(request(code, opaque=opaque) for opaque, code in enumerate((106, 9999, 206)))
-    answers = replies(Server().receive(data).send)
-
-    assert [(each.header["opaque"], each.code) for each in answers] == [(0, 0), (1, 3), (2, 0)]
-
-
-@pytest.mark.parametrize("opaque", [0, -1, -(1 << 31), (1 << 31) - 1])
-def test_the_opaque_is_echoed(opaque: int) -> None:
-    server = Server()
-
-    for code in (106, 9999):
-        (reply,) = replies(server.receive(request(code, opaque=opaque)).send)
-        assert reply.header["opaque"] == opaque
 
 
 @pytest.mark.parametrize("length", [0, 3, -1, 16_777_213])
@@ -166,10 +137,6 @@ def test_frames_behind_a_bad_one_are_not_executed() -> None:
     assert server.state.kv.get("n", "k") is None
 
 
-def test_a_binary_request_is_answered_in_json() -> None:
-    assert Server().receive(BINARY_106).send == ANSWER_106
-
-
 def test_a_binary_code_is_a_signed_number_of_sixteen_bits() -> None:
     data = bytearray(BINARY_106)
     data[8:10] = pack(">H", 40000)
@@ -194,75 +161,6 @@ def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
     plain = bytes.fromhex("01000015 0000 00 0201 fffffffe 00000001 00000000 00000000")
     outcome = server.receive(request(106, opaque=-2))
     assert outcome.send == pack(">I", 25 + len(EMPTY)) + plain + EMPTY
-
-
-def test_an_unknown_code_is_code_3_with_a_leading_blank() -> None:
-    server = Server()
-    reply = server.ask(9999)
-
-    assert (reply.code, reply.ext, reply.body) == (3, None, b"")
-    assert reply.remark == " request type 9999 not supported"
-    assert server.ask(-5).remark == " request type -5 not supported"
-
-
-@pytest.mark.parametrize("flag", [1, 3])
-def test_a_response_is_dropped(flag: int) -> None:
-    server = Server()
-    put = request(100, {"namespace": "n", "key": "k", "value": "v"}, flag=flag)
-    outcome = server.receive(put + REQUEST_106)
-
-    assert outcome.send == ANSWER_106
-    assert outcome.events == (ResponseDropped(client="127.0.0.1:50001", opaque=7),)
-    assert server.state.kv.get("n", "k") is None
-
-
-def test_a_oneway_request_is_executed_and_never_answered() -> None:
-    server = Server()
-    item = {"namespace": "n", "key": "k", "value": "v"}
-    outcome = server.receive(
-        request(100, item, flag=2) + request(9999, flag=2) + request(322, flag=2)
-    )
-
-    assert outcome.send == b""
-    assert outcome.persist_kv
-    assert server.state.kv.get("n", "k") == "v"
-
-
-def test_other_bits_of_the_flag_mean_nothing() -> None:
-    (reply,) = replies(Server().receive(request(106, flag=4)).send)
-
-    assert reply.header["flag"] == 1
-
-
-def test_a_body_nobody_asked_for_is_ignored() -> None:
-    assert Server().ask(106, {"x": "y"}, b"body").body == EMPTY
-
-
-def test_a_server_that_shuts_down_sends_away_who_can_go() -> None:
-    server = Server()
-    server.state.sends_away = True
-    item = {"namespace": "n", "key": "k", "value": "v"}
-    for code in (100, 106, 9999):
-        reply = server.ask(code, item, version=479)
-        assert (reply.code, reply.remark, reply.body) == (1500, "please go away", b"")
-
-    assert server.receive(request(100, item, flag=2)).send == b""
-    assert server.state.kv.get("n", "k") is None
-    assert server.ask(106, version=475).body == EMPTY
-
-
-@pytest.mark.parametrize("version", [0, 475, 479, 515])
-def test_a_server_that_shuts_down_gives_nobody_a_route(version: int) -> None:
-    server = Server()
-    server.register("a:1")
-    assert server.ask(105, {"topic": "TA"}, version=version).code == 0
-    server.state.shutting_down = True
-
-    for fields in ({"topic": "TA"}, {"topic": "TX"}, None):
-        reply = server.ask(105, fields, version=version)
-        assert (reply.code, reply.remark, reply.body) == (1, "name server not ready", b"")
-    assert server.ask(106, version=version).code == 0
-    assert server.register("a:2", 1).code == 0
 
 
 def test_clients_that_can_go_are_sent_away_from_routes_too() -> None:
@@ -310,29 +208,6 @@ def test_an_answer_too_large_for_a_frame_is_code_1(monkeypatch: pytest.MonkeyPat
     assert reply.body == b""
 
 
-def test_a_lost_connection_takes_its_brokers_along() -> None:
-    server = Server()
-    server.register()
-    other = server.connect()
-    server.register(SLAVE, 0, name="b2", session=other)
-    happened = server.session.lost(server.now, "idle")
-
-    assert happened[0] == BrokerUnregistered(
-        cluster="C", address=BROKER, broker_name="b1", reason="idle"
-    )
-    assert server.perms("TA") == {"b2": 6}
-    assert server.session.lost(server.now, "closed") == ()
-
-
-def test_the_loss_of_a_former_connection_does_not_touch_a_broker() -> None:
-    server = Server()
-    server.register()
-    server.register(session=server.connect())
-    server.session.lost(server.now, "closed")
-
-    assert server.perms("TA") == {"b1": 6}
-
-
 def test_who_expires_is_removed_and_its_connection_named() -> None:
     server = Server()
     server.register(heartbeatTimeoutMillis="10000")
@@ -347,43 +222,6 @@ def test_who_expires_is_removed_and_its_connection_named() -> None:
         " brokerName: b1 reason: expired",
         "unregisterBroker, remove name from brokerAddrTable OK, b1, removed from 2 topics",
         "unregisterBroker, remove cluster from clusterAddrTable C",
-    ]
-
-
-def test_brokers_are_told_of_a_smaller_id() -> None:
-    server = Server(Config(notify_min_broker_id_changed=True))
-    server.register("a:2", 2, enableActingMaster="true")
-    outcome = server.receive(
-        request(
-            103,
-            identity(address="a:1", broker_id="1", enableActingMaster="true", haServerAddr="ha1"),
-        )
-    )
-
-    ((address, command),) = outcome.notify
-    assert address == "a:2"
-    assert (command.code, command.flag, command.body) == (905, 2, None)
-    assert list((command.ext_fields or {}).items()) == [
-        ("haBrokerAddr", "ha1"),
-        ("minBrokerAddr", "a:1"),
-        ("minBrokerId", "1"),
-    ]
-
-
-def test_brokers_are_told_who_left() -> None:
-    server = Server(Config(notify_min_broker_id_changed=True))
-    first = server.connect()
-    server.register("a:0", 0, enableActingMaster="true", session=first)
-    server.register("a:1", 1, enableActingMaster="true")
-    server.register("a:2", 2, enableActingMaster="true")
-    notify = server.state.notifications(first.lost(server.now, "closed"))
-
-    assert [address for address, _ in notify] == ["a:1", "a:2"]
-    assert notify[0][1] is notify[1][1]
-    assert list((notify[0][1].ext_fields or {}).items()) == [
-        ("offlineBrokerAddr", "a:0"),
-        ("minBrokerAddr", "a:1"),
-        ("minBrokerId", "1"),
     ]
 
 

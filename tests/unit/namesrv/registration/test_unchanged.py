@@ -93,6 +93,7 @@ EVENTS = st.lists(
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @settings(deadline=None)
 @given(EVENTS, st.booleans(), st.booleans())
 def test_unchanged_topics_need_not_be_registered_again(

@@ -4,62 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_namesrv.events import ConfigItemDeleted, ConfigItemPut, NamespaceCreated
 from rocketwire_namesrv.routes.kv_config import KVConfig
-
-
-def test_an_item_that_was_put_is_found() -> None:
-    kv = KVConfig()
-    happened = kv.put("ns", "key", "v")
-
-    assert happened == [
-        NamespaceCreated(namespace="ns"),
-        ConfigItemPut(action="create new", namespace="ns", key="key", value="v"),
-    ]
-    assert kv.get("ns", "key") == "v"
-    assert kv.namespace("ns") == {"key": "v"}
-
-
-def test_an_item_is_updated_in_place() -> None:
-    kv = KVConfig({"ns": {"key": "v"}})
-
-    assert kv.put("ns", "key", "w") == [
-        ConfigItemPut(action="update", namespace="ns", key="key", value="w")
-    ]
-    assert kv.document() == {"ns": {"key": "w"}}
-
-
-def test_a_null_value_makes_a_namespace_and_nothing_else() -> None:
-    kv = KVConfig()
-    kv.put("ns", "key", None)
-
-    assert kv.get("ns", "key") is None
-    assert kv.namespace("ns") == {}
-    assert kv.document() == {"ns": {}}
-    assert kv.put("ns", "key", "v") == [
-        ConfigItemPut(action="create new", namespace="ns", key="key", value="v")
-    ]
-
-
-def test_deleting_the_last_item_keeps_the_namespace() -> None:
-    kv = KVConfig({"ns": {"key": "v"}})
-
-    assert kv.delete("ns", "key") == [ConfigItemDeleted(namespace="ns", key="key", value="v")]
-    assert kv.namespace("ns") == {}
-    assert kv.delete("ns", "key") == []
-    assert kv.delete("other", "key") == []
-
-
-def test_what_is_not_named_is_not_found() -> None:
-    kv = KVConfig({"": {"": "empty"}})
-
-    assert kv.get("", "") == "empty"
-    assert kv.get(None, "") is None
-    assert kv.get("", None) is None
-    assert kv.namespace(None) is None
-    assert kv.namespace("other") is None
-    assert kv.delete(None, "") == []
-    assert kv.delete("", None) == []
 
 
 def test_namespaces_and_keys_come_in_javas_order() -> None:

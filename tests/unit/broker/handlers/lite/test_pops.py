@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_lite import GROUP, Reader, light, put_group, put_parent, send
+from tests.support.broker_lite import Reader, light, put_group, put_parent, send
 
 
 @pytest.fixture
@@ -26,17 +26,6 @@ def test_more_pops_than_the_limit_may_not_wait() -> None:
 
     assert [client.answer_to(number) for number in waiting] == [None, None]
     assert reader.answer(poll=30_000).code == 209
-
-
-def test_an_attempt_gets_its_messages_again(client: Client, reader: Reader) -> None:
-    send(client, "a", "1")
-    reader.subscribe("a")
-    reader.pop(attemptId="one")
-
-    client.call(200079, {"group": GROUP, "clientId": reader.client_id})
-    assert reader.pop(attemptId="two") == []
-    client.call(200079, {"group": GROUP, "clientId": reader.client_id})
-    assert reader.pop(attemptId="one") == [b"1"]
 
 
 def test_a_lite_topic_that_was_deleted_has_nothing(

@@ -7,7 +7,7 @@ import pytest
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_lite import GROUP, PARENT, Reader, light, put_group, put_parent, send
+from tests.support.broker_lite import PARENT, Reader, light, put_group, put_parent, send
 
 
 @pytest.fixture
@@ -21,13 +21,6 @@ def home() -> BrokerAtHand:
 def queues(home: BrokerAtHand, client_id: str = "reader") -> list[str] | None:
     subscription = home.broker.lite.subscriptions.get(client_id)
     return None if subscription is None else sorted(subscription.queues)
-
-
-def test_a_change_without_names_or_action_is_ignored(home: BrokerAtHand, reader: Reader) -> None:
-    for members in ({"client_id": ""}, {"group": " "}, {"topic": None}, {"action": None}):
-        assert reader.subscribe("a", **members).code == 0
-
-    assert queues(home) is None
 
 
 def test_too_many_subscriptions_and_too_many_clients_are_refused(
@@ -47,29 +40,6 @@ def test_too_many_subscriptions_and_too_many_clients_are_refused(
     answers.append(reader.change(Action.PARTIAL_REMOVE, "a"))
 
     assert [(answer.code, answer.remark) for answer in answers] == [(2018, remark)] * 4
-
-
-def test_in_an_exclusive_group_a_client_takes_a_lite_topic_from_another_one(
-    home: BrokerAtHand, client: Client
-) -> None:
-    put_group(home, lite_sub_model="Exclusive", lite_sub_reset_offset_exclusive="true")
-    first = Reader(home, home.connect(), "first")
-    second = Reader(home, client, "second")
-    first.subscribe("a", "b")
-    send(client, "a", "1")
-    first.pop()
-    first.ack("a", 0)
-
-    second.subscribe("a")
-
-    (request,) = first.client.requests()
-    assert (request.code, request.is_oneway) == (200073, True)
-    expected = {"liteTopic": "a", "consumerGroup": GROUP, "clientId": "first"}
-    assert request.ext_fields == expected
-    assert (queues(home, "first"), queues(home, "second")) == ([light("b")], [light("a")])
-    assert second.pop() == [b"1"]  # the group begins anew
-    second.subscribe("b")
-    assert queues(home, "first") is None
 
 
 def test_only_the_broker_that_has_a_lite_topic_takes_subscriptions_to_it(

@@ -24,11 +24,6 @@ def client(home: BrokerAtHand) -> Client:
     return client
 
 
-@pytest.mark.parametrize("body", [None, b'{"acks":[]}'])
-def test_an_empty_batch_is_refused(client: Client, body: bytes | None) -> None:
-    assert client.call(BATCH, {}, body).code == 208
-
-
 # ---------------------------------------------------------------------------- in order
 
 

@@ -26,17 +26,6 @@ def notify(home: BrokerAtHand, client: Client, poll: int, **changes: object) -> 
     return client.ask(200054, {**fields, **changes})
 
 
-def test_a_notification_says_whether_there_is_a_message(home: BrokerAtHand, client: Client) -> None:
-    nothing = client.answer_to(notify(home, client, 0))
-    client.send()
-    something = client.answer_to(notify(home, client, 0))
-
-    assert nothing is not None
-    assert nothing.ext_fields == {"hasMsg": "false", "pollingFull": "false"}
-    assert something is not None
-    assert something.ext_fields == {"hasMsg": "true", "pollingFull": "false"}
-
-
 def test_a_notification_in_order_does_not_see_what_another_attempt_hides(
     home: BrokerAtHand, client: Client, popper: Popper
 ) -> None:
