@@ -56,6 +56,7 @@ async def stats(body: bytes, *others: bytes) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 async def test_the_stats_of_ninety_thousand_queues_are_read() -> None:
     body = consume_stats(90_000)
     assert len(body) < ANSWER_LIMITS.max_size
