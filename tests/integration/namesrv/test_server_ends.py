@@ -231,10 +231,14 @@ async def test_a_hangup_reloads_the_certificate_and_stops_nothing(
 async def test_a_second_signal_cuts_the_graceful_phase_short() -> None:
     config = settings(enable_shutdown_gracefully=True, shutdown_wait_time_seconds=1000)
 
+    booted = trio.Event()
+
     def on_boot(_: Listening, __: str) -> None:
+        booted.set()
         os.kill(os.getpid(), signal.SIGTERM)
 
     async def once_more() -> None:
+        await booted.wait()
         await trio.sleep(0.1)
         os.kill(os.getpid(), signal.SIGTERM)
 

@@ -92,6 +92,16 @@ async def test_connections_without_a_request_make_room(
             assert await silent.receive_some() == b""
 
 
+async def test_who_takes_too_long_is_closed(nursery: trio.Nursery) -> None:
+    port = HttpPort(open_exchange, exchange_seconds=0.05)
+    await port.start("127.0.0.1", 0)
+    nursery.start_soon(port.serve)
+
+    async with await trio.open_tcp_stream("127.0.0.1", port.listening.port) as stream:
+        await stream.send_all(b"GET / HT")
+        assert await stream.receive_some() == b""
+
+
 async def test_a_port_that_ends_closes_a_connection_that_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
