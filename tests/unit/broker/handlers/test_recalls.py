@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 
+import pytest
+
 from tests.support.broker import START, BrokerAtHand
 
 DAY = 86_400_000
@@ -11,6 +13,27 @@ DAY = 86_400_000
 
 def handle(topic: str = "orders", broker: str = "broker-a", time: object = START + 30_001) -> str:
     return base64.urlsafe_b64encode(f"v1 {topic} {broker} {time} KEY1".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("no handle", "recall handle is invalid"),
+        (handle(topic="others"), "recall failed, topic not match"),
+        (handle(broker="broker-b"), "recall failed, broker service not available"),
+        (handle(time=START), "recall failed, timestamp invalid"),
+        (handle(time=START + 3 * DAY), "recall failed, timestamp invalid"),
+        (handle(time="soon"), "recall failed, timestamp invalid"),
+    ],
+)
+def test_a_handle_of_something_else_is_refused(text: str, remark: str) -> None:
+    client = BrokerAtHand().connect()
+    client.send()
+
+    answer = client.call(370, {"topic": "orders", "recallHandle": text})
+
+    assert (answer.code, answer.remark) == (604, remark)
+    assert answer.ext_fields == {"MSG_REGION": "DefaultRegion"}
 
 
 def test_a_broker_may_refuse_all_recalls() -> None:
