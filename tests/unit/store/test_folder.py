@@ -317,3 +317,22 @@ def test_a_folder_with_an_entry_of_a_store_may_be_one(name: str, tmp_path: Path)
     (tmp_path / name).mkdir()
 
     assert may_hold_records(tmp_path)
+
+
+def test_links_count_as_files(tmp_path: Path) -> None:
+    for number in range(4):
+        (tmp_path / f"link{number}").symlink_to("/")
+
+    with pytest.raises(OverflowError, match="more than 3 files and folders"):
+        read_folder([tmp_path], max_files=3)
+
+
+def test_progress_is_reported_for_every_thousand_entries(tmp_path: Path) -> None:
+    for number in range(1000):
+        (tmp_path / f"f{number}").touch()
+    create(tmp_path, f"commitlog/{FIRST}")
+    counts: list[int] = []
+
+    read_folder([tmp_path], progress=counts.append)
+
+    assert counts == [1000]

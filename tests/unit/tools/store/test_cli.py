@@ -346,3 +346,18 @@ def test_a_key_that_also_stands_behind_the_last_message_ends_the_search(
 
     assert [json.loads(line)["keys"] for line in lines] == [["order-1"]]
     assert others.out == b""
+
+
+def test_folders_of_one_log_beside_its_root_are_one_store(
+    copy: BrokerStore, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    other = tmp_path / "second"
+    other.mkdir()
+    files = sorted((copy.root / "commitlog").iterdir())
+    files[1].rename(other / files[1].name)
+
+    lines = lines_of(capsysbinary, "messages", "--json", str(copy.root), str(other))
+    (report,) = lines_of(capsysbinary, "info", "--json", str(copy.root), str(other))
+
+    assert len(lines) == len(copy.truth.pulled)
+    assert "several paths" in report["kind"]

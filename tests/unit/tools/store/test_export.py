@@ -278,3 +278,7 @@ def test_messages_and_export_write_the_same_json(
     messages = run("messages", "--json", "--body", "text", "--columns", columns, plain.root).out
 
     assert messages == run("export", "--body", "text", "--columns", columns, plain.root).out
+
+
+def test_bodies_are_left_out_on_request(store: BrokerStore, run: Callable[..., Any]) -> None:
+    assert "body" not in json_lines(run("export", "--body", "none", store.root).out)[0]

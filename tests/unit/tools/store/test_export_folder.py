@@ -116,3 +116,13 @@ def test_processes_write_files_of_the_same_rows(
     assert names == [f"part-{number:05}.parquet" for number in range(len(names))]
     assert len(names) > 3
     assert rows_of(tmp_path / "two") == rows_of(tmp_path / "one")
+
+
+def test_a_folder_without_messages_has_a_file_with_the_columns(
+    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    run("export", *COLUMNS, "-o", f"{tmp_path}/out/", "--topic", "no-such-topic", plain.root)
+
+    table = ds.dataset(tmp_path / "out", format="parquet").to_table()
+    assert table.schema.names == COLUMNS[1].split(",")
+    assert table.num_rows == 0

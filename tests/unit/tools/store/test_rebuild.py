@@ -231,6 +231,20 @@ def test_a_topic_that_leads_out_of_the_store_gets_no_queue(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "source"]
 
 
+def test_a_missing_first_file_moves_the_start_and_queues_have_pre_blanks(
+    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    (store.root / "commitlog" / f"{0:020d}").unlink()
+    out = tmp_path / "out"
+
+    run("rebuild", out, store.root)
+
+    lost = {one.physical_offset for one in store.truth.pulled if one.physical_offset < FILE_SIZE}
+    assert_all_but(store, out, lost)
+    data = next(iter(files(out, "consumequeue/orders/0").values()))
+    assert next(consume_queue.decode_units(data)).is_pre_blank
+
+
 def test_a_cut_file_gets_its_size_again(
     store: BrokerStore, run: Callable[..., Any], tmp_path: Path
 ) -> None:

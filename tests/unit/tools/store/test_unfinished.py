@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.opened import OpenedStore
+from rocketwire_tools.store.unfinished import KeptLines
 from rocketwire_tools.store.verbs.pending import read_log
 
 if TYPE_CHECKING:
@@ -162,3 +163,14 @@ def test_messages_of_a_store_do_not_stay_in_memory(tmp_path: Path) -> None:
 
     assert kept < 400_000
     assert sum(1 for _ in work.delayed()) == 1_000
+
+
+def test_kept_lines_come_by_time_and_can_be_read_again() -> None:
+    lines = KeptLines([{"n": "first"}])
+    lines.add({"n": "later"}, 1 << 70)
+    lines.add({"n": "\ud800"}, 7, 2)
+    lines.add({"n": "before it"}, 7, 1)
+
+    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
+    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
+    assert len(lines) == 4

@@ -202,3 +202,28 @@ def test_rebuild_goes_on_without_a_configuration_file_that_is_denied(
     assert f"config_unreadable       config/{name}" in output.out.decode()
     assert (tmp_path / "out" / "config" / "topics.json").exists()
     assert (tmp_path / "out" / "config" / "consumerOffset.json").exists()
+
+
+def test_rebuild_takes_the_copy_of_a_configuration_file_that_is_denied(
+    copy: BrokerStore, tmp_path: Path, deny: Callable[[Path], None], run: Callable[..., Any]
+) -> None:
+    path = copy.root / "config" / "topics.json"
+    shutil.copy(path, path.with_name("topics.json.bak"))
+    deny(path)
+
+    run("rebuild", tmp_path / "out", copy.root, status=1)
+
+    assert (tmp_path / "out" / "config" / "topics.json").read_bytes() == (
+        path.with_name("topics.json.bak").read_bytes()
+    )
+
+
+def test_rebuild_goes_on_without_another_file_that_is_denied(
+    copy: BrokerStore, tmp_path: Path, deny: Callable[[Path], None], run: Callable[..., Any]
+) -> None:
+    (copy.root / "brokerIdentity").write_text("DefaultCluster#broker-a#1")
+    deny(copy.root / "brokerIdentity")
+
+    output = run("rebuild", "-n", tmp_path / "out", copy.root, status=1)
+
+    assert output.err.decode() == "brokerIdentity is not read: Permission denied\n"

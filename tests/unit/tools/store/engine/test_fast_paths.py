@@ -39,14 +39,15 @@ def test_a_check_says_the_same_with_and_without_fast_paths(
 
         monkeypatch.setattr(owner, name, noted)
 
-    for owner, name, value in (
+    for module, name, value in (
         (walk, "_FEWEST", 1),  # or a small store has nothing for the fast paths
         (walk, "_SAMPLE", 1 << 10),
         (checksums, "_FEWEST_COPIED", 1),
     ):
-        monkeypatch.setattr(owner, name, value)
+        monkeypatch.setattr(module, name, value)
     all_of_them = {"_walk_stretches", "_crcs_of_copies", "NamedValues", "read_into", "_are_chains"}
-    for owner in (walk, checksums, rows, QueueFiles, index_check):
+    owners: tuple[Any, ...] = (walk, checksums, rows, QueueFiles, index_check)
+    for owner in owners:
         for name in all_of_them & vars(owner).keys():
             spy(owner, name)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rocketwire_tools.store.formats import arrow_files
 from rocketwire_tools.store.formats.arrow_files import ArrowFile
 from rocketwire_tools.store.formats.arrow_rows import pa, schema_of
 
@@ -48,3 +49,15 @@ def test_a_file_that_is_given_up_does_not_get_the_rows_that_wait(compression: st
     del file
 
     assert b"topic-0" not in output.getvalue()
+
+
+def test_a_row_group_has_as_many_rows_as_its_size_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow_files, "_GROUP_SIZE", 50)
+    output = BytesIO()
+    file = ArrowFile(output, NAMES, "snappy")
+
+    for first in (0, 2, 4):
+        file.write(batch(first, is_parquet=True))
+    file.close()
+
+    assert pq.ParquetFile(BytesIO(output.getvalue())).num_row_groups > 1
