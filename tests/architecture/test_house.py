@@ -75,7 +75,6 @@ def test_no_folder_and_no_file_is_too_large() -> None:
     assert large == []
 
 
-@pytest.mark.slow
 def test_no_tracked_file_holds_a_path_of_a_machine_or_an_open_end() -> None:
     here = Path(__file__)
     found = [
@@ -89,7 +88,6 @@ def test_no_tracked_file_holds_a_path_of_a_machine_or_an_open_end() -> None:
     assert found == []
 
 
-@pytest.mark.slow
 def test_every_suppression_has_a_reason() -> None:
     bare = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[-80:]}"

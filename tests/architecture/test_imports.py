@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow  # it reads every module
-
 ROOT = Path(__file__).parents[2]
 ROOTS = {
     ROOT / "rocketwire": ROOT,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.message.stored import StoredMessage
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = pytest.mark.process
 
 LONG = "orders-of-all-shops-" + "x" * 80
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.java,
     pytest.mark.chaos,
-    pytest.mark.slow,
     pytest.mark.skipif(os.environ.get("ROCKETWIRE_CHAOS") != "long", reason="takes five minutes"),
 ]
 

@@ -22,7 +22,7 @@ from tests.support.name_servers import name_server
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.full]
+pytestmark = [pytest.mark.chaos, pytest.mark.full]
 
 GET_KV_LIST = 219
 

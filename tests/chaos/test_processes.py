@@ -20,7 +20,7 @@ from tests.support.processes import LOOPBACK, wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.process, pytest.mark.chaos, pytest.mark.slow, pytest.mark.full]
+pytestmark = [pytest.mark.process, pytest.mark.chaos, pytest.mark.full]
 
 LONG = os.environ.get("ROCKETWIRE_CHAOS") == "long"
 POINTS = range(1, 80) if LONG else (14, 33)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.process,
     pytest.mark.chaos,
-    pytest.mark.slow,
     pytest.mark.skipif(os.environ.get("ROCKETWIRE_CHAOS") != "long", reason="takes ten minutes"),
 ]
 

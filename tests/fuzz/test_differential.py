@@ -30,7 +30,6 @@ def older() -> Iterator[Oracle]:
 
 
 @pytest.mark.java
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_java_and_rocketwire_agree_or_the_difference_is_explained(
     name: str, oracle: Oracle, older: Oracle

@@ -14,7 +14,6 @@ from tests.fuzz.targets import TARGETS
 MAX_PEAK_BYTES = 32 << 20
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_target_with_damaged_seeds(name: str) -> None:
     target = TARGETS[name]
@@ -30,7 +29,6 @@ def test_target_with_damaged_seeds(name: str) -> None:
             target.read(chance.damage(data) if chance.below(10) else chance.data(200))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_target_memory_is_bounded(name: str) -> None:
     target = TARGETS[name]

@@ -21,7 +21,6 @@ def marks_of_kills(variable: str = READ) -> list[pytest.MarkDecorator]:
     """
     return [
         pytest.mark.java,
-        pytest.mark.slow,
         pytest.mark.filterwarnings("default"),  # PySpark leaves sockets to the collector
         pytest.mark.skipif(
             not os.environ.get(variable),

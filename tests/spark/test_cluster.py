@@ -17,7 +17,7 @@ from tests.support.captures.fixtures import SMALL, made
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = pytest.mark.java
 
 JOB = """
 import json

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from tests.support.foreign.tcp import Packet
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
-pytestmark = pytest.mark.slow
-
 MODES: Final = {
     "parts": {"splitSize": "150001"},
     "shares": {"mode": "exact", "shares": "3"},

@@ -126,7 +126,6 @@ def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: 
         source(path=str(folder), filter="colour == 1").reader(schema())
 
 
-@pytest.mark.slow
 def test_many_small_files_are_few_tasks(tmp_path: Path) -> None:
     packets = capture(SMALL, 7).packets
     count = len(packets) // 200

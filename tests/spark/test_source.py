@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.support.captures.fixtures import Made
 
 # what PySpark warns of, sockets left to the collector among it, is not ours to mend
-pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 Content = Counter[tuple[Any, ...]]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 # PySpark leaves sockets to the collector
-pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "store-spark.md"
 FLEET = [

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.support.java.peers import JavaPeer
 
 # PySpark leaves sockets to the collector
-pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.process,
-    pytest.mark.slow,
     pytest.mark.skipif(
         any(shutil.which(tool) is None for tool in ("gcc", "make", "taskset")),
         reason="needs gcc, make and taskset",

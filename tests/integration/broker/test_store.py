@@ -79,7 +79,6 @@ def written(address: str, queue: int) -> list[int]:
             numbers += map(int, found)
 
 
-@pytest.mark.slow
 def test_no_acknowledged_message_is_lost_doubled_or_moved_by_kills(tmp_path: Path) -> None:
     options = {"storePathRootDir": "store", "mappedFileSizeCommitLog": 1 << 16}
     acknowledged: list[dict[int, int]] = [{} for _ in range(WRITERS)]

@@ -45,7 +45,6 @@ def test_a_case_needs_no_started_server() -> None:
     assert [case.id for case in ALL if case.needs_start] == []
 
 
-@pytest.mark.slow
 @pytest.mark.process  # the limit of CPU time is for tests in one process
 async def test_our_broker_meets_every_requirement(jumping_clock: MockClock) -> None:
     async with our_broker() as server:

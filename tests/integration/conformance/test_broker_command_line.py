@@ -34,7 +34,6 @@ def test_all_cases_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(capsys.readouterr().out.splitlines()) == len(ALL)
 
 
-@pytest.mark.slow
 def test_every_case_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
     unexplained: list[str] = []
     for case in ALL:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 CASES = {case.id: case for case in ALL}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("defect", DEFECTS, ids=str)
 async def test_a_defect_is_noticed_by_its_case(defect: Defect, jumping_clock: MockClock) -> None:
     case = CASES[f"broker/{defect.case}"]

@@ -38,7 +38,6 @@ async def played(case: Case, address: Address, patience: float) -> Verdict:
 
 
 @pytest.mark.process
-@pytest.mark.slow
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) -> None:
     async with proxied(defect, server) as address:
@@ -48,7 +47,6 @@ async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) 
 
 
 @pytest.mark.process
-@pytest.mark.slow
 async def test_the_same_cases_pass_without_any_defect(server: Address) -> None:
     harmless = Defect(name="none", case="")
     verdicts: list[Verdict] = []

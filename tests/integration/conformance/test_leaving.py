@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = pytest.mark.process
 
 SHARED = "rocketwire-conformance"
 LISTS = (106, 206, 304, 311, 312, 313, 319)

@@ -24,7 +24,6 @@ def known() -> list[KnownDifference]:
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_our_name_server_meets_every_requirement(our_run: Played) -> None:
     different = {entry.case for entry in known()}
 
@@ -32,13 +31,11 @@ def test_our_name_server_meets_every_requirement(our_run: Played) -> None:
 
 
 @pytest.mark.java
-@pytest.mark.slow
 def test_javas_name_server_meets_every_requirement_of_its_profile(java_run: Played) -> None:
     assert java_run.bad() == []
 
 
 @pytest.mark.java
-@pytest.mark.slow
 def test_ours_does_what_javas_does_but_for_what_is_documented(
     java_run: Played, our_run: Played
 ) -> None:

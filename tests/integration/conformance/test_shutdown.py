@@ -22,7 +22,7 @@ from tests.support.java.cache import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = pytest.mark.process
 
 CASES = [case for case in ALL if case.id == "goaway/2"]
 AS_BEFORE = """

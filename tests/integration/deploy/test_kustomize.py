@@ -137,7 +137,6 @@ def test_kubernetes_knows_every_field(document: dict[str, Any], release: str) ->
 
 
 @pytest.mark.process
-@pytest.mark.slow
 @pytest.mark.skipif(not KUSTOMIZE, reason="neither kustomize nor kubectl is installed")
 def test_kustomize_renders_the_base() -> None:
     rendered = subprocess.run([*KUSTOMIZE, str(BASE)], capture_output=True, text=True, check=True)

@@ -127,7 +127,6 @@ def test_an_alert_uses_metrics_that_exist(
 
 
 @pytest.mark.process
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_promtool_has_no_finding() -> None:
     command = ["promtool", "check", "rules", "--lint=all", "--lint-fatal", str(RULES)]

@@ -19,7 +19,7 @@ from publishing.pages.readers import PAGES, ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = pytest.mark.process
 
 ALONE = [page for page in PAGES if runs(page) and not has_cluster(page)]
 

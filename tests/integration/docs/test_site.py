@@ -12,7 +12,6 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_the_site_has_no_warning(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="needs the extra docs")
 

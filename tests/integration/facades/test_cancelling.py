@@ -48,8 +48,6 @@ PATIENT = ProducerConfig(send_msg_timeout=PATIENCE)
 
 Operation = Callable[[], Awaitable[object]]
 
-pytestmark = pytest.mark.slow
-
 
 def patient(where: str) -> ClientConfig:
     """A client's settings with limits that a machine which stalls keeps."""

@@ -287,7 +287,6 @@ def settings(tmp_path: Path) -> str:
 
 
 @pytest.mark.process
-@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_name_server_boots_and_stops_on_a_signal(
     home: Path, settings: str, number: signal.Signals, status: int
@@ -311,7 +310,6 @@ def test_a_name_server_boots_and_stops_on_a_signal(
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_a_checkout_starts_by_the_name_of_its_folder(home: Path) -> None:
     with start(home, "-h", way=("namesrv",)) as process:
         out, err = process.communicate(timeout=DEADLINE)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pytest
 import trio
 
 from rocketwire_tools.conformance.arguments import BROKER_NUMBERS
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.java.cluster import JavaCluster
-
-pytestmark = pytest.mark.slow
 
 PATIENCE = 8.0
 QUICK = [case for case in ALL if "slow" not in case.tags]

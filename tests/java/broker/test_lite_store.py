@@ -6,8 +6,6 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-import pytest
-
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.lite import GetLiteTopicInfoResponseBody
@@ -21,8 +19,6 @@ from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pytestmark = pytest.mark.slow
 
 PARENT, GROUP = "rooms", "room-readers"
 LIGHT = f"%LMQ%${PARENT}$blue"

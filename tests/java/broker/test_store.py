@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
 import trio
 
 from rocketwire.client import ClientConfig, Message, open_client
@@ -132,7 +131,6 @@ def pop_on(address: str, earlier: list[StoredMessage]) -> list[StoredMessage]:
     return following
 
 
-@pytest.mark.slow
 def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> None:
     """After an end in order, and after a kill; the old release opens the folder, too."""
     broker = DevBroker(tmp_path / "ours", options={**OPTIONS, "storePathRootDir": "store"})

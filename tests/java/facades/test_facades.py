@@ -360,7 +360,6 @@ def test_operators_and_name_servers_are_asked(java_cluster: JavaCluster, dialect
     run(dialect, scenario)
 
 
-@pytest.mark.slow
 def test_cancelled_sends_leave_nothing_behind(java_cluster: JavaCluster, dialect: str) -> None:
     if dialect == "threads":
         pytest.skip("threads are interrupted by signals: tests/unit/sync/test_producer.py")

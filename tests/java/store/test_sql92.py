@@ -147,7 +147,6 @@ def passes(text: str, messages: list[dict[str, str]]) -> str:
 
 
 @pytest.mark.java
-@pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
 def test_random_expressions_are_accepted_and_match_as_in_java(release: str, tmp_path: Path) -> None:
     chance = random.Random(release)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")  # it has no types
 
 # PySpark leaves sockets to the collector
-pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from tests.support.processes import wait_until
 if TYPE_CHECKING:
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = pytest.mark.java
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "spark-topics.md"
 ROWS = int(os.environ.get("ROCKETWIRE_SINK_ROWS", "6000"))

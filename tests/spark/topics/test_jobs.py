@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 # PySpark leaves sockets to the collector
-pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "spark-topics.md"
 ORDERS = [("7", 10), ("8", 20), ("7", 30), ("9", 40)]

@@ -47,7 +47,7 @@ OPTIONS = {
 }
 """A broker compacts, and learns where other brokers are, within seconds."""
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = pytest.mark.java
 
 
 def topics_at(cluster: JavaCluster, release: str) -> Topics:

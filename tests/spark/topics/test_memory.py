@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
     from tests.support.java.cluster import JavaCluster
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = pytest.mark.java
 
 MESSAGES = int(os.environ.get("ROCKETWIRE_SPARK_MESSAGES", "20000"))
 MOST = 300_000

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 # PySpark leaves sockets to the collector
-pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 
 def save(frame: DataFrame, cluster: RocketMQ, topic: str | None, **options: str) -> None:

@@ -176,7 +176,6 @@ def test_values_of_megabytes_in_headers_are_read(tmp_path: Path, size: int) -> N
     assert [(row["opaque"], row["header_ok"]) for row in found] == [(1, True), (2, True)]
 
 
-@pytest.mark.slow
 def test_all_requests_that_one_connection_has_open_find_their_answers(tmp_path: Path) -> None:
     opaques = range(100_000, 100_000 + 65_535)
     asked = b"".join(map(ask, opaques))
@@ -255,7 +254,6 @@ def test_a_first_segment_that_comes_too_late_costs_its_own_frames_alone(tmp_path
     assert {row["opaque"] for row in found} >= set(range(2, 20))
 
 
-@pytest.mark.slow
 def test_bytes_of_no_frame_for_too_long_end_the_search_in_one_stream_alone(tmp_path: Path) -> None:
     _, *other = stream(bytes(40 << 20), step=MILLISECOND // 10)
     usual = stream(b"".join(ask(opaque) for opaque in range(50)), number=1, step=MILLISECOND)

@@ -82,7 +82,6 @@ class Producer:
         return ProducerData(group_name=self.group)
 
 
-@pytest.mark.slow
 async def test_every_broker_of_a_large_cluster_gets_heartbeats(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
@@ -124,7 +123,6 @@ async def test_all_brokers_of_a_large_cluster_hear_that_a_client_leaves(
         assert Code.UNREGISTER_CLIENT in codes
 
 
-@pytest.mark.slow
 async def test_a_thousand_brokers_are_connected_to() -> None:
     ask = RemotingCommand(code=Code.GET_MAX_OFFSET)
     assert MAX_CHANNELS > 1000

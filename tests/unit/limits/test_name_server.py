@@ -125,7 +125,6 @@ def test_static_topics_of_a_large_cluster_are_taken() -> None:
     assert answers_the_next_request(server)
 
 
-@pytest.mark.slow
 def test_a_thousand_groups_of_three_brokers_are_taken() -> None:
     server = Server()
     session = server.session
@@ -325,7 +324,6 @@ async def test_all_brokers_of_a_large_cluster_are_told_of_a_new_master() -> None
 # ------------------------------------------------------------------ numbers that are no settings
 
 
-@pytest.mark.slow
 def test_a_broker_with_a_hundred_thousand_topics_registers_in_parts() -> None:
     """``enableSplitRegistration`` of Java's brokers: parts of 800 topics."""
     server, every = Server(), names(100_100)

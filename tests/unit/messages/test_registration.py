@@ -291,7 +291,6 @@ def test_without_topics_there_is_nothing_to_pack(compressed: bool, version: int)
         encode_register_broker_body(body, compressed=compressed, version=version)
 
 
-@pytest.mark.slow
 def test_ten_thousand_topics_come_out_as_they_went_in() -> None:
     topics = {f"T{n}": TopicConfig(topic_name=f"T{n}", perm=n % 8) for n in range(10_000)}
     body = RegisterBrokerBody(

@@ -45,7 +45,6 @@ COMMANDS = (
 
 
 @pytest.mark.process
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_program_ends_silently_if_nobody_reads_its_output(command: tuple[str, ...]) -> None:
     program, *arguments = command

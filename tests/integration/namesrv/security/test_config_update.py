@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.support.name_servers import OurNameServer
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = pytest.mark.process
 BLACK_LIST = "Can not update config in black list."
 
 

@@ -80,7 +80,6 @@ def quiet(all_series: set[str]) -> set[str]:
 
 
 @pytest.mark.process
-@pytest.mark.slow
 @pytest.mark.parametrize("driver", ["portable", "reactor"])
 def test_T_names_leave_no_trace_but_in_answers(tmp_path: Path, driver: str) -> None:
     server = server_process.server(tmp_path, driver, rocketwire__allowConfigUpdate="true")

@@ -6,8 +6,6 @@ import ast
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import rocketwire
 import rocketwire_namesrv
 
@@ -64,7 +62,6 @@ def called(tree: ast.Module) -> set[str]:
     }
 
 
-@pytest.mark.slow
 def test_T_33246_nothing_that_starts_a_process_is_imported() -> None:
     found = {path: found for path, tree in sources() if (found := imported(tree) & STARTERS)}
 

@@ -35,7 +35,6 @@ FIELDS = identity(
 
 
 @pytest.mark.process
-@pytest.mark.slow
 @pytest.mark.parametrize("driver", ["portable", "reactor"])
 def test_T_23321_no_answer_to_any_request_holds_a_secret(tmp_path: Path, driver: str) -> None:
     options = {"rocketwire.driver": driver, "rocketwire.allowConfigUpdate": "true", **SECRETS}

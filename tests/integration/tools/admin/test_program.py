@@ -137,7 +137,6 @@ def test_an_error_is_one_line() -> None:
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_a_producer_that_is_terminated_says_so() -> None:
     process = begin("produce", "-n", "127.0.0.1:1", "-t", "T", "-v", stdin=subprocess.PIPE)
     assert process.stderr is not None
@@ -173,7 +172,6 @@ def test_who_is_interrupted_while_the_program_is_loaded_is_shown_no_traceback() 
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_a_server_that_is_not_there_is_unreachable() -> None:
     sent = end(begin("produce", "-n", "127.0.0.1:1", "-t", "T"), b"one\n")
     consumed = end(begin("consume", "-n", "127.0.0.1:1", "-t", "T", "-g", "g"))

@@ -65,7 +65,6 @@ def flows(count: int, flags: int) -> bytes:
 
 @pytest.mark.full
 @pytest.mark.process
-@pytest.mark.slow
 @pytest.mark.parametrize("flags", [2, 16], ids=["begun", "midway"])
 def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> None:
     path = tmp_path / "flows.pcap"
@@ -107,7 +106,6 @@ def test_words_that_lie_between_two_frames_cost_neither(
 
 @pytest.mark.full
 @pytest.mark.process
-@pytest.mark.slow
 def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
     path = tmp_path / "short.pcap"
     shortest = b"\0\0\0\6\0\0\0\2{}"
@@ -119,7 +117,6 @@ def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.process
-@pytest.mark.slow
 def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> None:
     path = tmp_path / "headers.pcap"
     begun = struct.pack(">II", 64_008, 64_000) + b'{"remark":"' + b"x" * 60_000
@@ -134,7 +131,6 @@ def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> Non
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_a_bomb_of_empty_records(tmp_path: Path) -> None:
     path = tmp_path / "bomb.pcap.gz"
     path.write_bytes(gzip.compress(HEAD + bytes(64 << 20), 1))

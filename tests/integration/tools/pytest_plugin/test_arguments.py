@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = pytest.mark.process
 
 INVALID = {
     "rocketmq(broker=2)": "the broker has no setting 'broker'; did you mean 'brokers'?",

@@ -16,7 +16,6 @@ PAGE = ROOT / "docs" / "guide" / "testing.md"
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_the_examples_of_the_guide_pass(run_pytest: Callable[..., pytest.RunResult]) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
 

@@ -21,7 +21,6 @@ def test_the_entry_point_names_the_plugin() -> None:
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_loading_the_plugin_imports_nothing_heavy(
     run_pytest: Callable[..., pytest.RunResult],
 ) -> None:
@@ -41,7 +40,6 @@ def test_loading_the_plugin_imports_nothing_heavy(
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_fixtures_and_markers_are_listed_with_their_meaning(
     run_pytest: Callable[..., pytest.RunResult],
 ) -> None:
@@ -54,7 +52,6 @@ def test_fixtures_and_markers_are_listed_with_their_meaning(
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_a_reply_that_fails_fails_the_test(run_pytest: Callable[..., pytest.RunResult]) -> None:
     result = run_pytest(
         """

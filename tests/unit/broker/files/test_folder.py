@@ -157,7 +157,6 @@ def test_a_delayed_message_comes_when_the_disk_has_room_again(tmp_path: Path) ->
 # ---------------------------------------------------------------------------- kill -9
 
 
-@pytest.mark.slow
 def test_no_acknowledged_message_is_lost_at_any_step(tmp_path: Path) -> None:
     """The process is killed at each system call; half of the bytes of that call are written."""
     calls = 0

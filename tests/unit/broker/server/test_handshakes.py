@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from rocketwire_broker.server.server import BrokerServer
 
-pytestmark = pytest.mark.slow
-
 GET_CONFIG = encode(RemotingCommand(code=26, opaque=1))
 LARGE = 3 << 20
 V1 = b"PROXY TCP4 192.0.2.1 192.0.2.2 4660 10911\r\n"

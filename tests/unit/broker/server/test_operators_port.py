@@ -13,8 +13,6 @@ from rocketwire_broker.server.operators_port import OperatorsPort
 from rocketwire_broker.server.programs import open_broker
 from rocketwire_namesrv.runtime.sockets import BindError
 
-pytestmark = pytest.mark.slow
-
 
 async def get(port: OperatorsPort, path: str) -> tuple[int, str]:
     """The status and the body of a document."""

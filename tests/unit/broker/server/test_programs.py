@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-import pytest
 import trio
 
 from rocketwire.client import (
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_broker.server.server import BrokerServer
-
-pytestmark = pytest.mark.slow
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 import trio
 
 from rocketwire.client.admin import open_admin
@@ -12,8 +11,6 @@ from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.processes import free_ports
-
-pytestmark = pytest.mark.slow
 
 
 async def test_a_broker_is_ready_when_a_name_server_knows_it() -> None:

@@ -328,13 +328,11 @@ def send_to_topics(it: Telemetry, topics: int) -> dict[str | None, int]:
     return {series.get("messaging.destination.name"): count for series, count in points}
 
 
-@pytest.mark.slow
 def test_a_thousand_topics_have_series_of_their_own() -> None:
     counts = send_to_topics(Telemetry(), 1000)
     assert counts == {f"T{number}": 1 for number in range(1000)}
 
 
-@pytest.mark.slow
 def test_topics_beyond_the_limit_are_counted_together() -> None:
     it = Telemetry()
     counts = send_to_topics(it, MAX_SERIES + 100)

@@ -97,7 +97,6 @@ def test_topics_that_occur_twice_are_one() -> None:
     assert settings(understood(twice)) == names
 
 
-@pytest.mark.slow
 @given(TABLES, st.binary(max_size=8), st.integers(0, 400), st.integers(1, 400))
 def test_any_packed_body_is_read_or_refused_the_same_in_chunks(
     topics: dict[str, int], damage: bytes, at: int, size: int

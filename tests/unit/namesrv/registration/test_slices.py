@@ -75,7 +75,6 @@ def register(server: Server, body: bytes, steps: list[Step]) -> None:
     assert [reply.code for reply in replies(outcome.send)] == [0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make", [body_of, packed])
 @pytest.mark.parametrize("count", [FEW, len(TOPICS)])
 def test_no_step_of_a_registration_does_much(

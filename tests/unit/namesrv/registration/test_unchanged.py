@@ -92,7 +92,6 @@ EVENTS = st.lists(
 )
 
 
-@pytest.mark.slow
 @pytest.mark.full
 @settings(deadline=None)
 @given(EVENTS, st.booleans(), st.booleans())

@@ -84,7 +84,6 @@ def test_the_memory_of_large_blocks_goes_back() -> None:
     assert resident("told") < resident("untold") - 8 * 1024
 
 
-@pytest.mark.slow
 def test_the_collector_does_not_look_at_what_stays() -> None:
     thresholds = gc.get_threshold()
     gc.unfreeze()

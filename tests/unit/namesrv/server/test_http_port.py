@@ -16,8 +16,6 @@ from rocketwire_namesrv.server.http_port import HttpPort
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-pytestmark = pytest.mark.slow
-
 
 def respond(path: str, query: Mapping[str, str]) -> Document:
     if path == "/fault":

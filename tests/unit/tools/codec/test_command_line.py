@@ -64,7 +64,6 @@ def examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_the_examples_of_the_guide_print_what_stands_under_them(tmp_path: Path) -> None:
     shown = examples()
     assert len(shown) >= 5
@@ -74,7 +73,6 @@ def test_the_examples_of_the_guide_print_what_stands_under_them(tmp_path: Path) 
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_who_stops_reading_ends_the_program_silently() -> None:
     done = shell("rocketwire-codec decode | head -1", stdin=f"{FRAME.hex()}\n".encode() * 20_000)
 
@@ -83,7 +81,6 @@ def test_who_stops_reading_ends_the_program_silently() -> None:
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_every_line_is_answered_before_the_next_one_comes() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "rocketwire_tools.codec", "decode"],
@@ -102,7 +99,6 @@ def test_every_line_is_answered_before_the_next_one_comes() -> None:
 
 
 @pytest.mark.process
-@pytest.mark.slow
 def test_no_sub_command_brings_an_event_loop() -> None:
     script = (
         "import sys; from rocketwire_tools.codec.__main__ import main; main(['decode']);"
@@ -196,7 +192,6 @@ _NAMES = st.sampled_from(
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("arguments", WAYS, ids=" ".join)
 @given(texts=st.lists(_texts(), min_size=1, max_size=4))
 def test_any_line_is_answered_by_one_object(arguments: list[str], texts: list[str]) -> None:

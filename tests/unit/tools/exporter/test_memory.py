@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 
-import pytest
-
 from rocketwire_tools.exporter.exposition import gauges_text
 from rocketwire_tools.exporter.samples import Samples
 
@@ -38,7 +36,6 @@ def collection() -> Samples:
     return samples
 
 
-@pytest.mark.slow
 def test_a_series_takes_little_memory_while_its_text_is_written() -> None:
     tracemalloc.start()
     try:

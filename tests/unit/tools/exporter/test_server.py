@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 import trio
 
 from rocketwire.client import ClientConfig
 from rocketwire_tools.exporter.command_line import build_parser, options_of
 from rocketwire_tools.exporter.server import serve
-
-pytestmark = pytest.mark.slow
 
 
 async def test_a_scrape_is_answered_if_no_name_server_answers(nursery: trio.Nursery) -> None:

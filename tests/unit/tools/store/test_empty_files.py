@@ -25,7 +25,6 @@ def words(verb: str, root: Path, tmp_path: Path) -> list[object]:
     return [*verb.split(), *options.get(verb.split()[0], ()), root]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["stat", "messages", "pending", "export", "check", "rebuild"])
 def test_every_verb_ends_with_status_1(
     verb: str, copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
@@ -36,7 +35,6 @@ def test_every_verb_ends_with_status_1(
 
 
 @pytest.mark.process
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["stat"])
 def test_several_processes_end_with_status_1(
     verb: str, copy: BrokerStore, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch

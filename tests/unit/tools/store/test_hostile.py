@@ -240,7 +240,6 @@ def hostile(
     shutil.rmtree(folder)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
 def test_a_verb_ends_in_bounded_memory_and_leaves_the_terminal_as_it_is(
     verb: tuple[str, ...], hostile: Path

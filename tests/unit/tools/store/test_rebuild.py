@@ -267,7 +267,6 @@ def test_a_cut_file_gets_its_size_again(
     assert (out / "commitlog" / path.name).stat().st_size == FILE_SIZE
 
 
-@pytest.mark.slow
 def test_timers_whose_files_have_another_size_get_the_right_one(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -288,7 +287,6 @@ def test_timers_whose_files_have_another_size_get_the_right_one(
     assert report["timers_damaged"] >= 3
 
 
-@pytest.mark.slow
 def test_a_damaged_timer_log_is_copied_and_counted(run: Callable[..., Any], tmp_path: Path) -> None:
     root = unpack(CURRENT, "timers", tmp_path / "source").root
     assert json.loads(run("rebuild", "--json", tmp_path / "1", root).out)["timers_damaged"] == 0

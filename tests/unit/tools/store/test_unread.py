@@ -31,7 +31,6 @@ def words(verb: str, root: Path, tmp_path: Path) -> list[object]:
     return [verb, *options.get(verb, ()), *before.get(verb, ()), root]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_folder_of_a_queue_that_is_denied_ends_no_verb(
     verb: str,

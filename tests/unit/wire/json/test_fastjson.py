@@ -136,7 +136,6 @@ def test_what_asks_for_too_much_is_refused_before_it_costs(name: str) -> None:
     assert peak < 32 << 20
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", [b'"', b"'", b"{1:", b'{1:"', b"/*", b"//", b" ", b"\\", b"[1,'',"]
 )
@@ -159,7 +158,6 @@ def test_the_largest_registration_is_within_the_default_limits() -> None:
     assert topics * 200 < DEFAULT_LIMITS.max_size
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", ['{"a":0L}' + " " * 4_194_304, '{"a":[%s0L]}' % ("0," * 262_144)])
 def test_of_what_is_not_strict_json_less_is_read(text: str) -> None:
     with pytest.raises(LimitExceededError) as caught:
@@ -237,7 +235,6 @@ def test_all_queues_that_fit_a_frame_are_read_of_an_answer() -> None:
     assert len(read) == 160_000
 
 
-@pytest.mark.slow
 def test_all_offsets_that_fit_a_frame_are_read_of_an_answer() -> None:
     row = b'"a-topic-%d@a-group-%d":{0:%d,1:%d,2:%d,3:%d}'
     table = b",".join(row % (n, n, n, n * 9, n * 99, n * 999) for n in range(220_000))

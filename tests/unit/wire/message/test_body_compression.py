@@ -112,7 +112,6 @@ def bomb(kind: CompressionType) -> bytes:
     return compress_body(bytes(1 << 22), kind) * 64
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_bomb_is_refused_in_little_memory(kind: CompressionType) -> None:
     data = bomb(kind)
@@ -189,7 +188,6 @@ def test_a_zstd_frame_that_wants_too_much_history_is_refused() -> None:
         decompress_body(data, CompressionType.ZSTD, max_size=ROOM)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 5, 19, 20, 21, 22])
 def test_zstd_bodies_of_every_level_are_read(level: int) -> None:
     body = bytes(range(256)) * 4

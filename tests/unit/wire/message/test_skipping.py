@@ -130,7 +130,6 @@ def test_a_message_that_is_cut_short_is_named(length: int) -> None:
     assert skipped.queue_offset == (7 if length >= 28 else None)
 
 
-@pytest.mark.slow
 def test_as_many_messages_are_read_as_fit_the_limit_of_all_bodies() -> None:
     data = b"".join(packed(number, 2_000_000) for number in range(40))
     taken: list[int] = []

@@ -62,7 +62,6 @@ def test_the_first_segment_may_be_captured_last_without_any_syn(
     assert len(starts) * 1000 == row["time_ns"] == row["end_time_ns"]
 
 
-@pytest.mark.slow
 def test_a_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
     usual: Made, tmp_path: Path
 ) -> None:
@@ -106,7 +105,6 @@ OTHER_KINDS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chunk_size", [1 << 20, 16 << 20])
 @pytest.mark.parametrize("kind", OTHER_KINDS, ids=str)
 def test_captures_that_were_put_one_behind_the_other_are_read_as_one(

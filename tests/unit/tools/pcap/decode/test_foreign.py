@@ -107,7 +107,6 @@ def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **kind:
     return paths
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("profile", PROFILES)
@@ -121,7 +120,6 @@ def test_every_column_of_every_frame_is_the_truth(
 
 
 @pytest.mark.chaos
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 2 + LONGER))
 def test_it_is_the_truth_whatever_the_seed(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "foreign.pcap"
@@ -134,7 +132,6 @@ def test_it_is_the_truth_whatever_the_seed(seed: int, tmp_path: Path) -> None:
                 assert NONE == differences(traffic.truth, rows), (profile, name, mode)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_it_is_the_truth_in_every_kind_of_file(kind: str, tmp_path: Path) -> None:
     unit = 1 if FILES[kind].get("nanoseconds") else 1000

@@ -49,7 +49,6 @@ def careful(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-@pytest.mark.slow
 def test_a_frame_that_is_lost_takes_no_other_with_it(
     packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
@@ -65,7 +64,6 @@ def test_a_frame_that_is_lost_takes_no_other_with_it(
         assert changed.total() <= 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.3])
 def test_half_a_frame_that_is_lost_takes_no_other_with_it(
     share: float, packets: list[Packet], tmp_path: Path, *, careful: bool

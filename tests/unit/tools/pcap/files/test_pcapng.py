@@ -159,7 +159,6 @@ def test_a_block_that_is_larger_than_the_file_is_not_all_there(tmp_path: Path) -
     source.close()
 
 
-@pytest.mark.slow
 def test_millions_of_sections_take_no_time_for_each_other(tmp_path: Path) -> None:
     path = tmp_path / "sections.pcapng"
     one = section() + interface() + packet()

@@ -99,7 +99,6 @@ def test_a_part_that_looks_at_nothing_in_front_of_it_still_finds_where_frames_be
     assert sum((parts - whole).values()) <= 8  # segments sent again right behind a cut
 
 
-@pytest.mark.slow
 def test_frames_that_begin_in_front_of_the_last_part_end_in_the_next_file(tmp_path: Path) -> None:
     packets = capture(LARGE, 6).packets
     whole = save(tmp_path / "whole.pcap", packets)

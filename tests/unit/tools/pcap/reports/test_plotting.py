@@ -63,7 +63,6 @@ def test_percentiles_of_classes_are_within_a_class_of_the_truth() -> None:
     assert percentile(counts, 99) == pytest.approx(10.6, rel=0.01)
 
 
-@pytest.mark.slow
 @drawn
 @pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
 def test_a_picture_is_drawn(suffix: str, magic: bytes, usual: Made, tmp_path: Path) -> None:

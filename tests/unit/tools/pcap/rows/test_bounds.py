@@ -34,7 +34,6 @@ def few_records(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.CELL", 1)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("few_records")
 def test_rows_wait_for_no_body_where_no_time_passes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -119,7 +119,6 @@ def test_the_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(
             assert planned[-1].stop == end
 
 
-@pytest.mark.slow
 def test_parts_of_other_times_and_offsets_are_left_out(
     packed_store: Callable[[str, str], BrokerStore],
     read_rows: ReadRows,

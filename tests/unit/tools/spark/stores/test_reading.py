@@ -36,7 +36,6 @@ def exported(root: Path, out: Path, *arguments: str, fields: Sequence[str] = EVE
     return [row | {"store": str(root)} for row in rows]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("release", "kind"), PACKED)
 def test_parts_of_any_size_give_the_rows_of_the_command(
     packed_store: Callable[[str, str], BrokerStore],
@@ -55,7 +54,6 @@ def test_parts_of_any_size_give_the_rows_of_the_command(
         assert rows == [{name: row[name] for name in WITHOUT_STATE} for row in expected]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("damage", [name for name in DAMAGE if name != "remove_log"])
 def test_a_damaged_log_gives_the_rows_of_the_command_too(
     read_rows: ReadRows, tmp_path: Path, damage: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +13,6 @@ from rocketwire_tools.store.formats.arrow_properties import PROPERTY_COLUMNS, Pr
 PIECES = [b"TAGS", b"KEYS", b"UNIQ_KEY", b"a", b" ", "\u3000ü".encode(), b"\1", b"\1", b"\2"]
 
 
-@pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join), max_size=6))
 def test_arrays_have_what_each_text_says(texts: list[bytes]) -> None:
     properties = [decode_properties(decode_utf8(text)) for text in texts]

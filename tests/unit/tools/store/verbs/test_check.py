@@ -31,7 +31,6 @@ def json_of(
     return status, lines, summary
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("release", "kind"), PACKED)
 def test_the_store_of_a_broker_is_whole(
     release: str, kind: str, packed_store: Callable[[str, str], BrokerStore]

@@ -70,7 +70,6 @@ def test_timed_messages_are_those_that_the_broker_counts(
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pop", "popkv"])
 def test_popped_messages_without_acknowledgement_are_those_that_the_broker_hides(
     kind: str,

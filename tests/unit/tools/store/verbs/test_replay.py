@@ -47,7 +47,6 @@ def expected(store: BrokerStore) -> int:
     return sum(pulled.topic in store.truth.topics for pulled in store.truth.pulled)
 
 
-@pytest.mark.slow  # the first to import what the command needs
 def test_a_report_counts_what_was_sent_and_what_was_sent_before(
     cluster: StoringCluster, copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
 ) -> None:
