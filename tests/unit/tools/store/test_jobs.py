@@ -64,9 +64,9 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=" ".join,
 )
 def test_processes_give_what_one_gives(
-    words: tuple[str, ...], plain: BrokerStore, run: Callable[..., Any]
+    words: tuple[str, ...], copy: BrokerStore, run: Callable[..., Any]
 ) -> None:
-    assert run(*words, "--jobs", "2", plain.root).out == run(*words, plain.root).out
+    assert run(*words, "--jobs", "2", copy.root).out == run(*words, copy.root).out
 
 
 @pytest.mark.process
@@ -96,9 +96,9 @@ def broken_work(arguments: Namespace, _: LogScan) -> Iterator[int]:
     [(False, OSError, "the disk is broken"), (True, ChildProcessError, "has ended by itself")],
 )
 def test_a_process_that_fails_ends_the_work(
-    ends: bool, error: type[Exception], text: str, plain: BrokerStore
+    ends: bool, error: type[Exception], text: str, copy: BrokerStore
 ) -> None:
-    scan = LogScan(files=read_folder([plain.root]).commit_log)
+    scan = LogScan(files=read_folder([copy.root]).commit_log)
 
     with pytest.raises(error, match=text):
         list(jobs.results(Namespace(jobs=2, ends=ends), [scan], broken_work))
@@ -133,11 +133,11 @@ def wait_until_alone(group: int) -> None:
 
 
 @pytest.mark.process
-def test_a_reader_that_has_read_enough_ends_the_command_in_silence(plain: BrokerStore) -> None:
+def test_a_reader_that_has_read_enough_ends_the_command_in_silence(copy: BrokerStore) -> None:
     reader, writer = os.pipe()
     os.close(reader)
 
-    with started(plain.root, stdout=writer) as process:
+    with started(copy.root, stdout=writer) as process:
         os.close(writer)
         _, errors = process.communicate(timeout=60)
 
@@ -147,9 +147,9 @@ def test_a_reader_that_has_read_enough_ends_the_command_in_silence(plain: Broker
 
 @pytest.mark.process
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_no_process_is_left_after_a_signal(number: int, plain: BrokerStore) -> None:
+def test_no_process_is_left_after_a_signal(number: int, copy: BrokerStore) -> None:
     reader, writer = os.pipe()  # which gets full, so that the command waits
-    with started(plain.root, stdout=writer) as process:
+    with started(copy.root, stdout=writer) as process:
         os.close(writer)
         os.read(reader, 1)
         if number == signal.SIGINT:
