@@ -57,8 +57,11 @@ async def fill(
                     await client.brokers.update_consumer_offset(address, group, queue, 1)
 
 
-def broker_of(cluster: JavaCluster, version: str) -> JavaBroker:
-    return cluster.master if version == CURRENT else cluster.broker("old", version=OLD)
+def broker_of(cluster: JavaCluster, version: str, scrape: Callable[[], Scrape]) -> JavaBroker:
+    broker = cluster.master if version == CURRENT else cluster.broker("old", version=OLD)
+    # in its first second a broker answers SYSTEM_ERROR if it is asked for its runtime values
+    wait_until(lambda: scrape().status == 0, "every broker answers", 300)
+    return broker
 
 
 @pytest.mark.parametrize("version", BROKERS)
@@ -69,7 +72,7 @@ def test_the_progress_of_a_group_is_that_of_mqadmin(
     scrape: Callable[[], Scrape],
     version: str,
 ) -> None:
-    broker, name = broker_of(java_cluster, version), BROKERS[version]
+    broker, name = broker_of(java_cluster, version, scrape), BROKERS[version]
     topic, group = unique("progress"), unique("reader")
     for kind in (topic, retry_topic(group), dlq_topic(group)):
         ours(f"updateTopic -b {broker.address} -t {kind} -r 2 -w 2")
@@ -121,7 +124,7 @@ def test_the_progress_of_a_group_is_that_of_mqadmin(
 def test_a_group_that_is_deleted_with_its_offsets_is_gone_although_its_topic_stays(
     java_cluster: JavaCluster, ours: Ours, scrape: Callable[[], Scrape], version: str
 ) -> None:
-    broker, name = broker_of(java_cluster, version), BROKERS[version]
+    broker, name = broker_of(java_cluster, version, scrape), BROKERS[version]
     topic, group = unique("stays"), unique("goes")
     ours(f"updateTopic -b {broker.address} -t {topic} -r 2 -w 2")
     ours.wait_for(topic)
@@ -144,7 +147,7 @@ def test_a_broker_has_its_runtime_values(
     scrape: Callable[[], Scrape],
     version: str,
 ) -> None:
-    broker = broker_of(java_cluster, version)
+    broker = broker_of(java_cluster, version, scrape)
     printed: dict[str, str] = {}
 
     def is_printed() -> bool:  # a broker of which mqadmin does not know is printed as nothing
@@ -188,7 +191,7 @@ def test_members_and_producers_of_java_are_counted(
     scrape: Callable[[], Scrape],
     version: str,
 ) -> None:
-    broker = broker_of(java_cluster, version)
+    broker = broker_of(java_cluster, version, scrape)
     topic, group, producer = unique("joined"), unique("member"), unique("sender")
     ours(f"updateTopic -b {broker.address} -t {topic} -r 2 -w 2")
     ours.wait_for(topic)
@@ -213,7 +216,7 @@ def test_members_and_producers_of_java_are_counted(
 def test_a_broker_that_does_not_answer_is_down_and_the_other_one_has_its_values(
     java_cluster: JavaCluster, scrape: Callable[[], Scrape]
 ) -> None:
-    old = broker_of(java_cluster, OLD)
+    old = broker_of(java_cluster, OLD, scrape)
     old.freeze()
     try:
         values = scrape_address(
