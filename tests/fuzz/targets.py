@@ -61,10 +61,10 @@ TARGETS: Final = {
     "store_words": Target(store_targets.read_store_words, store_targets.seed_store_words),
     "timers": Target(store_targets.read_timers, store_targets.seed_timers),
     "pcap": Target(
-        capture_targets.read_capture, partial(capture_targets.seed_capture, pcapng=False), cases=150
+        capture_targets.read_capture, partial(capture_targets.seed_capture, pcapng=False), cases=50
     ),
     "pcapng": Target(
-        capture_targets.read_capture, partial(capture_targets.seed_capture, pcapng=True), cases=150
+        capture_targets.read_capture, partial(capture_targets.seed_capture, pcapng=True), cases=50
     ),
 }
 

@@ -120,6 +120,7 @@ def test_every_column_of_every_frame_is_the_truth(
 
 
 @pytest.mark.chaos
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(2, 2 + LONGER))
 def test_it_is_the_truth_whatever_the_seed(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "foreign.pcap"
