@@ -124,8 +124,11 @@ def _whole_parts(
     try:
         for part in parts:
             for following in islice(waiting, 2 * arguments.jobs - len(running)):
+                # a new process inherits the mask: Ctrl-C must not reach it before ``_begin_process``
+                mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 scan = scans[following.log]
                 running.append(pool.submit(_read_part, picklable, scan, following, work))
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             result, scan = running.popleft().result(), scans[part.log]
             if not result.is_whole:
                 scan.start = part.start
@@ -139,6 +142,7 @@ def _whole_parts(
 def _begin_process() -> None:
     """Prepare a process of the pool; it ends in silence with Ctrl-C, and with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     prepare_process()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
