@@ -124,7 +124,7 @@ def _whole_parts(
     try:
         for part in parts:
             for following in islice(waiting, 2 * arguments.jobs - len(running)):
-                # a new process inherits the mask: Ctrl-C must not reach it before ``_begin_process``
+                # a new process inherits the mask, so that Ctrl-C waits for ``_begin_process``
                 mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
                 scan = scans[following.log]
                 running.append(pool.submit(_read_part, picklable, scan, following, work))
