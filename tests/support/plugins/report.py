@@ -26,7 +26,7 @@ PROPERTY: Final = "cpu_seconds"
 MAX_FOLDERS: Final = 40
 MAX_LINES: Final = 12
 """Lines that are shown of a comparison; pytest itself cuts nothing if ``CI=true``."""
-MAX_WIDTH: Final = 300
+MAX_WIDTH: Final = 1500
 """Characters that are shown of one of these lines."""
 
 
