@@ -64,8 +64,8 @@ LINT: Final = (
     Step("mypy", "mypy"),
 )
 # Tests without processes leave no core idle; those with Java peers wait half of the time.
-QUICK: Final = "python -m pytest -q -n 2 --dist loadgroup --durations=20"
-PEERS: Final = "python -m pytest -q -n 4 --dist loadgroup --durations=20"
+QUICK: Final = "python -m pytest -q -n 2 --durations=20"
+PEERS: Final = "python -m pytest -q -n 4 --durations=20"
 
 CHECK: Final = (
     *LINT,

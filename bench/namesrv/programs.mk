@@ -9,4 +9,4 @@ bench-programs: $(BENCH_PROGRAMS)
 
 .cache/bench/%: bench/namesrv/%.c bench/namesrv/common.h
 	@mkdir -p $(@D)
-	@$(BENCH_CC) $(BENCH_CFLAGS) -o $@.new $< && mv $@.new $@
+	@$(BENCH_CC) $(BENCH_CFLAGS) -o $@.$$PPID $< && mv $@.$$PPID $@

@@ -1,47 +1,64 @@
-"""Which tests one process of pytest-xdist runs (``--dist loadgroup``), and which groups come first.
+"""Which tests one process of pytest-xdist runs, and which come first.
 
 The tests of a file run in one process, for they share fixtures.  Spark, the oracles and the shared cluster of Java
-peers cost up to fifteen seconds of CPU time to start, so few processes start them.
+peers cost up to fifteen seconds of CPU time to start, so few processes start them.  (xdist's own groups, ``--dist
+loadgroup``, have no effect with pytest 9.2: xdist 3.8 writes them to an attribute that is not read any more.)
 """
 
 from __future__ import annotations
 
 import zlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
-FOLDERS: Final = ("tests/spark", "tests/java/oracle")
+if TYPE_CHECKING:
+    from xdist.remote import Producer
+
+FOLDERS: Final = ("tests/spark/", "tests/java/oracle/")
 """Folders whose tests one process runs."""
-
-CLUSTER: Final = "shared_java_cluster"
-CLUSTERS: Final = 2
+CLUSTER_FOLDERS: Final = (
+    "tests/java/admin/",
+    "tests/java/broker/",
+    "tests/java/client/",
+    "tests/java/facades/",
+)
+"""Folders whose tests use the shared cluster of Java peers."""
+CLUSTERS: Final = 3
 """Processes that start the shared cluster."""
 
 
-def _group_of(item: pytest.Item) -> str:
-    file = item.nodeid.partition("::")[0]
-    for folder in FOLDERS:
-        if file.startswith(folder):
-            return folder
-    if CLUSTER in getattr(item, "fixturenames", ()):
+def group_of(nodeid: str) -> str:
+    """Return the name of the group whose tests one process runs."""
+    file = nodeid.partition("::")[0]
+    if file.startswith(CLUSTER_FOLDERS):
         return f"cluster {zlib.crc32(file.encode()) % CLUSTERS}"
-    return file
+    return next((folder for folder in FOLDERS if file.startswith(folder)), file)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_configure(config: pytest.Config) -> None:
-    """Keep the order in which the tests were collected."""
+class Scheduler(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """Hands out groups in the order in which their tests were collected."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduler:
+    """Make the scheduler of ``-n``."""
     config.option.loadscopereorder = False
+    return Scheduler(config, log)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test with its group; put the long groups first, then other tests with Java peers."""
-    groups = {item: _group_of(item) for item in items}
+    """Put the long groups first, then other tests with Java peers; try these once more if they fail."""
     for item in items:
         if item.get_closest_marker("java"):  # a peer may be late on a loaded machine
             item.add_marker(pytest.mark.flaky(reruns=1))
-    for item, group in groups.items():
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: (".py" in groups[item], item.get_closest_marker("java") is None))
+    items.sort(
+        key=lambda item: (
+            ".py" in group_of(item.nodeid),
+            item.get_closest_marker("java") is None,
+        )
+    )

@@ -112,9 +112,7 @@ class Reporter:
         for folder, seconds in ranked[:MAX_FOLDERS]:
             self._terminal.write_line(f"{seconds:8.1f} s  {folder}")
         stats = self._terminal.stats
-        failed = [
-            r.nodeid.partition("@")[0] for key in ("failed", "error") for r in stats.get(key, ())
-        ]
+        failed = [r.nodeid for key in ("failed", "error") for r in stats.get(key, ())]
         if failed:
             self._terminal.section("repeat what failed")
             tests = " ".join(f"'{test}'" for test in dict.fromkeys(failed))
