@@ -73,7 +73,6 @@ CHECK: Final = (
 )
 TEST: Final = (
     *LINT,
-    Step("public types", "pyright --verifytypes rocketwire --ignoreexternal"),
     Step("tests", f"{PEERS} -m 'not full'"),
 )
 LONG: Final = {
