@@ -252,11 +252,12 @@ def test_java_clients_sign_what_they_send_and_read(version: str, tmp_path: Path)
             keys = java.received("readers", 20)
             java.close("readers")
             with pytest.raises(PeerFailedError, match="no permission to access Topic:topicA"):
-                java.send(address, "topicA", "producers", range(1), again=0)
+                java.send(address, "topicA", "producers", range(1))
         with (
             JavaPeer(tmp_path / "none", version=version) as java,
             pytest.raises(PeerFailedError, match=r"username cannot be null\."),
         ):
-            java.send(address, "topicB", "producers", range(1), again=0)
+            # Java may close the channel of its first send: its thread for heartbeats is interrupted then.
+            java.send(address, "topicB", "producers", range(1))
 
     assert set(keys) == {str(key) for key in range(20)}

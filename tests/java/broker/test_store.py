@@ -19,7 +19,7 @@ from tests.support.processes import LOOPBACK
 from tests.support.stores import plain
 from tests.support.stores.answers import Answers, ask_everything
 from tests.support.stores.cluster import PATIENCE, SMALL, Session, StoreCluster, copy_store
-from tests.support.stores.recording import ask_restarted, until_dispatched
+from tests.support.stores.recording import ask_restarted
 from tests.support.stores.sending import Sender
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ async def filled(broker: DevBroker) -> tuple[tuple[Sent, ...], Answers]:
     """Fill a store, and return what our broker answered then."""
     async with session_at(broker) as session:
         sent = await fill(session)
-        await until_dispatched(session, sent)
+        await session.wait_until_dispatched()
         return sent, await ask_everything(session, sent, TOPICS)
 
 
@@ -169,7 +169,7 @@ async def served(
 ) -> tuple[Answers, tuple[Sent, ...], Answers, list[StoredMessage]]:
     """What Java answers, and what it answers after more was popped and sent."""
     async with java.session() as session:
-        await until_dispatched(session, sent)
+        await session.wait_until_dispatched()
         answers = await ask_everything(session, sent, TOPICS)
     popped = await trio.to_thread.run_sync(pop_on, java.broker.address, popped)
     everything, later = await sent_more(java.session(), sent)
@@ -188,7 +188,7 @@ async def sent_more(
         )
         await sender.send_batch([Message(plain.BILLS, b"%d" % item) for item in range(5)], 0)
         everything = (*sent, *sender.sent)
-        await until_dispatched(session, everything)
+        await session.wait_until_dispatched()
         return everything, await ask_everything(session, everything, TOPICS)
 
 

@@ -55,6 +55,7 @@ def create_topics(cluster: StoreCluster, topics: Mapping[str, int]) -> None:
 def queues_of(cluster: StoreCluster, topics: Mapping[str, int]) -> dict[tuple[str, int], Queue]:
     async def read() -> list[Queue]:
         async with cluster.session() as session:
+            await session.wait_until_dispatched()
             return [
                 await read_queue(session, topic, queue)
                 for topic, count in topics.items()

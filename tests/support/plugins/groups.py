@@ -52,10 +52,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the long groups first, then other tests with Java peers; try these once more if they fail."""
-    for item in items:
-        if item.get_closest_marker("java"):  # a peer may be late on a loaded machine
-            item.add_marker(pytest.mark.flaky(reruns=1))
+    """Put the long groups first, then other tests with Java peers."""
     items.sort(
         key=lambda item: (
             ".py" in group_of(item.nodeid),

@@ -7,6 +7,8 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
+import trio
+
 from rocketwire.client import ClientConfig, open_client
 from rocketwire.client.admin import open_admin
 from rocketwire.messages.groups import SubscriptionGroupConfig
@@ -63,6 +65,14 @@ class Session:
         )
         await self.admin.topics.create_or_update(config, broker=self.address)
         await self.client.refresh_route(topic)
+
+    async def wait_until_dispatched(self) -> None:
+        """Wait until every stored message is in its queue; Java fills queues after it answers a send."""
+        with trio.fail_after(PATIENCE):
+            while (await self.admin.brokers.runtime_info(self.address))[
+                "dispatchBehindBytes"
+            ] != "0":
+                await trio.sleep(0.05)
 
     async def create_group(self, group: str, **settings: Any) -> None:
         """Create a consumer group on the broker."""

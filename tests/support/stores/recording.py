@@ -9,7 +9,7 @@ import trio
 
 from tests.support.stores import plain
 from tests.support.stores.answers import Answers, ask_everything
-from tests.support.stores.cluster import Session, StoreCluster, copy_store
+from tests.support.stores.cluster import StoreCluster, copy_store
 from tests.support.stores.sending import Sender
 from tests.support.stores.store import TRUTH, BrokerStore, open_folder
 from tests.support.stores.truth import Truth, save
@@ -54,7 +54,7 @@ def record(folder: Path, release: str, kind: str) -> BrokerStore:
             sender = Sender(session)
             await plain.fill(session, sender, release)
             sent = tuple(sender.sent)
-            await until_dispatched(session, sent)
+            await session.wait_until_dispatched()
             return sent, await ask_everything(session, sent, topics)
 
     with StoreCluster(folder, release, OPTIONS[kind]) as cluster:
@@ -101,7 +101,7 @@ def ask_restarted(
 
     async def run() -> Answers:
         async with cluster.session() as session:
-            await until_dispatched(session, sent)
+            await session.wait_until_dispatched()
             return await ask_everything(session, sent, topics)
 
     scratch = folder / "restarted"
@@ -111,19 +111,3 @@ def ask_restarted(
         answers = trio.run(run)
     shutil.rmtree(scratch)
     return answers
-
-
-async def until_dispatched(session: Session, sent: Collection[Sent]) -> None:
-    """Wait until every message is in its queue, and the index with it."""
-    ends: dict[tuple[str, int], int] = {}
-    for one in sent:
-        if one.how in NOT_IN_THEIR_QUEUE:
-            continue
-        place = one.topic, one.queue_id
-        ends[place] = max(ends.get(place, 0), one.queue_offset + 1)
-    with trio.fail_after(120):
-        for (topic, queue_id), end in ends.items():
-            queue = Sender.queue(topic, queue_id)
-            while await session.client.brokers.max_offset(session.address, queue) < end:
-                await trio.sleep(0.1)
-    await trio.sleep(0.5)  # the index follows the queues
