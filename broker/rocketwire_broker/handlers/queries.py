@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_header, encode_body
-from rocketwire.messages.message_const import KEY_SEPARATOR, KEYS, TAGS, UNIQ_KEY
+from rocketwire.messages.message_const import KEY_SEPARATOR, KEYS, REAL_TOPIC, TAGS, UNIQ_KEY
 from rocketwire.messages.queries import (
     ConsumeQueueData,
     QueryConsumeQueueRequestHeader,
     QueryConsumeQueueResponseBody,
 )
-from rocketwire_broker.handlers.fields import Handler, integer, required, text
+from rocketwire_broker.access.accounts import Permission
+from rocketwire_broker.handlers.fields import Handler, check_permission, integer, required, text
 from rocketwire_broker.state.response import NOT_SET, Response
 from rocketwire_broker.storage.filters import filter_of
 from rocketwire_broker.storage.message import read_stored
@@ -88,6 +89,9 @@ def view_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     if record is None:
         remark = f"can not find message by the offset, {offset}"
         return Response(ResponseCode.SYSTEM_ERROR, remark)
+    stored = read_stored(record)
+    for topic in {stored.topic, (stored.properties or {}).get(REAL_TOPIC) or stored.topic}:
+        check_permission(broker, request, peer, topic, Permission.SUB)
     return Response(body=(record,))
 
 
