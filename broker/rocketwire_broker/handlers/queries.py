@@ -109,7 +109,10 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
     subscription = None if group is None else group.subscriptions.get(name)
     message_filter = None if subscription is None else filter_of(subscription)
     data: list[ConsumeQueueData] = []
-    records = queue.records(header.index, max(0, header.count))
+    limit = broker.config.max_filtered
+    if message_filter is not None:
+        limit = min(limit, message_filter.max_messages)
+    records = queue.records(header.index, max(0, min(header.count, limit)))
     for offset, record in enumerate(records, header.index):
         code = queue.tag_code(offset)
         data.append(
