@@ -17,6 +17,8 @@ from rocketwire_broker.access.accounts import Account, Accounts, Permission, is_
 from rocketwire_broker.access.needs import Need, needs_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rocketwire.wire.command import RemotingCommand
 
 
@@ -32,11 +34,14 @@ class Access:
         self._accounts = accounts
         self._cluster = cluster
 
-    def refusal(self, request: RemotingCommand, host: str) -> str | None:
+    def refusal(
+        self, request: RemotingCommand, host: str, needs: Iterable[Need] | None = None
+    ) -> str | None:
         """Return the remark with which a request is refused; None if it may be sent.
 
         Args:
             host: IP address of its sender.
+            needs: what it needs; None: what its code, its fields and its body say.
         """
         accounts = self._accounts
         if any(is_trusted(host, pattern) for pattern in accounts.trusted):
@@ -54,17 +59,14 @@ class Access:
         if account.is_admin:
             return None
         try:
-            return self._missing(account, request, host)
+            for need in needs_of(request, self._cluster) if needs is None else needs:
+                if (reason := _reason(account, need)) is not None:
+                    resource = f"{need.kind}:{need.name}"
+                    return (
+                        f"User:{key} has no permission to access {resource} from {host}, {reason}."
+                    )
         except RocketWireError as error:
             return str(error)
-
-    def _missing(self, account: Account, request: RemotingCommand, host: str) -> str | None:
-        for need in needs_of(request, self._cluster):
-            if (reason := _reason(account, need)) is not None:
-                return (
-                    f"User:{account.access_key} has no permission to access"
-                    f" {need.kind}:{need.name} from {host}, {reason}."
-                )
         return None
 
 

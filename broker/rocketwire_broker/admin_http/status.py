@@ -126,6 +126,7 @@ class Totals:
         bytes: bytes of them.
         stored: messages stored since the start.
         read: messages pulled or popped since the start.
+        slow: reads of a connection whose requests took more than 100 ms.
         stored_rate: messages stored per second, over the last minute.
         read_rate: messages pulled or popped per second, over the last minute.
         delayed: messages that wait for the end of a delay level.
@@ -142,6 +143,7 @@ class Totals:
     bytes: int
     stored: int
     read: int
+    slow: int
     stored_rate: float
     read_rate: float
     delayed: int
@@ -240,6 +242,7 @@ def totals_of(broker: Broker, now: int) -> Totals:
         bytes=store.size,
         stored=statistics.put.total,
         read=statistics.got.total,
+        slow=statistics.slow,
         stored_rate=statistics.put.rate(now, RATE_MS),
         read_rate=statistics.got.rate(now, RATE_MS),
         delayed=sum(end - done for done, end in delivered(broker).values()),

@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body
+from rocketwire_broker.access.needs import needs_of_topic
+from rocketwire_broker.state.response import RefusedError
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.access.accounts import Permission
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.state.response import Response
     from rocketwire_broker.tables.peer import Peer
@@ -82,3 +86,20 @@ def body_of(request: RemotingCommand, cls: type[T]) -> T:
     """
     body: T | None = None if request.body is None else decode_body(cls, request.body)
     return required(body, "body")
+
+
+def check_permission(
+    broker: Broker, request: RemotingCommand, peer: Peer, topic: str, permission: Permission
+) -> None:
+    """Check that the sender of a request may use a topic that only its message names.
+
+    A request with an offset of the log finds a message of any topic.
+
+    Raises:
+        RefusedError: it may not.
+    """
+    if broker.access is not None:
+        needs = needs_of_topic(topic, permission)
+        refusal = broker.access.refusal(request, peer.host.ip, needs)
+        if refusal is not None:
+            raise RefusedError(ResponseCode.NO_PERMISSION, refusal)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_header, encode_body
-from rocketwire.messages.message_const import KEY_SEPARATOR, KEYS, TAGS, UNIQ_KEY
+from rocketwire.messages.message_const import KEY_SEPARATOR, KEYS, REAL_TOPIC, TAGS, UNIQ_KEY
 from rocketwire.messages.queries import (
     ConsumeQueueData,
     QueryConsumeQueueRequestHeader,
     QueryConsumeQueueResponseBody,
 )
-from rocketwire_broker.handlers.fields import Handler, integer, required, text
+from rocketwire_broker.access.accounts import Permission
+from rocketwire_broker.handlers.fields import Handler, check_permission, integer, required, text
 from rocketwire_broker.state.response import NOT_SET, Response
 from rocketwire_broker.storage.filters import filter_of
 from rocketwire_broker.storage.message import read_stored
@@ -88,6 +89,9 @@ def view_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     if record is None:
         remark = f"can not find message by the offset, {offset}"
         return Response(ResponseCode.SYSTEM_ERROR, remark)
+    stored = read_stored(record)
+    for topic in {stored.topic, (stored.properties or {}).get(REAL_TOPIC) or stored.topic}:
+        check_permission(broker, request, peer, topic, Permission.SUB)
     return Response(body=(record,))
 
 
@@ -105,7 +109,10 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
     subscription = None if group is None else group.subscriptions.get(name)
     message_filter = None if subscription is None else filter_of(subscription)
     data: list[ConsumeQueueData] = []
-    records = queue.records(header.index, max(0, header.count))
+    limit = broker.config.max_filtered
+    if message_filter is not None:
+        limit = min(limit, message_filter.max_messages)
+    records = queue.records(header.index, max(0, min(header.count, limit)))
     for offset, record in enumerate(records, header.index):
         code = queue.tag_code(offset)
         data.append(

@@ -14,7 +14,8 @@ from rocketwire.messages import decode_header
 from rocketwire.messages.message_const import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, WAIT
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader
 from rocketwire.policy.resource_names import RETRY_PREFIX
-from rocketwire_broker.handlers.fields import FAQ, Handler, required
+from rocketwire_broker.access.accounts import Permission
+from rocketwire_broker.handlers.fields import FAQ, Handler, check_permission, required
 from rocketwire_broker.later.storing import make_dead_letter, store_message
 from rocketwire_broker.state.response import SUCCESS, Response
 from rocketwire_broker.storage.message import Message, read_stored
@@ -51,6 +52,7 @@ def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     if record is None:
         return Response(ResponseCode.SYSTEM_ERROR, f"look message by offset failed, {offset}")
     message = Message.of(read_stored(record))
+    check_permission(broker, request, peer, message.topic, Permission.SUB)
     level = required(header.delay_level, "delayLevel")
     most = header.max_reconsume_times
     if most is None:

@@ -24,6 +24,8 @@ from rocketwire.messages.transactions import (
     ResumeCheckHalfMessageRequestHeader,
 )
 from rocketwire.wire.message.ids import decode_offset_message_id
+from rocketwire_broker.access.accounts import Permission
+from rocketwire_broker.handlers.fields import check_permission
 from rocketwire_broker.later.delays import restored
 from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.later.transactions import (
@@ -58,10 +60,11 @@ def end_transaction(
     if decision not in {COMMIT, ROLLBACK}:
         return LATER
     half, record = _find(broker, header, now)
+    message = restored(record)
+    check_permission(broker, request, peer, message.topic, Permission.PUB)
     if half.ended and not half.given_up:  # Java delivers once more
         return SUCCESS
     if decision == COMMIT:
-        message = restored(record)
         del message.properties[REAL_TOPIC], message.properties[REAL_QUEUE_ID]
         message.sys_flag |= COMMIT
         message.prepared_transaction_offset = header.commit_log_offset or 0

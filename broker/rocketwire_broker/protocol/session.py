@@ -47,9 +47,13 @@ class Session:
     Args:
         broker: the broker.
         peer: the other side.
+
+    Attributes:
+        last_code: code of the last request.
     """
 
     def __init__(self, broker: Broker, peer: Peer) -> None:
+        self.last_code = 0
         self._broker = broker
         self._peer = peer
         self._decoder = CommandDecoder()
@@ -78,6 +82,7 @@ class Session:
             command = decoder.next_command()
 
     def _handle(self, request: RemotingCommand, now: int) -> None:
+        self.last_code = request.code
         if self._broker.faults:
             fault = self._broker.faults.take(request.code)
             if fault is not None:

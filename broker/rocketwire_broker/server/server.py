@@ -45,6 +45,9 @@ READ_SIZE: Final = 262_144
 PAUSE_SECONDS: Final = 0.1
 """Pause when the process has no file descriptor left."""
 
+SLOW_SECONDS: Final = 0.1
+"""Time for the requests of one read after which a warning is logged."""
+
 Announce = Callable[[Broker], Awaitable[None]]
 """Registers a broker's changed topics at the name servers."""
 
@@ -252,14 +255,23 @@ class BrokerServer:
         over_tls = type(connection.stream) is TlsStream
         receive = connection.stream.receive_some if over_tls else connection.socket.receive_some
         while data or (data := bytes(await receive(READ_SIZE))):
+            start = trio.current_time()
             try:
                 work(data, self.clock.now())
             finally:
+                if (seconds := trio.current_time() - start) > SLOW_SECONDS:
+                    self._report_slow(connection, seconds)
                 if await gathering.answers():
                     await self.settle()
             self._note_incomplete(connection)
             await connection.drained()
             data = b""
+
+    def _report_slow(self, connection: Connection, seconds: float) -> None:
+        """Count requests that took long, and log them: nobody else was served meanwhile."""
+        self.broker.statistics.slow += 1
+        code, address = connection.session.last_code, connection.peer.address
+        LOGGER.warning("requests of %s up to code %d took %.1f s", address, code, seconds)
 
     def _note_incomplete(self, connection: Connection) -> None:
         """Count the bytes that a connection keeps until its next frame is complete.

@@ -23,7 +23,7 @@ from rocketwire_broker.state.response import (
     encode_request,
     encode_response,
 )
-from rocketwire_broker.state.schedule import Schedule
+from rocketwire_broker.state.schedule import MAX_ACTIONS, Schedule
 from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
 from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Place, Store
@@ -276,8 +276,18 @@ class Broker:
             self.lite.note_arrivals(arrivals, now)
             woken = self.waits.woken_by(arrivals)
             arrivals.clear()
-            for wait in woken:
+            self._wake_all(woken, now)
+
+    def _wake_all(self, waits: list[Wait], now: int) -> None:
+        """Try waiting requests again, many of them in several turns.
+
+        Between two turns the driver serves others.
+        """
+        for wait in waits[:MAX_ACTIONS]:
+            if wait in self.waits:
                 self._wake_up(wait, now)
+        if rest := waits[MAX_ACTIONS:]:
+            self.schedule.at(now, lambda now: self._wake_all(rest, now))
 
     # ------------------------------------------------------------------ connections
 

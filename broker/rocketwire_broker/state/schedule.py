@@ -14,6 +14,9 @@ Action = Callable[[int], None]
 RETRY_MS: Final = 1_000
 """Time after which an action runs again if the disk was full."""
 
+MAX_ACTIONS: Final = 256
+"""Actions of a run; requests are served before the next ones."""
+
 _FEW: Final = 512
 
 
@@ -120,11 +123,13 @@ class Schedule:
         return min(once, default=None)
 
     def run(self, now: int) -> None:
-        """Run the actions that are due, also those that they add.
+        """Run the actions that are due, also those that they add, up to ``MAX_ACTIONS``.
 
         An action that cannot store a message runs again later; what it had done must hold.
         """
-        while (due := self.next_due) is not None and due <= now:
+        for _ in range(MAX_ACTIONS):
+            if (due := self.next_due) is None or due > now:
+                return
             entry = heapq.heappop(self._heap)
             action, entry.action = entry.action, None
             if action is not None:

@@ -49,6 +49,7 @@ class Statistics:
         put: messages stored.
         got: messages pulled or popped.
         put_bytes: bytes stored.
+        slow: reads of a connection whose requests took so long that it was logged.
         topic_puts: messages stored by topic.
         group_gets: messages pulled or popped, by topic and group as ``topic@group``.
     """
@@ -57,6 +58,7 @@ class Statistics:
         self.put = Count()
         self.got = Count()
         self.put_bytes = 0
+        self.slow = 0
         self.topic_puts: dict[str, Count] = {}
         self.group_gets: dict[str, Count] = {}
 

@@ -61,6 +61,9 @@ class Waits:
     def __len__(self) -> int:
         return self._count
 
+    def __contains__(self, wait: Wait) -> bool:
+        return id(wait) in self._by_peer.get(wait.peer.number, ())
+
     def add(self, wait: Wait) -> None:
         """Let a request wait."""
         self._count += 1

@@ -23,6 +23,10 @@ SQL92: Final = "SQL92"
 Condition = Callable[[Mapping[str, str]], bool]
 """Decides by the properties of a message."""
 
+CHARACTERS_PER_TERM: Final = 8
+MAX_TERMS_PER_READ: Final = 50_000
+"""Terms of an expression times messages of a read: some 100 ms, in which nobody else is served."""
+
 
 class Filter(NamedTuple):
     """The messages of a topic that a consumer receives; without either part, all of them.
@@ -30,15 +34,22 @@ class Filter(NamedTuple):
     Attributes:
         codes: tag codes that pass.
         condition: an SQL92 expression.
+        terms: about how many terms the expression has.
     """
 
     codes: frozenset[int] | None = None
     condition: Condition | None = None
+    terms: int = 1
 
     @property
     def is_open(self) -> bool:
         """Whether everything passes."""
         return self.codes is None and self.condition is None
+
+    @property
+    def max_messages(self) -> int:
+        """Maximum number of messages of a read that the filter looks at."""
+        return max(1, MAX_TERMS_PER_READ // self.terms)
 
     def passes(self, tag_code: int, record: bytes) -> bool:
         """Return whether a stored message passes."""
@@ -69,7 +80,8 @@ def filter_of(subscription: SubscriptionData) -> Filter:
             return EVERYTHING
         return Filter(codes=frozenset(codes))
     try:
-        return Filter(condition=compiled(kind, subscription.sub_string or ""))
+        text = subscription.sub_string or ""
+        return Filter(condition=compiled(kind, text), terms=1 + len(text) // CHARACTERS_PER_TERM)
     except IllegalValueError:
         return EVERYTHING
 
@@ -117,7 +129,7 @@ def select(
         message_filter: decides which messages are returned.
         count: most messages.
         max_bytes: most bytes of them; the first message is returned whatever its size.
-        max_filtered: messages that are read, if some do not pass.
+        max_filtered: messages that are read if there is a filter; fewer if it is expensive.
     """
     if message_filter.is_open:
         records = queue.records(offset, count)
@@ -125,7 +137,8 @@ def select(
             records = _within(records, max_bytes)
         end = offset + len(records)
         return Selection(records, list(range(offset, end)), end)
-    return _filtered(queue, offset, message_filter, count, max_bytes, max(max_filtered, count))
+    max_filtered = min(max(max_filtered, count), message_filter.max_messages)
+    return _filtered(queue, offset, message_filter, count, max_bytes, max_filtered)
 
 
 def _within(records: list[bytes], max_bytes: int) -> list[bytes]:
@@ -142,7 +155,7 @@ def _filtered(
 ) -> Selection:
     records: list[bytes] = []
     offsets: list[int] = []
-    size, at = 0, offset
+    size, at = 0, offset - 1
     candidates = zip(
         queue.tag_codes(offset, max_filtered), queue.records(offset, max_filtered), strict=True
     )

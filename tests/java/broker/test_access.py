@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from rocketwire.codes import RequestCode as Code
-from rocketwire.messages import encode_body
-from rocketwire.messages.pop import BatchAck, BatchAckMessageRequestBody
 from rocketwire.signing import sign
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.support.java import cache as java_cache
@@ -158,6 +156,13 @@ def requests() -> Iterator[Request]:
         yield a_pull("topicB", group)
         yield a_heartbeat(group, "topicB")
     yield a_heartbeat("groupC", "topicA")
+    peek = {"consumerGroup": "groupC", "topic": "topicA", "queueId": "0", "maxMsgNums": "1"}
+    yield Request(Code.PEEK_MESSAGE, peek)
+    for code in (Code.GET_MAX_OFFSET, Code.GET_TOPIC_STATS_INFO, Code.VIEW_MESSAGE_BY_ID):
+        yield Request(code, {"topic": "topicA", "queueId": "0", "offset": "0"})
+    for code in (Code.GET_CONSUME_STATS, Code.GET_CONSUMER_CONNECTION_LIST):
+        yield Request(code, {"consumerGroup": "groupA"})
+    yield Request(Code.VIEW_BROKER_STATS_DATA, {"statsName": "x", "statsKey": "y"})
     yield a_send("%RETRY%groupA")
     back = {"offset": "0", "group": "groupA", "delayLevel": "1", "originTopic": "topicB"}
     yield Request(36, {**back, "originMsgId": "x", "unitMode": "false"})
@@ -175,14 +180,11 @@ def requests() -> Iterator[Request]:
     pop = {"consumerGroup": "groupC", "topic": "topicA", "queueId": "0", "maxMsgNums": "1"}
     more = {"invisibleTime": "10000", "pollTime": "0", "bornTime": "0", "initMode": "0"}
     yield Request(200050, {**pop, **more, "expType": "TAG", "exp": "*", "order": "false"})
-    ack = BatchAck(consumer_group="groupA", topic="topicA", retry="0", pop_time=1, invisible_time=1, bit_set=frozenset({0}))  # fmt: skip
-    acks = encode_body(BatchAckMessageRequestBody(broker_name="broker-a", acks=(ack,)))
-    yield Request(Code.BATCH_ACK_MESSAGE, {}, ROCKET, acks or b"")  # no permission is asked for
     yield creation("topicB")._replace(account=ROCKET)
     yield Request(Code.DELETE_TOPIC_IN_BROKER, {"topic": "topicB"})
     yield Request(Code.DELETE_SUBSCRIPTIONGROUP, {"groupName": "groupC"})
     yield Request(Code.GET_BROKER_CONFIG, {}, None)
-    yield Request(9999, {})
+    yield Request(9999, {}, BOSS)
     yield Request(9999, {}, None)
     yield a_send("topicA", BOSS)
 

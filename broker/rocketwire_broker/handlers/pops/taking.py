@@ -73,6 +73,7 @@ class PopResult:
         records: stored bytes of the messages.
         size: bytes of them.
         rest: messages behind this pop in the queues that were read.
+        filtered: messages that the filter has looked at.
         starts: ``startOffsetInfo`` of the response, one item for each queue.
         offsets: ``msgOffsetInfo``, in the same way.
         counts: ``orderCountInfo``, items for each queue and message.
@@ -83,6 +84,7 @@ class PopResult:
     records: list[bytes] = field(default_factory=list[bytes])
     size: int = 0
     rest: int = 0
+    filtered: int = 0
     starts: list[str] = field(default_factory=list[str])
     offsets: list[str] = field(default_factory=list[str])
     counts: list[str] = field(default_factory=list[str])
@@ -90,6 +92,9 @@ class PopResult:
 
 def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
     """Take messages and hide them; None if there are none.
+
+    A pop whose filter has looked at many messages in vain is answered without messages. The offset
+    has moved, so the next pop goes on behind them.
 
     Raises:
         RefusedError: too many messages are hidden.
@@ -102,7 +107,8 @@ def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
     for topic, queue, retry in queues(broker, pop_request, turn):
         _take_of_queue(broker, pop_request, topic, queue, retry, result, now)
     if not result.records:
-        return None
+        is_exhausted = result.filtered >= _max_filtered(broker, pop_request)
+        return nothing(broker, pop_request, now) if is_exhausted else None
     broker.statistics.note_got(pop_request.topic, pop_request.group, len(result.records))
     return Response(
         ResponseCode.SUCCESS, "FOUND", _pop_fields(pop_request, result), tuple(result.records)
@@ -163,29 +169,34 @@ def _take_of_queue(
     start = offset = offset_of(broker, pop_request.group, topic, queue, now)
     most = pop_request.max_messages - len(result.records)
     room = broker.config.max_pull_bytes - result.size
+    message_filter = pop_request.message_filter if retry == NORMAL else EVERYTHING
+    max_filtered = _max_filtered(broker, pop_request) - result.filtered
+    is_exhausted = not message_filter.is_open and max_filtered <= 0
     is_blocked = pop_request.is_ordered and broker.pop_orders.is_blocked(
         group_queue, pop_request.attempt_id, now
     )
-    if most <= 0 or room <= 0 or is_blocked:
+    if most <= 0 or room <= 0 or is_blocked or is_exhausted:
         result.rest += queue.max_offset - offset
         return
-    message_filter = pop_request.message_filter if retry == NORMAL else EVERYTHING
-    records: list[bytes] = []
-    offsets: list[int] = []
-    while offset < queue.max_offset and not records:
-        records, offsets, offset = select(
-            queue,
-            offset,
-            message_filter,
-            count=most,
-            max_bytes=room,
-            max_filtered=broker.config.max_filtered,
-        )
+    records, offsets, offset = select(
+        queue,
+        offset,
+        message_filter,
+        count=most,
+        max_bytes=room,
+        max_filtered=max_filtered,
+    )
+    if not message_filter.is_open:
+        result.filtered += offset - start
     result.rest += queue.max_offset - offset
     if offset != start and not (pop_request.is_ordered and records):
         broker.offsets.commit(*group_queue, offset, now)
     if records:
         _note(broker, pop_request, group_queue, retry, result, records, offsets, start)
+
+
+def _max_filtered(broker: Broker, pop_request: PopRequest) -> int:
+    return min(broker.config.max_filtered, pop_request.message_filter.max_messages)
 
 
 def _note(

@@ -45,7 +45,7 @@ def test_a_request_without_a_right_signature_is_refused() -> None:
     assert ACCESS.refusal(unsigned, HOST) == "check signature failed."
     assert refusal(Code.GET_BROKER_CONFIG, word="wrong") == "check signature failed."
     assert refusal(Code.GET_BROKER_CONFIG, key="nobody") == "User:nobody is not found."
-    assert refusal(Code.GET_BROKER_CONFIG) is None
+    assert refusal(Code.GET_CONSUMER_LIST_BY_GROUP, consumerGroup="g") is None
 
 
 @pytest.mark.parametrize(
@@ -105,3 +105,34 @@ def test_a_session_answers_16_to_what_is_refused() -> None:
     assert (answer.code, answer.remark) == (16, "username cannot be null.")
     assert home.broker.store.put_count == 0
     assert client.call(9999).code == 16
+
+
+@pytest.mark.parametrize(
+    ("code", "properties", "fields"),
+    [
+        (Code.VIEW_MESSAGE_BY_ID, {}, {"topic": "topicB"}),
+        (
+            Code.CONSUMER_SEND_MSG_BACK,
+            {},
+            {"group": "g", "originTopic": "topicB", "delayLevel": "0"},
+        ),
+        (
+            Code.END_TRANSACTION,
+            {"TRAN_MSG": "true", "PGROUP": "p"},
+            {"producerGroup": "p", "commitOrRollback": "8", "commitLogOffset": "0"},
+        ),
+    ],
+)
+def test_the_message_found_needs_the_permission_of_its_topic(
+    code: int, properties: dict[str, str | None], fields: dict[str, str]
+) -> None:
+    home = BrokerAtHand()
+    home.connect().send("topicA", properties=properties, f="4" if properties else "0")
+    home.broker.access = ACCESS
+    place = {"offset": "0", "tranStateTableOffset": "0"}
+    signed = sign(request(code, **place, **fields), "rocket", "wire1234")
+
+    answer = home.connect().call(code, signed.ext_fields)
+
+    assert (answer.code, answer.body) == (16, None)
+    assert "Topic:topicA" in (answer.remark or "")

@@ -7,15 +7,47 @@ import pytest
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import DecodeError
 from rocketwire.messages import encode_body
-from rocketwire.messages.allocation import LockBatchRequestBody
-from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, SubscriptionData
+from rocketwire.messages.allocation import (
+    LockBatchRequestBody,
+    QueryAssignmentRequestBody,
+    UnlockBatchRequestBody,
+)
+from rocketwire.messages.heartbeat import (
+    CheckClientRequestBody,
+    ConsumerData,
+    HeartbeatData,
+    SubscriptionData,
+)
 from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.pop import BatchAck, BatchAckMessageRequestBody
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.accounts import Permission
 from rocketwire_broker.access.needs import needs_of
+from rocketwire_broker.protocol.handler_table import HANDLERS
 
 PUB, SUB = Permission.PUB, Permission.SUB
+
+
+QUEUES = (MessageQueue(topic="t", broker_name="b", queue_id=0),)
+SUBSCRIPTIONS = tuple(SubscriptionData(topic=name) for name in ("t", "%RETRY%g"))
+CONSUMER = ConsumerData(group_name="g", subscription_data_set=SUBSCRIPTIONS)
+BODIES: dict[int, object] = {
+    Code.HEART_BEAT: HeartbeatData(client_id="c", consumer_data_set=(CONSUMER,)),
+    Code.LOCK_BATCH_MQ: LockBatchRequestBody(consumer_group="g", mq_set=QUEUES),
+    Code.UNLOCK_BATCH_MQ: UnlockBatchRequestBody(consumer_group="g", mq_set=QUEUES),
+    Code.LITE_SUBSCRIPTION_CTL: LiteSubscriptionCtlRequestBody(
+        subscription_set=(LiteSubscriptionDTO(group="g", topic="t", client_id="c"),)
+    ),
+    Code.BATCH_ACK_MESSAGE: BatchAckMessageRequestBody(
+        acks=(BatchAck(consumer_group="g", topic="t", bit_set=frozenset({0})),)
+    ),
+    Code.QUERY_ASSIGNMENT: QueryAssignmentRequestBody(consumer_group="g", topic="t"),
+    Code.CHECK_CLIENT_CONFIG: CheckClientRequestBody(
+        group="g", subscription_data=SubscriptionData(topic="t")
+    ),
+}
+"""Requests whose bodies name a group and a topic."""
 
 
 def needs(
@@ -33,7 +65,17 @@ def needs(
         (Code.SEND_MESSAGE_V2, {"b": "t"}, [("Topic", "t", PUB)]),
         (Code.SEND_BATCH_MESSAGE, {"b": "t"}, [("Topic", "t", PUB)]),
         (Code.SEND_MESSAGE_V2, {"b": "%RETRY%g"}, [("Group", "g", SUB)]),
-        (Code.CONSUMER_SEND_MSG_BACK, {"group": "g", "originTopic": "t"}, [("Group", "g", SUB)]),
+        (
+            Code.CONSUMER_SEND_MSG_BACK,
+            {"group": "g", "originTopic": "t"},
+            [("Topic", "t", SUB), ("Group", "g", SUB)],
+        ),
+        (
+            Code.PEEK_MESSAGE,
+            {"topic": "t", "consumerGroup": "g"},
+            [("Topic", "t", SUB), ("Group", "g", SUB)],
+        ),
+        (Code.GET_MAX_OFFSET, {"topic": "t"}, [("Topic", "t", PUB | SUB)]),
         (
             Code.PULL_MESSAGE,
             {"topic": "t", "consumerGroup": "g"},
@@ -48,8 +90,8 @@ def needs(
         (Code.UPDATE_AND_CREATE_TOPIC, {"topic": "t"}, [("Topic", "t", None)]),
         (Code.DELETE_SUBSCRIPTIONGROUP, {"groupName": "g"}, [("Group", "g", None)]),
         (Code.UPDATE_BROKER_CONFIG, {}, [("Cluster", "DefaultCluster", None)]),
-        (Code.GET_BROKER_CONFIG, {}, []),
-        (9999, {}, []),
+        (Code.GET_BROKER_CONFIG, {}, [("Cluster", "DefaultCluster", None)]),
+        (9999, {}, [("Cluster", "DefaultCluster", None)]),
         (Code.PULL_MESSAGE, {}, []),
     ],
 )
@@ -59,33 +101,17 @@ def test_fields_name_topics_and_groups(
     assert needs(code, **fields) == expected
 
 
-def test_a_heartbeat_needs_its_groups_and_what_they_subscribe_to() -> None:
-    topics = [SubscriptionData(topic=name) for name in ("t", "%RETRY%g")]
-    data = ConsumerData(group_name="g", subscription_data_set=tuple(topics))
-
-    found = needs(Code.HEART_BEAT, HeartbeatData(client_id="c", consumer_data_set=(data,)))
-
-    assert found == [("Group", "g", SUB), ("Topic", "t", SUB)]
-    assert needs(Code.HEART_BEAT) == []
+@pytest.mark.parametrize("code", BODIES)
+def test_bodies_name_groups_and_topics(code: int) -> None:
+    assert needs(code, BODIES[code]) == [("Group", "g", SUB), ("Topic", "t", SUB)]
+    assert needs(code) == []
 
 
-def test_locks_need_their_group_and_their_topics() -> None:
-    queues = (MessageQueue(topic="t", broker_name="b", queue_id=0),)
-    body = LockBatchRequestBody(consumer_group="g", mq_set=queues)
+@pytest.mark.parametrize("code", sorted(HANDLERS))
+def test_every_code_needs_a_permission(code: int) -> None:
+    fields = {"topic": "t", "b": "t", "consumerGroup": "g", "group": "g", "originTopic": "t"}
 
-    for code in (Code.LOCK_BATCH_MQ, Code.UNLOCK_BATCH_MQ):
-        assert needs(code, body) == [("Group", "g", SUB), ("Topic", "t", SUB)]
-        assert needs(code) == []
-
-
-def test_subscriptions_to_lite_topics_need_their_groups_and_topics() -> None:
-    change = LiteSubscriptionDTO(group="g", topic="rooms", client_id="c")
-    body = LiteSubscriptionCtlRequestBody(subscription_set=(change,))
-
-    assert needs(Code.LITE_SUBSCRIPTION_CTL, body=encode_body(body)) == [
-        ("Group", "g", Permission.SUB),
-        ("Topic", "rooms", Permission.SUB),
-    ]
+    assert needs(code, BODIES.get(code), **fields)
 
 
 def test_a_body_that_cannot_be_read_is_an_error() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire_broker.state.schedule import MAX_ACTIONS
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand, Client, bodies
 
@@ -45,3 +46,16 @@ def test_a_deleted_topic_wakes(client: Client) -> None:
     answer = client.answer_to(opaque)
     assert answer is not None
     assert answer.code == 17
+
+
+def test_many_pulls_are_woken_in_several_turns(client: Client, home: BrokerAtHand) -> None:
+    opaques = [client.pull(0, hold=15_000) for _ in range(MAX_ACTIONS + 1)]
+
+    client.send()
+    found = [client.answer_to(opaque) is not None for opaque in opaques]
+    home.settle()
+
+    assert found.count(True) == MAX_ACTIONS
+    assert all(
+        client.answer_to(opaque) for opaque, has in zip(opaques, found, strict=True) if not has
+    )

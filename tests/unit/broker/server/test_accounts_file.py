@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
+from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalValueError
 from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
@@ -25,7 +26,7 @@ YAML = "accounts:\n- accessKey: rocket\n  secretKey: secret\n"
 USER = '{"username":"rocket","password":"secret"}'
 
 
-def admits(access: Access | None, key: str, code: int = 26) -> bool:
+def admits(access: Access | None, key: str, code: int = RequestCode.HEART_BEAT) -> bool:
     request = sign(RemotingCommand(code=code, opaque=1), key, "secret")
     return access is None or access.refusal(request, "127.0.0.1") is None
 

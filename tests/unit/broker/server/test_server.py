@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,16 @@ import trio
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker
+from rocketwire_broker.server.server import SLOW_SECONDS
+from rocketwire_broker.state.faults import Fault
+from rocketwire_broker.state.response import SUCCESS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire_broker.server.server import BrokerServer
     from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.state.response import Response
 
 GET_CONFIG = encode(RemotingCommand(code=26, opaque=1))
 
@@ -82,6 +87,22 @@ async def test_a_peer_that_does_not_read_is_closed(server: BrokerServer) -> None
     async with connected(server) as other:
         await other.send_all(GET_CONFIG)
         await answers(other, 1)
+
+
+async def test_a_slow_request_is_logged_and_counted(
+    server: BrokerServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    def respond_late(request: RemotingCommand) -> Response:
+        time.sleep(2 * SLOW_SECONDS)
+        return SUCCESS
+
+    server.broker.faults.add(Fault(frozenset({26}), 1, script=respond_late))
+    async with connected(server) as stream:
+        await stream.send_all(GET_CONFIG)
+        await answers(stream, 1)
+
+    assert server.broker.statistics.slow == 1
+    assert "up to code 26 took 0.2 s" in caplog.text
 
 
 async def test_connections_that_send_at_once_are_all_answered(server: BrokerServer) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_broker.state.schedule import Schedule
+from rocketwire_broker.state.schedule import MAX_ACTIONS, Schedule
 
 
 def test_actions_run_when_they_are_due_in_the_order_of_their_times() -> None:
@@ -62,6 +62,17 @@ def test_many_cancelled_actions_take_no_room() -> None:
     assert schedule.size < 1500
     schedule.run(10_000)
     assert done == [10_000]
+
+
+def test_a_run_leaves_the_rest_of_many_actions_to_the_next_run() -> None:
+    schedule, done = Schedule(), list[int]()
+    for _ in range(MAX_ACTIONS + 1):
+        schedule.at(5, done.append)
+
+    schedule.run(5)
+    assert (len(done), schedule.next_due) == (MAX_ACTIONS, 5)
+    schedule.run(5)
+    assert len(done) == MAX_ACTIONS + 1
 
 
 def test_a_repeated_action_runs_after_each_period() -> None:

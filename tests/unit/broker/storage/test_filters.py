@@ -41,6 +41,17 @@ def test_no_more_messages_are_looked_at_than_the_limit() -> None:
     assert (found.records, found.next_offset) == ([], 50)
 
 
+def test_an_expensive_expression_looks_at_fewer_messages() -> None:
+    expression = " OR ".join(f"a = {number}" for number in range(1000, 6000))
+    subscription = SubscriptionData(topic="orders", sub_string=expression, expression_type="SQL92")
+
+    found = select(
+        alternating(100), 0, filter_of(subscription), count=8, max_bytes=1 << 20, max_filtered=800
+    )
+
+    assert (found.records, found.next_offset) == ([], 6)
+
+
 @pytest.mark.parametrize(
     "subscription",
     [

@@ -25,3 +25,15 @@ def test_hidden_messages_are_bounded() -> None:
 
     assert len(popper.pop()) == 32
     assert popper.answer().code == 2
+
+
+def test_a_pop_in_vain_is_answered_and_the_next_one_goes_on() -> None:
+    home = BrokerAtHand(max_filtered=10)
+    home.broker.topics.put(new_topic("orders", 1), home.now)
+    client = home.connect()
+    popper = Popper(home, client)
+    for number in range(12):
+        client.send(body=b"%d" % number, properties={"TAGS": "B" if number == 11 else "A"})
+
+    assert popper.answer(count=8, exp="B", expType="TAG", poll=10_000).code == 210
+    assert [one.body for one in popper.pop(count=8, exp="B", expType="TAG")] == [b"11"]
