@@ -43,7 +43,7 @@ def test_latencies_are_counted_by_the_topic_of_the_request() -> None:
 
 def test_latencies_are_sorted_by_the_99th_percentile() -> None:
     report = SlowReport(10)
-    report.take(batch([3_000_000] * 20 + [1_000_000] * 19 + [900_000_000], ["a"] * 20 + ["b"] * 20))
+    report.take(batch([*[3_000_000] * 20, *[1_000_000] * 19, 900_000_000], ["a"] * 20 + ["b"] * 20))
 
     assert [row[1] for row in report.tables([])[0].rows] == ["b", "a"]
 
