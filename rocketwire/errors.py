@@ -7,6 +7,7 @@ the peer sent bytes that cannot be decoded.  Causes are kept as ``__cause__``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 
@@ -121,7 +122,7 @@ class CodecError(RocketWireError):
         self.message = message
         self.path = path
         self.offset = offset
-        self.excerpt = bytes(excerpt[:16])
+        self.excerpt: Final = bytes(excerpt[:16])
 
     def __str__(self) -> str:
         text = self.message
@@ -345,8 +346,8 @@ class SendManyError(ClientError):
     def __init__(self, results: Sequence[object]) -> None:
         errors = [result for result in results if isinstance(result, RocketWireError)]
         super().__init__(f"{len(errors)} of {len(results)} messages failed")
-        self.results = tuple(results)
-        self.__cause__ = errors[0] if errors else None
+        self.results: tuple[object, ...] = tuple(results)
+        self.__cause__: BaseException | None = errors[0] if errors else None
 
 
 class ReplyTimeoutError(ClientError):
@@ -376,9 +377,9 @@ class ResponseError(ClientError):
 
     def __init__(self, code: int, remark: str | None, request_code: int, address: str) -> None:
         super().__init__(code, remark, request_code, address)
-        self.code = ResponseCode(code)
-        self.remark = remark or ""
-        self.request_code = RequestCode(request_code)
+        self.code: Final = ResponseCode(code)
+        self.remark: str = remark or ""
+        self.request_code: Final = RequestCode(request_code)
         self.address = address
 
     def __str__(self) -> str:

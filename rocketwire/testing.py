@@ -127,8 +127,8 @@ class ScriptedPeer:
         """Create a server without a script; use ``MemoryNetwork.peer``."""
         self.address = address
         self.requests: deque[RemotingCommand] = deque(maxlen=MAX_REMEMBERED)
-        self.connections = 0
-        self.is_up = True
+        self.connections: int = 0
+        self.is_up: bool = True
         self._nursery = nursery
         self._expected: deque[_Expected] = deque()
         self._always: dict[int, Scripted] = {}

@@ -71,8 +71,10 @@ CHECK: Final = (
     *LINT,
     Step("tests without processes", f"{QUICK} -m 'not java and not process and not full'"),
 )
+TYPES: Final = Step("public types", "python -m tests.architecture.public_types")
 TEST: Final = (
     *LINT,
+    TYPES,
     Step("tests", f"{PEERS} -m 'not full'"),
 )
 LONG: Final = {
@@ -86,6 +88,7 @@ LONG: Final = {
 CODEC_TESTS: Final = "tests/unit/wire tests/unit/messages tests/unit/connection"
 ALL: Final = (
     *LINT,
+    TYPES,
     Step("types of everything", "pyright"),
     Step("all tests, with long faults", PEERS, LONG),
     Step("development broker", f"{PEERS} --cluster=dev tests/java/client tests/java/admin"),

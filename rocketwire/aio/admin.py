@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import Opened, Part, awaitable
@@ -41,116 +41,116 @@ if TYPE_CHECKING:
 class Clusters(Part[trio.Admin, TrioClusters]):
     """Requests for clusters and the addresses of their brokers."""
 
-    ask = awaitable(TrioClusters.ask)
-    info = awaitable(TrioClusters.info)
-    route = awaitable(TrioClusters.route)
-    masters = awaitable(TrioClusters.masters)
-    replicas = awaitable(TrioClusters.replicas)
-    targets = awaitable(TrioClusters.targets)
-    broker_names = awaitable(TrioClusters.broker_names)
-    broker_name = awaitable(TrioClusters.broker_name)
-    master = awaitable(TrioClusters.master)
-    of_topic = awaitable(TrioClusters.of_topic)
-    of_topics = awaitable(TrioClusters.of_topics)
+    ask: Final = awaitable(TrioClusters.ask)
+    info: Final = awaitable(TrioClusters.info)
+    route: Final = awaitable(TrioClusters.route)
+    masters: Final = awaitable(TrioClusters.masters)
+    replicas: Final = awaitable(TrioClusters.replicas)
+    targets: Final = awaitable(TrioClusters.targets)
+    broker_names: Final = awaitable(TrioClusters.broker_names)
+    broker_name: Final = awaitable(TrioClusters.broker_name)
+    master: Final = awaitable(TrioClusters.master)
+    of_topic: Final = awaitable(TrioClusters.of_topic)
+    of_topics: Final = awaitable(TrioClusters.of_topics)
 
 
 @like(TrioTopics)
 class Topics(Part[trio.Admin, TrioTopics]):
     """Requests for topics; for errors see ``AdminCalls.ask`` and ``NameServers.call``."""
 
-    ask = awaitable(TrioTopics.ask)
-    change = awaitable(TrioTopics.change)
-    create_or_update = awaitable(TrioTopics.create_or_update)
-    create_or_update_all = awaitable(TrioTopics.create_or_update_all)
-    update_perm = awaitable(TrioTopics.update_perm)
-    delete = awaitable(TrioTopics.delete)
-    delete_in_broker = awaitable(TrioTopics.delete_in_broker)
-    delete_in_name_servers = awaitable(TrioTopics.delete_in_name_servers)
-    config = awaitable(TrioTopics.config)
-    configs = awaitable(TrioTopics.configs)
-    names = awaitable(TrioTopics.names)
-    system_names = awaitable(TrioTopics.system_names)
-    stats = awaitable(TrioTopics.stats)
-    stats_of = awaitable(TrioTopics.stats_of)
-    consumer_groups = awaitable(TrioTopics.consumer_groups)
-    order_conf = awaitable(TrioTopics.order_conf)
-    put_order_conf = awaitable(TrioTopics.put_order_conf)
-    delete_order_conf = awaitable(TrioTopics.delete_order_conf)
+    ask: Final = awaitable(TrioTopics.ask)
+    change: Final = awaitable(TrioTopics.change)
+    create_or_update: Final = awaitable(TrioTopics.create_or_update)
+    create_or_update_all: Final = awaitable(TrioTopics.create_or_update_all)
+    update_perm: Final = awaitable(TrioTopics.update_perm)
+    delete: Final = awaitable(TrioTopics.delete)
+    delete_in_broker: Final = awaitable(TrioTopics.delete_in_broker)
+    delete_in_name_servers: Final = awaitable(TrioTopics.delete_in_name_servers)
+    config: Final = awaitable(TrioTopics.config)
+    configs: Final = awaitable(TrioTopics.configs)
+    names: Final = awaitable(TrioTopics.names)
+    system_names: Final = awaitable(TrioTopics.system_names)
+    stats: Final = awaitable(TrioTopics.stats)
+    stats_of: Final = awaitable(TrioTopics.stats_of)
+    consumer_groups: Final = awaitable(TrioTopics.consumer_groups)
+    order_conf: Final = awaitable(TrioTopics.order_conf)
+    put_order_conf: Final = awaitable(TrioTopics.put_order_conf)
+    delete_order_conf: Final = awaitable(TrioTopics.delete_order_conf)
 
 
 @like(TrioGroups)
 class Groups(Part[trio.Admin, TrioGroups]):
     """Requests for consumer groups; for errors see ``AdminCalls.ask``."""
 
-    ask = awaitable(TrioGroups.ask)
-    change = awaitable(TrioGroups.change)
-    create_or_update = awaitable(TrioGroups.create_or_update)
-    create_or_update_all = awaitable(TrioGroups.create_or_update_all)
-    delete = awaitable(TrioGroups.delete)
-    config = awaitable(TrioGroups.config)
-    configs = awaitable(TrioGroups.configs)
-    topics = awaitable(TrioGroups.topics)
-    subscription = awaitable(TrioGroups.subscription)
-    read_forbidden = awaitable(TrioGroups.read_forbidden)
-    set_request_mode = awaitable(TrioGroups.set_request_mode)
-    request_modes = awaitable(TrioGroups.request_modes)
+    ask: Final = awaitable(TrioGroups.ask)
+    change: Final = awaitable(TrioGroups.change)
+    create_or_update: Final = awaitable(TrioGroups.create_or_update)
+    create_or_update_all: Final = awaitable(TrioGroups.create_or_update_all)
+    delete: Final = awaitable(TrioGroups.delete)
+    config: Final = awaitable(TrioGroups.config)
+    configs: Final = awaitable(TrioGroups.configs)
+    topics: Final = awaitable(TrioGroups.topics)
+    subscription: Final = awaitable(TrioGroups.subscription)
+    read_forbidden: Final = awaitable(TrioGroups.read_forbidden)
+    set_request_mode: Final = awaitable(TrioGroups.set_request_mode)
+    request_modes: Final = awaitable(TrioGroups.request_modes)
 
 
 @like(TrioOffsets)
 class Offsets(Part[trio.Admin, TrioOffsets]):
     """Requests for offsets."""
 
-    ask = awaitable(TrioOffsets.ask)
-    change = awaitable(TrioOffsets.change)
-    clone = awaitable(TrioOffsets.clone)
-    copy = awaitable(TrioOffsets.copy)
-    of_queues = awaitable(TrioOffsets.of_queues)
-    of_members = awaitable(TrioOffsets.of_members)
-    corrections = awaitable(TrioOffsets.corrections)
-    all_of_broker = awaitable(TrioOffsets.all_of_broker)
-    delays = awaitable(TrioOffsets.delays)
-    reset_by_time = awaitable(TrioOffsets.reset_by_time)
-    reset_queue = awaitable(TrioOffsets.reset_queue)
-    reset_by_time_old = awaitable(TrioOffsets.reset_by_time_old)
-    move = awaitable(TrioOffsets.move)
-    skip_accumulated = awaitable(TrioOffsets.skip_accumulated)
+    ask: Final = awaitable(TrioOffsets.ask)
+    change: Final = awaitable(TrioOffsets.change)
+    clone: Final = awaitable(TrioOffsets.clone)
+    copy: Final = awaitable(TrioOffsets.copy)
+    of_queues: Final = awaitable(TrioOffsets.of_queues)
+    of_members: Final = awaitable(TrioOffsets.of_members)
+    corrections: Final = awaitable(TrioOffsets.corrections)
+    all_of_broker: Final = awaitable(TrioOffsets.all_of_broker)
+    delays: Final = awaitable(TrioOffsets.delays)
+    reset_by_time: Final = awaitable(TrioOffsets.reset_by_time)
+    reset_queue: Final = awaitable(TrioOffsets.reset_queue)
+    reset_by_time_old: Final = awaitable(TrioOffsets.reset_by_time_old)
+    move: Final = awaitable(TrioOffsets.move)
+    skip_accumulated: Final = awaitable(TrioOffsets.skip_accumulated)
 
 
 @like(TrioConsumers)
 class Consumers(Part[trio.Admin, TrioConsumers]):
     """Requests for the members of consumer groups; for errors see ``AdminCalls.ask``."""
 
-    ask = awaitable(TrioConsumers.ask)
-    change = awaitable(TrioConsumers.change)
-    stats = awaitable(TrioConsumers.stats)
-    stats_of = awaitable(TrioConsumers.stats_of)
-    connection = awaitable(TrioConsumers.connection)
-    running_info = awaitable(TrioConsumers.running_info)
-    running_infos = awaitable(TrioConsumers.running_infos)
-    queue_owners = awaitable(TrioConsumers.queue_owners)
-    time_spans = awaitable(TrioConsumers.time_spans)
-    time_spans_of = awaitable(TrioConsumers.time_spans_of)
-    consume_directly = awaitable(TrioConsumers.consume_directly)
-    producer_connection = awaitable(TrioConsumers.producer_connection)
-    producers_of = awaitable(TrioConsumers.producers_of)
+    ask: Final = awaitable(TrioConsumers.ask)
+    change: Final = awaitable(TrioConsumers.change)
+    stats: Final = awaitable(TrioConsumers.stats)
+    stats_of: Final = awaitable(TrioConsumers.stats_of)
+    connection: Final = awaitable(TrioConsumers.connection)
+    running_info: Final = awaitable(TrioConsumers.running_info)
+    running_infos: Final = awaitable(TrioConsumers.running_infos)
+    queue_owners: Final = awaitable(TrioConsumers.queue_owners)
+    time_spans: Final = awaitable(TrioConsumers.time_spans)
+    time_spans_of: Final = awaitable(TrioConsumers.time_spans_of)
+    consume_directly: Final = awaitable(TrioConsumers.consume_directly)
+    producer_connection: Final = awaitable(TrioConsumers.producer_connection)
+    producers_of: Final = awaitable(TrioConsumers.producers_of)
 
 
 @like(TrioMessages)
 class Messages(Part[trio.Admin, TrioMessages]):
     """Requests for messages."""
 
-    ask = awaitable(TrioMessages.ask)
-    change = awaitable(TrioMessages.change)
-    by_offset_id = awaitable(TrioMessages.by_offset_id)
-    by_id = awaitable(TrioMessages.by_id)
-    by_unique_key = awaitable(TrioMessages.by_unique_key)
-    by_key = awaitable(TrioMessages.by_key)
-    by_tag = awaitable(TrioMessages.by_tag)
-    at = awaitable(TrioMessages.at)
-    trace = awaitable(TrioMessages.trace)
-    consume_directly = awaitable(TrioMessages.consume_directly)
-    send_back = awaitable(TrioMessages.send_back)
-    resume_half = awaitable(TrioMessages.resume_half)
+    ask: Final = awaitable(TrioMessages.ask)
+    change: Final = awaitable(TrioMessages.change)
+    by_offset_id: Final = awaitable(TrioMessages.by_offset_id)
+    by_id: Final = awaitable(TrioMessages.by_id)
+    by_unique_key: Final = awaitable(TrioMessages.by_unique_key)
+    by_key: Final = awaitable(TrioMessages.by_key)
+    by_tag: Final = awaitable(TrioMessages.by_tag)
+    at: Final = awaitable(TrioMessages.at)
+    trace: Final = awaitable(TrioMessages.trace)
+    consume_directly: Final = awaitable(TrioMessages.consume_directly)
+    send_back: Final = awaitable(TrioMessages.send_back)
+    resume_half: Final = awaitable(TrioMessages.resume_half)
 
     async def walk(
         self,
@@ -188,133 +188,133 @@ class Messages(Part[trio.Admin, TrioMessages]):
 class Brokers(Part[trio.Admin, TrioBrokers]):
     """Calls to brokers by address; for errors see ``AdminCalls.ask``."""
 
-    ask = awaitable(TrioBrokers.ask)
-    change = awaitable(TrioBrokers.change)
-    config = awaitable(TrioBrokers.config)
-    update_config = awaitable(TrioBrokers.update_config)
-    runtime_info = awaitable(TrioBrokers.runtime_info)
-    stats = awaitable(TrioBrokers.stats)
-    consume_stats = awaitable(TrioBrokers.consume_stats)
-    consume_queue = awaitable(TrioBrokers.consume_queue)
-    timer_metrics = awaitable(TrioBrokers.timer_metrics)
-    ha_status = awaitable(TrioBrokers.ha_status)
-    epoch_cache = awaitable(TrioBrokers.epoch_cache)
-    reset_master_flush_offset = awaitable(TrioBrokers.reset_master_flush_offset)
-    clean_unused_topics = awaitable(TrioBrokers.clean_unused_topics)
-    clean_expired_queues = awaitable(TrioBrokers.clean_expired_queues)
-    delete_expired_commit_log = awaitable(TrioBrokers.delete_expired_commit_log)
-    cold_data_info = awaitable(TrioBrokers.cold_data_info)
-    update_cold_data_config = awaitable(TrioBrokers.update_cold_data_config)
-    remove_cold_data_config = awaitable(TrioBrokers.remove_cold_data_config)
-    set_read_ahead_mode = awaitable(TrioBrokers.set_read_ahead_mode)
-    add_to_container = awaitable(TrioBrokers.add_to_container)
-    remove_from_container = awaitable(TrioBrokers.remove_from_container)
+    ask: Final = awaitable(TrioBrokers.ask)
+    change: Final = awaitable(TrioBrokers.change)
+    config: Final = awaitable(TrioBrokers.config)
+    update_config: Final = awaitable(TrioBrokers.update_config)
+    runtime_info: Final = awaitable(TrioBrokers.runtime_info)
+    stats: Final = awaitable(TrioBrokers.stats)
+    consume_stats: Final = awaitable(TrioBrokers.consume_stats)
+    consume_queue: Final = awaitable(TrioBrokers.consume_queue)
+    timer_metrics: Final = awaitable(TrioBrokers.timer_metrics)
+    ha_status: Final = awaitable(TrioBrokers.ha_status)
+    epoch_cache: Final = awaitable(TrioBrokers.epoch_cache)
+    reset_master_flush_offset: Final = awaitable(TrioBrokers.reset_master_flush_offset)
+    clean_unused_topics: Final = awaitable(TrioBrokers.clean_unused_topics)
+    clean_expired_queues: Final = awaitable(TrioBrokers.clean_expired_queues)
+    delete_expired_commit_log: Final = awaitable(TrioBrokers.delete_expired_commit_log)
+    cold_data_info: Final = awaitable(TrioBrokers.cold_data_info)
+    update_cold_data_config: Final = awaitable(TrioBrokers.update_cold_data_config)
+    remove_cold_data_config: Final = awaitable(TrioBrokers.remove_cold_data_config)
+    set_read_ahead_mode: Final = awaitable(TrioBrokers.set_read_ahead_mode)
+    add_to_container: Final = awaitable(TrioBrokers.add_to_container)
+    remove_from_container: Final = awaitable(TrioBrokers.remove_from_container)
 
 
 @like(TrioStores)
 class Stores(Part[trio.Admin, TrioStores]):
     """Requests for the store of a broker, by address. For errors see ``AdminCalls.ask``."""
 
-    ask = awaitable(TrioStores.ask)
-    switch_timer_engine = awaitable(TrioStores.switch_timer_engine)
-    check_rocksdb_queues = awaitable(TrioStores.check_rocksdb_queues)
-    export_rocksdb_config = awaitable(TrioStores.export_rocksdb_config)
+    ask: Final = awaitable(TrioStores.ask)
+    switch_timer_engine: Final = awaitable(TrioStores.switch_timer_engine)
+    check_rocksdb_queues: Final = awaitable(TrioStores.check_rocksdb_queues)
+    export_rocksdb_config: Final = awaitable(TrioStores.export_rocksdb_config)
 
 
 @like(TrioExports)
 class Exports(Part[trio.Admin, TrioExports]):
     """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
 
-    ask = awaitable(TrioExports.ask)
-    change = awaitable(TrioExports.change)
-    topics = awaitable(TrioExports.topics)
-    groups = awaitable(TrioExports.groups)
+    ask: Final = awaitable(TrioExports.ask)
+    change: Final = awaitable(TrioExports.change)
+    topics: Final = awaitable(TrioExports.topics)
+    groups: Final = awaitable(TrioExports.groups)
 
 
 @like(TrioNameServerUpkeep)
 class NameServerUpkeep(Part[trio.Admin, TrioNameServerUpkeep]):
     """Requests to name servers; for errors see ``NameServers.call``."""
 
-    ask = awaitable(TrioNameServerUpkeep.ask)
-    put_kv = awaitable(TrioNameServerUpkeep.put_kv)
-    delete_kv = awaitable(TrioNameServerUpkeep.delete_kv)
-    kv_value = awaitable(TrioNameServerUpkeep.kv_value)
-    kv_namespace = awaitable(TrioNameServerUpkeep.kv_namespace)
-    configs = awaitable(TrioNameServerUpkeep.configs)
-    update_configs = awaitable(TrioNameServerUpkeep.update_configs)
-    wipe_write_perm = awaitable(TrioNameServerUpkeep.wipe_write_perm)
-    add_write_perm = awaitable(TrioNameServerUpkeep.add_write_perm)
+    ask: Final = awaitable(TrioNameServerUpkeep.ask)
+    put_kv: Final = awaitable(TrioNameServerUpkeep.put_kv)
+    delete_kv: Final = awaitable(TrioNameServerUpkeep.delete_kv)
+    kv_value: Final = awaitable(TrioNameServerUpkeep.kv_value)
+    kv_namespace: Final = awaitable(TrioNameServerUpkeep.kv_namespace)
+    configs: Final = awaitable(TrioNameServerUpkeep.configs)
+    update_configs: Final = awaitable(TrioNameServerUpkeep.update_configs)
+    wipe_write_perm: Final = awaitable(TrioNameServerUpkeep.wipe_write_perm)
+    add_write_perm: Final = awaitable(TrioNameServerUpkeep.add_write_perm)
 
 
 @like(TrioStaticTopics)
 class StaticTopics(Part[trio.Admin, TrioStaticTopics]):
     """Requests for static topics; for errors see ``AdminCalls.ask``."""
 
-    ask = awaitable(TrioStaticTopics.ask)
-    change = awaitable(TrioStaticTopics.change)
-    configs = awaitable(TrioStaticTopics.configs)
-    create_or_update = awaitable(TrioStaticTopics.create_or_update)
-    remap = awaitable(TrioStaticTopics.remap)
-    carry_out = awaitable(TrioStaticTopics.carry_out)
-    tell = awaitable(TrioStaticTopics.tell)
-    stats = awaitable(TrioStaticTopics.stats)
+    ask: Final = awaitable(TrioStaticTopics.ask)
+    change: Final = awaitable(TrioStaticTopics.change)
+    configs: Final = awaitable(TrioStaticTopics.configs)
+    create_or_update: Final = awaitable(TrioStaticTopics.create_or_update)
+    remap: Final = awaitable(TrioStaticTopics.remap)
+    carry_out: Final = awaitable(TrioStaticTopics.carry_out)
+    tell: Final = awaitable(TrioStaticTopics.tell)
+    stats: Final = awaitable(TrioStaticTopics.stats)
 
 
 @like(TrioUsers)
 class Users(Part[trio.Admin, TrioUsers]):
     """Requests for users; for errors see ``AdminCalls.ask``."""
 
-    ask = awaitable(TrioUsers.ask)
-    change = awaitable(TrioUsers.change)
-    create = awaitable(TrioUsers.create)
-    update = awaitable(TrioUsers.update)
-    delete = awaitable(TrioUsers.delete)
-    get = awaitable(TrioUsers.get)
-    list = awaitable(TrioUsers.list)
-    copy = awaitable(TrioUsers.copy)
+    ask: Final = awaitable(TrioUsers.ask)
+    change: Final = awaitable(TrioUsers.change)
+    create: Final = awaitable(TrioUsers.create)
+    update: Final = awaitable(TrioUsers.update)
+    delete: Final = awaitable(TrioUsers.delete)
+    get: Final = awaitable(TrioUsers.get)
+    list: Final = awaitable(TrioUsers.list)
+    copy: Final = awaitable(TrioUsers.copy)
 
 
 @like(TrioAcls)
 class Acls(Part[trio.Admin, TrioAcls]):
     """Requests for policies; for errors see ``AdminCalls.ask``."""
 
-    ask = awaitable(TrioAcls.ask)
-    change = awaitable(TrioAcls.change)
-    create = awaitable(TrioAcls.create)
-    update = awaitable(TrioAcls.update)
-    delete = awaitable(TrioAcls.delete)
-    get = awaitable(TrioAcls.get)
-    list = awaitable(TrioAcls.list)
-    copy = awaitable(TrioAcls.copy)
+    ask: Final = awaitable(TrioAcls.ask)
+    change: Final = awaitable(TrioAcls.change)
+    create: Final = awaitable(TrioAcls.create)
+    update: Final = awaitable(TrioAcls.update)
+    delete: Final = awaitable(TrioAcls.delete)
+    get: Final = awaitable(TrioAcls.get)
+    list: Final = awaitable(TrioAcls.list)
+    copy: Final = awaitable(TrioAcls.copy)
 
 
 @like(TrioLiteTopics)
 class LiteTopics(Part[trio.Admin, TrioLiteTopics]):
     """Requests for lite topics and pops, to brokers by address. For errors see ``ask``."""
 
-    ask = awaitable(TrioLiteTopics.ask)
-    of_broker = awaitable(TrioLiteTopics.of_broker)
-    parent = awaitable(TrioLiteTopics.parent)
-    topic = awaitable(TrioLiteTopics.topic)
-    client_info = awaitable(TrioLiteTopics.client_info)
-    group = awaitable(TrioLiteTopics.group)
-    trigger_dispatch = awaitable(TrioLiteTopics.trigger_dispatch)
-    polling_num = awaitable(TrioLiteTopics.polling_num)
-    export_pop_records = awaitable(TrioLiteTopics.export_pop_records)
+    ask: Final = awaitable(TrioLiteTopics.ask)
+    of_broker: Final = awaitable(TrioLiteTopics.of_broker)
+    parent: Final = awaitable(TrioLiteTopics.parent)
+    topic: Final = awaitable(TrioLiteTopics.topic)
+    client_info: Final = awaitable(TrioLiteTopics.client_info)
+    group: Final = awaitable(TrioLiteTopics.group)
+    trigger_dispatch: Final = awaitable(TrioLiteTopics.trigger_dispatch)
+    polling_num: Final = awaitable(TrioLiteTopics.polling_num)
+    export_pop_records: Final = awaitable(TrioLiteTopics.export_pop_records)
 
 
 @like(TrioControllers)
 class Controllers(Part[trio.Admin, TrioControllers]):
     """Requests to controllers by address; for errors see ``AdminCalls.ask``."""
 
-    ask = awaitable(TrioControllers.ask)
-    metadata = awaitable(TrioControllers.metadata)
-    leader = awaitable(TrioControllers.leader)
-    sync_state = awaitable(TrioControllers.sync_state)
-    elect_master = awaitable(TrioControllers.elect_master)
-    clean_broker = awaitable(TrioControllers.clean_broker)
-    config = awaitable(TrioControllers.config)
-    update_config = awaitable(TrioControllers.update_config)
+    ask: Final = awaitable(TrioControllers.ask)
+    metadata: Final = awaitable(TrioControllers.metadata)
+    leader: Final = awaitable(TrioControllers.leader)
+    sync_state: Final = awaitable(TrioControllers.sync_state)
+    elect_master: Final = awaitable(TrioControllers.elect_master)
+    clean_broker: Final = awaitable(TrioControllers.clean_broker)
+    config: Final = awaitable(TrioControllers.config)
+    update_config: Final = awaitable(TrioControllers.update_config)
 
 
 class Admin(Opened[trio.Admin]):
@@ -329,21 +329,21 @@ class Admin(Opened[trio.Admin]):
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_admin``."""
         resolved = apply_client_settings(client, settings)
-        self.clusters = Clusters(self, lambda admin: admin.clusters)
-        self.topics = Topics(self, lambda admin: admin.topics)
-        self.groups = Groups(self, lambda admin: admin.groups)
-        self.offsets = Offsets(self, lambda admin: admin.offsets)
-        self.consumers = Consumers(self, lambda admin: admin.consumers)
-        self.messages = Messages(self, lambda admin: admin.messages)
-        self.brokers = Brokers(self, lambda admin: admin.brokers)
-        self.stores = Stores(self, lambda admin: admin.stores)
-        self.exports = Exports(self, lambda admin: admin.exports)
-        self.name_servers = NameServerUpkeep(self, lambda admin: admin.name_servers)
-        self.static_topics = StaticTopics(self, lambda admin: admin.static_topics)
-        self.users = Users(self, lambda admin: admin.users)
-        self.acls = Acls(self, lambda admin: admin.acls)
-        self.lite = LiteTopics(self, lambda admin: admin.lite)
-        self.controllers = Controllers(self, lambda admin: admin.controllers)
+        self.clusters: Final = Clusters(self, lambda admin: admin.clusters)
+        self.topics: Final = Topics(self, lambda admin: admin.topics)
+        self.groups: Final = Groups(self, lambda admin: admin.groups)
+        self.offsets: Final = Offsets(self, lambda admin: admin.offsets)
+        self.consumers: Final = Consumers(self, lambda admin: admin.consumers)
+        self.messages: Final = Messages(self, lambda admin: admin.messages)
+        self.brokers: Final = Brokers(self, lambda admin: admin.brokers)
+        self.stores: Final = Stores(self, lambda admin: admin.stores)
+        self.exports: Final = Exports(self, lambda admin: admin.exports)
+        self.name_servers: Final = NameServerUpkeep(self, lambda admin: admin.name_servers)
+        self.static_topics: Final = StaticTopics(self, lambda admin: admin.static_topics)
+        self.users: Final = Users(self, lambda admin: admin.users)
+        self.acls: Final = Acls(self, lambda admin: admin.acls)
+        self.lite: Final = LiteTopics(self, lambda admin: admin.lite)
+        self.controllers: Final = Controllers(self, lambda admin: admin.controllers)
         super().__init__(
             lambda: trio.open_admin(trio_client(resolved), within=within),
             reopens=lambda: reopens(resolved),

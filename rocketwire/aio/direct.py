@@ -89,9 +89,9 @@ class PendingSend:
         self._born = born
         self._fast_queue = fast_queue
         self._config = config
-        self.target = target
-        self.deadline = deadline
-        self.opaque = opaque
+        self.target: Target = target
+        self.deadline: float = deadline
+        self.opaque: int = opaque
         self.connection: LoopConnection | None = None
         self.future: asyncio.Future[SendResult] | None = None
 
@@ -168,7 +168,7 @@ class LoopConnection:
     ) -> None:
         """Watch a connected socket."""
         self.address = address
-        self.is_open = True
+        self.is_open: bool = True
         self._loop = loop
         self._socket = connected
         self._descriptor = connected.fileno()
@@ -350,7 +350,7 @@ class DirectSends:
         self._path = LoopPath(producer, self._connection)
         self._producer = producer
         self._connect_timeout = producer.instance.config.connect_timeout
-        self.has_hooks = producer.sender.hooks is not None
+        self.has_hooks: bool = producer.sender.hooks is not None
         self._sends = 0
         self._is_closed = False
 

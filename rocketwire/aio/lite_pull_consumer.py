@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import Opened, awaitable, immediate
@@ -49,19 +49,19 @@ class LitePullConsumer(Opened[trio.LitePullConsumer]):
         )
         return polled
 
-    subscribe = immediate(trio.LitePullConsumer.subscribe)
-    assign = immediate(trio.LitePullConsumer.assign)
-    fetch_message_queues = awaitable(trio.LitePullConsumer.fetch_message_queues)
-    pause = immediate(trio.LitePullConsumer.pause)
-    resume = immediate(trio.LitePullConsumer.resume)
-    seek = awaitable(trio.LitePullConsumer.seek)
-    go_back = immediate(trio.LitePullConsumer.go_back)
-    seek_to_begin = awaitable(trio.LitePullConsumer.seek_to_begin)
-    seek_to_end = awaitable(trio.LitePullConsumer.seek_to_end)
-    offset_range = awaitable(trio.LitePullConsumer.offset_range)
-    offset_for_timestamp = awaitable(trio.LitePullConsumer.offset_for_timestamp)
-    commit = awaitable(trio.LitePullConsumer.commit)
-    committed = awaitable(trio.LitePullConsumer.committed)
+    subscribe: Final = immediate(trio.LitePullConsumer.subscribe)
+    assign: Final = immediate(trio.LitePullConsumer.assign)
+    fetch_message_queues: Final = awaitable(trio.LitePullConsumer.fetch_message_queues)
+    pause: Final = immediate(trio.LitePullConsumer.pause)
+    resume: Final = immediate(trio.LitePullConsumer.resume)
+    seek: Final = awaitable(trio.LitePullConsumer.seek)
+    go_back: Final = immediate(trio.LitePullConsumer.go_back)
+    seek_to_begin: Final = awaitable(trio.LitePullConsumer.seek_to_begin)
+    seek_to_end: Final = awaitable(trio.LitePullConsumer.seek_to_end)
+    offset_range: Final = awaitable(trio.LitePullConsumer.offset_range)
+    offset_for_timestamp: Final = awaitable(trio.LitePullConsumer.offset_for_timestamp)
+    commit: Final = awaitable(trio.LitePullConsumer.commit)
+    committed: Final = awaitable(trio.LitePullConsumer.committed)
 
     @property
     def assignment(self) -> tuple[MessageQueue, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import Opened, Part, awaitable
@@ -34,25 +34,25 @@ async def _open(client: TrioClient) -> AsyncGenerator[TrioNameServers]:
 class _Calls:
     """The requests that one name server serves, or any."""
 
-    route = awaitable(NameServerCalls.route)
-    cluster_info = awaitable(NameServerCalls.cluster_info)
-    member_group = awaitable(NameServerCalls.member_group)
-    all_topics = awaitable(NameServerCalls.all_topics)
-    topics_of_cluster = awaitable(NameServerCalls.topics_of_cluster)
-    system_topics = awaitable(NameServerCalls.system_topics)
-    unit_topics = awaitable(NameServerCalls.unit_topics)
-    unit_subscribed_topics = awaitable(NameServerCalls.unit_subscribed_topics)
-    unit_subscribed_other_topics = awaitable(NameServerCalls.unit_subscribed_other_topics)
-    register_topic = awaitable(NameServerCalls.register_topic)
-    delete_topic = awaitable(NameServerCalls.delete_topic)
-    wipe_write_perm = awaitable(NameServerCalls.wipe_write_perm)
-    add_write_perm = awaitable(NameServerCalls.add_write_perm)
-    kv_value = awaitable(NameServerCalls.kv_value)
-    kv_namespace = awaitable(NameServerCalls.kv_namespace)
-    put_kv = awaitable(NameServerCalls.put_kv)
-    delete_kv = awaitable(NameServerCalls.delete_kv)
-    configuration = awaitable(NameServerCalls.configuration)
-    update_configuration = awaitable(NameServerCalls.update_configuration)
+    route: Final = awaitable(NameServerCalls.route)
+    cluster_info: Final = awaitable(NameServerCalls.cluster_info)
+    member_group: Final = awaitable(NameServerCalls.member_group)
+    all_topics: Final = awaitable(NameServerCalls.all_topics)
+    topics_of_cluster: Final = awaitable(NameServerCalls.topics_of_cluster)
+    system_topics: Final = awaitable(NameServerCalls.system_topics)
+    unit_topics: Final = awaitable(NameServerCalls.unit_topics)
+    unit_subscribed_topics: Final = awaitable(NameServerCalls.unit_subscribed_topics)
+    unit_subscribed_other_topics: Final = awaitable(NameServerCalls.unit_subscribed_other_topics)
+    register_topic: Final = awaitable(NameServerCalls.register_topic)
+    delete_topic: Final = awaitable(NameServerCalls.delete_topic)
+    wipe_write_perm: Final = awaitable(NameServerCalls.wipe_write_perm)
+    add_write_perm: Final = awaitable(NameServerCalls.add_write_perm)
+    kv_value: Final = awaitable(NameServerCalls.kv_value)
+    kv_namespace: Final = awaitable(NameServerCalls.kv_namespace)
+    put_kv: Final = awaitable(NameServerCalls.put_kv)
+    delete_kv: Final = awaitable(NameServerCalls.delete_kv)
+    configuration: Final = awaitable(NameServerCalls.configuration)
+    update_configuration: Final = awaitable(NameServerCalls.update_configuration)
 
 
 def _single(address: str, servers: TrioNameServers) -> TrioSingleNameServer:
@@ -75,7 +75,7 @@ class SingleNameServer(_Calls, Part[TrioNameServers, TrioSingleNameServer]):
         super().__init__(servers, partial(_single, address))
         self.address = address
 
-    call = awaitable(TrioSingleNameServer.call)
+    call: Final = awaitable(TrioSingleNameServer.call)
 
 
 @like(TrioNameServers)
@@ -98,7 +98,7 @@ class NameServers(_Calls, Opened[TrioNameServers]):
     def each(self) -> tuple[SingleNameServer, ...]:
         return tuple(SingleNameServer(self, address) for address in self.addresses)
 
-    call = awaitable(TrioNameServers.call)
+    call: Final = awaitable(TrioNameServers.call)
 
 
 def open_name_servers(client: ClientLike = None, **settings: Unpack[ClientSettings]) -> NameServers:

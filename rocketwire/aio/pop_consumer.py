@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import Opened, immediate
@@ -58,7 +58,7 @@ class PopConsumer(Opened[trio.PopConsumer]):
             reopens=lambda: reopens(resolved),
         )
 
-    subscribe = immediate(trio.PopConsumer.subscribe)
+    subscribe: Final = immediate(trio.PopConsumer.subscribe)
 
     @property
     def unreadable_messages(self) -> int:

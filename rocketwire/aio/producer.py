@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 from rocketwire.aio.client import trio_client
 from rocketwire.aio.direct import DirectSends
@@ -137,16 +137,16 @@ class Producer(Opened[TrioProducer]):
 
         return await self._call(go_on)
 
-    send_to = awaitable(TrioProducer.send_to)
-    send_by = awaitable(TrioProducer.send_by)
-    send_ordered = awaitable(TrioProducer.send_ordered)
-    send_oneway = awaitable(TrioProducer.send_oneway)
-    queues = awaitable(TrioProducer.queues)
-    send_many = awaitable(TrioProducer.send_many)
-    send_batch = awaitable(TrioProducer.send_batch)
-    send_batches = awaitable(TrioProducer.send_batches)
-    request = awaitable(TrioProducer.request)
-    recall = awaitable(TrioProducer.recall)
+    send_to: Final = awaitable(TrioProducer.send_to)
+    send_by: Final = awaitable(TrioProducer.send_by)
+    send_ordered: Final = awaitable(TrioProducer.send_ordered)
+    send_oneway: Final = awaitable(TrioProducer.send_oneway)
+    queues: Final = awaitable(TrioProducer.queues)
+    send_many: Final = awaitable(TrioProducer.send_many)
+    send_batch: Final = awaitable(TrioProducer.send_batch)
+    send_batches: Final = awaitable(TrioProducer.send_batches)
+    request: Final = awaitable(TrioProducer.request)
+    recall: Final = awaitable(TrioProducer.recall)
 
     async def send_in_transaction(
         self, message: Message, execute: LocalTransaction, *, within: float | None = None

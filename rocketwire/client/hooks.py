@@ -78,10 +78,10 @@ class SendMessageContext:
         is_oneway: bool = False,
     ) -> None:
         """Create the context of a send that starts now."""
-        self.client = client
-        self.producer_group = producer_group
-        self.messages = messages
-        self.is_oneway = is_oneway
+        self.client: HookedClient = client
+        self.producer_group: str = producer_group
+        self.messages: Sequence[Message] = messages
+        self.is_oneway: bool = is_oneway
         self.send_result: SendResult | None = None
         self.exception: BaseException | None = None
         self.states: list[object] = []
@@ -124,13 +124,13 @@ class ConsumeMessageContext:
         seconds: float | None = None,
     ) -> None:
         """Create the context of a call that starts now."""
-        self.client = client
-        self.consumer_group = consumer_group
-        self.message_queue = message_queue
-        self.messages = messages
-        self.seconds = seconds
+        self.client: HookedClient = client
+        self.consumer_group: str = consumer_group
+        self.message_queue: MessageQueue = message_queue
+        self.messages: Sequence[StoredMessage] = messages
+        self.seconds: float | None = seconds
         self.status: object = None
-        self.successes = 0
+        self.successes: int = 0
         self.exception: BaseException | None = None
         self.states: list[object] = []
 
@@ -159,14 +159,14 @@ class _OperationContext:
         exception: BaseException | None = None,
     ) -> None:
         """Create the context of an operation that ends now."""
-        self.client = client
-        self.consumer_group = consumer_group
-        self.operation = operation
-        self.topic = topic
-        self.broker_name = broker_name
-        self.messages = messages
-        self.seconds = seconds
-        self.exception = exception
+        self.client: HookedClient = client
+        self.consumer_group: str = consumer_group
+        self.operation: str = operation
+        self.topic: str = topic
+        self.broker_name: str = broker_name
+        self.messages: Sequence[StoredMessage] = messages
+        self.seconds: float = seconds
+        self.exception: BaseException | None = exception
 
 
 class ReceiveMessageContext(_OperationContext):
@@ -240,9 +240,9 @@ class CommitOffsetContext(_OperationContext):
         super().__init__(
             client, consumer_group, "commit", topic, broker_name, (), seconds, exception
         )
-        self.message_queue = message_queue
-        self.offset = offset
-        self.in_background = in_background
+        self.message_queue: MessageQueue = message_queue
+        self.offset: int = offset
+        self.in_background: bool = in_background
 
 
 class ClientHook(Hook):
@@ -313,7 +313,7 @@ class HookChain:
         """Create the chain of these hooks."""
         self._hooks = tuple(hooks)
         self._reversed = self._hooks[::-1]
-        self.is_thread_safe = all(hook.is_thread_safe for hook in self._hooks)
+        self.is_thread_safe: bool = all(hook.is_thread_safe for hook in self._hooks)
         self._reported: set[ClientHook] = set()
 
     def with_hook(self, hook: ClientHook) -> HookChain:

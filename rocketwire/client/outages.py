@@ -62,8 +62,8 @@ class WarningInterval:
 
     def __init__(self, now: float) -> None:
         """Start an outage at ``now``, in seconds of a monotonic clock."""
-        self.since = now
-        self.is_warned = False
+        self.since: float = now
+        self.is_warned: bool = False
         self._reason = ""
         self._reasons: set[str] = set()
         self._interval = FIRST_INTERVAL

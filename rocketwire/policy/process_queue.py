@@ -145,14 +145,14 @@ class ProcessQueue(Generic[M]):
 
     def __init__(self, *, now: float) -> None:
         """Create an empty queue."""
-        self.dropped = False
-        self.retiring = False
-        self.locked = False
-        self.last_lock = now
-        self.last_pull = now
-        self.last_consume = now
-        self.try_unlock_times = 0
-        self.backlog = 0
+        self.dropped: bool = False
+        self.retiring: bool = False
+        self.locked: bool = False
+        self.last_lock: float = now
+        self.last_pull: float = now
+        self.last_consume: float = now
+        self.try_unlock_times: int = 0
+        self.backlog: int = 0
         self._consuming = False
         self._newest = 0
         self._size = 0
@@ -439,9 +439,9 @@ class PopProcessQueue:
 
     def __init__(self, *, now: float) -> None:
         """Create a state without messages."""
-        self.dropped = False
-        self.last_pop = now
-        self.wait_ack = 0
+        self.dropped: bool = False
+        self.last_pop: float = now
+        self.wait_ack: int = 0
 
     def is_pull_expired(self, now: float) -> bool:
         """Return whether nothing was popped for ``PULL_MAX_IDLE_TIME``."""

@@ -46,8 +46,8 @@ class QueueRotation:
             queues: the queues, at least one.
             start: initial value of ``turn``.
         """
-        self.queues = queues
-        self.turn = start
+        self.queues: Sequence[MessageQueue] = queues
+        self.turn: int = start
 
     def restart(self, start: int) -> None:
         """Continue elsewhere, so that clients that failed at the same broker diverge."""

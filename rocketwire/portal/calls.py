@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import ChannelClosedError
 from rocketwire.portal.contexts import current_context
 
 if TYPE_CHECKING:
+    from contextvars import Context
+
     from rocketwire.portal.interfaces import Cancellable, Runnable
 
 
@@ -54,14 +56,14 @@ class Call:
         named: dict[str, Any],
     ) -> None:
         """Create a call that has not started."""
-        self.function = function
-        self.arguments = arguments
-        self.named = named
-        self.context = current_context()
+        self.function: Callable[..., Awaitable[Any]] = function
+        self.arguments: tuple[Any, ...] = arguments
+        self.named: dict[str, Any] = named
+        self.context: Context | None = current_context()
         self.worker: Cancellable | None = None
-        self.is_taken = False
-        self.is_cancelled = False
-        self.is_done = False
+        self.is_taken: bool = False
+        self.is_cancelled: bool = False
+        self.is_done: bool = False
         self.value: Any = None
         self.error: BaseException | None = None
 
@@ -101,7 +103,7 @@ class ThreadCall(Call):
         """Create a call that has not started."""
         super().__init__(function, arguments, named)
         self.errand: Runnable | None = None
-        self.lock = Lock()
+        self.lock: Final = Lock()
         self.lock.acquire()
 
     def wake(self) -> None:

@@ -28,7 +28,7 @@ class Errand:
             portal: where the waiting task runs.
             function: the call; it may return an awaitable for a loop.
         """
-        self.function = function
+        self.function: Callable[[], Any] = function
         self._portal = portal
         self._task: trio.lowlevel.Task | None = None
         self._cancel: Callable[[], object] | None = None

@@ -50,7 +50,7 @@ class Batch:
 
     def __init__(self, inbox: Inbox, loan: Loan, messages: Sequence[StoredMessage]) -> None:
         """Create a batch that is not handled yet."""
-        self.messages = messages
+        self.messages: Sequence[StoredMessage] = messages
         self.message_queue: MessageQueue = loan.queue
         self._inbox = inbox
         self._loan = loan
@@ -117,7 +117,7 @@ class Inbox:
             notify: called in trio when there are messages.
         """
         self.loans: Loans | None = None
-        self.lags = False
+        self.lags: bool = False
         self._notify = notify
         self._lock = Lock()
         self._queue: deque[Loan] = deque()

@@ -63,12 +63,12 @@ class Loan:
             errand: the handler call that trio waits for, or None.
             context: context of that call.
         """
-        self.queue = queue
-        self.messages = messages
-        self.part = part
-        self.errand = errand
-        self.context = context
-        self.is_orderly = isinstance(context, ConsumeOrderlyContext)
+        self.queue: MessageQueue = queue
+        self.messages: Sequence[StoredMessage] = messages
+        self.part: LentMessages | None = part
+        self.errand: Errand | None = errand
+        self.context: Any = context
+        self.is_orderly: bool = isinstance(context, ConsumeOrderlyContext)
         self.failures: list[Failure] = []
 
     def reject(self, messages: Sequence[StoredMessage], delay_level: int) -> None:

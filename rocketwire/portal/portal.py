@@ -148,8 +148,8 @@ class Portal:
 
     def __init__(self) -> None:
         """Create a portal without a thread."""
-        self.is_forked = False
-        self.is_ended = False
+        self.is_forked: bool = False
+        self.is_ended: bool = False
         self.idle_workers: list[Worker] = []
         self.resources: set[Closable] = set()
         self.running = 0
@@ -370,7 +370,7 @@ class _Current:
     def __init__(self) -> None:
         self.portal: Portal | None = None
         self.ending: set[Portal] = set()
-        self.lock = threading.Lock()
+        self.lock: threading.Lock = threading.Lock()
 
 
 current: Final = _Current()

@@ -32,7 +32,7 @@ class Resource(PortalUser, Generic[T_co]):
             opener: creates the context manager; called in trio.
         """
         self.error: BaseException | None = None
-        self.is_closed = False
+        self.is_closed: bool = False
         self.on_closed: list[Callable[[], object]] = []
         self._opener = opener
         self._things: list[Any] = []

@@ -178,7 +178,7 @@ class NoFiles:
 
     def __init__(self) -> None:
         self.names: set[str] = set()
-        self.written = 0
+        self.written: int = 0
 
     def write(self, name: str, position: int, data: Data, size: int) -> None:
         """Count bytes; see ``Files.write``."""
@@ -304,7 +304,7 @@ class CommitLogWriter:
 
     def __init__(self, files: Files, *, file_size: int) -> None:
         self._stream = Stream(files, "commitlog", file_size)
-        self.end = 0
+        self.end: int = 0
 
     def write(self, offset: int, data: Data) -> None:
         """Write bytes of messages that are laid out already, in one file.
@@ -522,7 +522,7 @@ class IndexWriter:
         self._slot_count = 0
         self._slots = array("i")
         self._entries = bytearray()
-        self.full_timestamp = 0
+        self.full_timestamp: int = 0
 
     def put(self, key_hash: int, physical_offset: int, store_timestamp: int) -> None:
         """Add a key (Java: ``IndexFile.putKey``).

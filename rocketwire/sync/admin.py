@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin import admin as trio
 from rocketwire.client.admin.auth import Acls as TrioAcls
@@ -41,116 +41,116 @@ if TYPE_CHECKING:
 class Clusters(Part[trio.Admin, TrioClusters]):
     """Requests for clusters and the addresses of their brokers."""
 
-    ask = blocking(TrioClusters.ask)
-    info = blocking(TrioClusters.info)
-    route = blocking(TrioClusters.route)
-    masters = blocking(TrioClusters.masters)
-    replicas = blocking(TrioClusters.replicas)
-    targets = blocking(TrioClusters.targets)
-    broker_names = blocking(TrioClusters.broker_names)
-    broker_name = blocking(TrioClusters.broker_name)
-    master = blocking(TrioClusters.master)
-    of_topic = blocking(TrioClusters.of_topic)
-    of_topics = blocking(TrioClusters.of_topics)
+    ask: Final = blocking(TrioClusters.ask)
+    info: Final = blocking(TrioClusters.info)
+    route: Final = blocking(TrioClusters.route)
+    masters: Final = blocking(TrioClusters.masters)
+    replicas: Final = blocking(TrioClusters.replicas)
+    targets: Final = blocking(TrioClusters.targets)
+    broker_names: Final = blocking(TrioClusters.broker_names)
+    broker_name: Final = blocking(TrioClusters.broker_name)
+    master: Final = blocking(TrioClusters.master)
+    of_topic: Final = blocking(TrioClusters.of_topic)
+    of_topics: Final = blocking(TrioClusters.of_topics)
 
 
 @like(TrioTopics)
 class Topics(Part[trio.Admin, TrioTopics]):
     """Requests for topics; for errors see ``AdminCalls.ask`` and ``NameServers.call``."""
 
-    ask = blocking(TrioTopics.ask)
-    change = blocking(TrioTopics.change)
-    create_or_update = blocking(TrioTopics.create_or_update)
-    create_or_update_all = blocking(TrioTopics.create_or_update_all)
-    update_perm = blocking(TrioTopics.update_perm)
-    delete = blocking(TrioTopics.delete)
-    delete_in_broker = blocking(TrioTopics.delete_in_broker)
-    delete_in_name_servers = blocking(TrioTopics.delete_in_name_servers)
-    config = blocking(TrioTopics.config)
-    configs = blocking(TrioTopics.configs)
-    names = blocking(TrioTopics.names)
-    system_names = blocking(TrioTopics.system_names)
-    stats = blocking(TrioTopics.stats)
-    stats_of = blocking(TrioTopics.stats_of)
-    consumer_groups = blocking(TrioTopics.consumer_groups)
-    order_conf = blocking(TrioTopics.order_conf)
-    put_order_conf = blocking(TrioTopics.put_order_conf)
-    delete_order_conf = blocking(TrioTopics.delete_order_conf)
+    ask: Final = blocking(TrioTopics.ask)
+    change: Final = blocking(TrioTopics.change)
+    create_or_update: Final = blocking(TrioTopics.create_or_update)
+    create_or_update_all: Final = blocking(TrioTopics.create_or_update_all)
+    update_perm: Final = blocking(TrioTopics.update_perm)
+    delete: Final = blocking(TrioTopics.delete)
+    delete_in_broker: Final = blocking(TrioTopics.delete_in_broker)
+    delete_in_name_servers: Final = blocking(TrioTopics.delete_in_name_servers)
+    config: Final = blocking(TrioTopics.config)
+    configs: Final = blocking(TrioTopics.configs)
+    names: Final = blocking(TrioTopics.names)
+    system_names: Final = blocking(TrioTopics.system_names)
+    stats: Final = blocking(TrioTopics.stats)
+    stats_of: Final = blocking(TrioTopics.stats_of)
+    consumer_groups: Final = blocking(TrioTopics.consumer_groups)
+    order_conf: Final = blocking(TrioTopics.order_conf)
+    put_order_conf: Final = blocking(TrioTopics.put_order_conf)
+    delete_order_conf: Final = blocking(TrioTopics.delete_order_conf)
 
 
 @like(TrioGroups)
 class Groups(Part[trio.Admin, TrioGroups]):
     """Requests for consumer groups; for errors see ``AdminCalls.ask``."""
 
-    ask = blocking(TrioGroups.ask)
-    change = blocking(TrioGroups.change)
-    create_or_update = blocking(TrioGroups.create_or_update)
-    create_or_update_all = blocking(TrioGroups.create_or_update_all)
-    delete = blocking(TrioGroups.delete)
-    config = blocking(TrioGroups.config)
-    configs = blocking(TrioGroups.configs)
-    topics = blocking(TrioGroups.topics)
-    subscription = blocking(TrioGroups.subscription)
-    read_forbidden = blocking(TrioGroups.read_forbidden)
-    set_request_mode = blocking(TrioGroups.set_request_mode)
-    request_modes = blocking(TrioGroups.request_modes)
+    ask: Final = blocking(TrioGroups.ask)
+    change: Final = blocking(TrioGroups.change)
+    create_or_update: Final = blocking(TrioGroups.create_or_update)
+    create_or_update_all: Final = blocking(TrioGroups.create_or_update_all)
+    delete: Final = blocking(TrioGroups.delete)
+    config: Final = blocking(TrioGroups.config)
+    configs: Final = blocking(TrioGroups.configs)
+    topics: Final = blocking(TrioGroups.topics)
+    subscription: Final = blocking(TrioGroups.subscription)
+    read_forbidden: Final = blocking(TrioGroups.read_forbidden)
+    set_request_mode: Final = blocking(TrioGroups.set_request_mode)
+    request_modes: Final = blocking(TrioGroups.request_modes)
 
 
 @like(TrioOffsets)
 class Offsets(Part[trio.Admin, TrioOffsets]):
     """Requests for offsets."""
 
-    ask = blocking(TrioOffsets.ask)
-    change = blocking(TrioOffsets.change)
-    clone = blocking(TrioOffsets.clone)
-    copy = blocking(TrioOffsets.copy)
-    of_queues = blocking(TrioOffsets.of_queues)
-    of_members = blocking(TrioOffsets.of_members)
-    corrections = blocking(TrioOffsets.corrections)
-    all_of_broker = blocking(TrioOffsets.all_of_broker)
-    delays = blocking(TrioOffsets.delays)
-    reset_by_time = blocking(TrioOffsets.reset_by_time)
-    reset_queue = blocking(TrioOffsets.reset_queue)
-    reset_by_time_old = blocking(TrioOffsets.reset_by_time_old)
-    move = blocking(TrioOffsets.move)
-    skip_accumulated = blocking(TrioOffsets.skip_accumulated)
+    ask: Final = blocking(TrioOffsets.ask)
+    change: Final = blocking(TrioOffsets.change)
+    clone: Final = blocking(TrioOffsets.clone)
+    copy: Final = blocking(TrioOffsets.copy)
+    of_queues: Final = blocking(TrioOffsets.of_queues)
+    of_members: Final = blocking(TrioOffsets.of_members)
+    corrections: Final = blocking(TrioOffsets.corrections)
+    all_of_broker: Final = blocking(TrioOffsets.all_of_broker)
+    delays: Final = blocking(TrioOffsets.delays)
+    reset_by_time: Final = blocking(TrioOffsets.reset_by_time)
+    reset_queue: Final = blocking(TrioOffsets.reset_queue)
+    reset_by_time_old: Final = blocking(TrioOffsets.reset_by_time_old)
+    move: Final = blocking(TrioOffsets.move)
+    skip_accumulated: Final = blocking(TrioOffsets.skip_accumulated)
 
 
 @like(TrioConsumers)
 class Consumers(Part[trio.Admin, TrioConsumers]):
     """Requests for the members of consumer groups; for errors see ``AdminCalls.ask``."""
 
-    ask = blocking(TrioConsumers.ask)
-    change = blocking(TrioConsumers.change)
-    stats = blocking(TrioConsumers.stats)
-    stats_of = blocking(TrioConsumers.stats_of)
-    connection = blocking(TrioConsumers.connection)
-    running_info = blocking(TrioConsumers.running_info)
-    running_infos = blocking(TrioConsumers.running_infos)
-    queue_owners = blocking(TrioConsumers.queue_owners)
-    time_spans = blocking(TrioConsumers.time_spans)
-    time_spans_of = blocking(TrioConsumers.time_spans_of)
-    consume_directly = blocking(TrioConsumers.consume_directly)
-    producer_connection = blocking(TrioConsumers.producer_connection)
-    producers_of = blocking(TrioConsumers.producers_of)
+    ask: Final = blocking(TrioConsumers.ask)
+    change: Final = blocking(TrioConsumers.change)
+    stats: Final = blocking(TrioConsumers.stats)
+    stats_of: Final = blocking(TrioConsumers.stats_of)
+    connection: Final = blocking(TrioConsumers.connection)
+    running_info: Final = blocking(TrioConsumers.running_info)
+    running_infos: Final = blocking(TrioConsumers.running_infos)
+    queue_owners: Final = blocking(TrioConsumers.queue_owners)
+    time_spans: Final = blocking(TrioConsumers.time_spans)
+    time_spans_of: Final = blocking(TrioConsumers.time_spans_of)
+    consume_directly: Final = blocking(TrioConsumers.consume_directly)
+    producer_connection: Final = blocking(TrioConsumers.producer_connection)
+    producers_of: Final = blocking(TrioConsumers.producers_of)
 
 
 @like(TrioMessages)
 class Messages(Part[trio.Admin, TrioMessages]):
     """Requests for messages."""
 
-    ask = blocking(TrioMessages.ask)
-    change = blocking(TrioMessages.change)
-    by_offset_id = blocking(TrioMessages.by_offset_id)
-    by_id = blocking(TrioMessages.by_id)
-    by_unique_key = blocking(TrioMessages.by_unique_key)
-    by_key = blocking(TrioMessages.by_key)
-    by_tag = blocking(TrioMessages.by_tag)
-    at = blocking(TrioMessages.at)
-    trace = blocking(TrioMessages.trace)
-    consume_directly = blocking(TrioMessages.consume_directly)
-    send_back = blocking(TrioMessages.send_back)
-    resume_half = blocking(TrioMessages.resume_half)
+    ask: Final = blocking(TrioMessages.ask)
+    change: Final = blocking(TrioMessages.change)
+    by_offset_id: Final = blocking(TrioMessages.by_offset_id)
+    by_id: Final = blocking(TrioMessages.by_id)
+    by_unique_key: Final = blocking(TrioMessages.by_unique_key)
+    by_key: Final = blocking(TrioMessages.by_key)
+    by_tag: Final = blocking(TrioMessages.by_tag)
+    at: Final = blocking(TrioMessages.at)
+    trace: Final = blocking(TrioMessages.trace)
+    consume_directly: Final = blocking(TrioMessages.consume_directly)
+    send_back: Final = blocking(TrioMessages.send_back)
+    resume_half: Final = blocking(TrioMessages.resume_half)
 
     def walk(
         self,
@@ -187,133 +187,133 @@ class Messages(Part[trio.Admin, TrioMessages]):
 class Brokers(Part[trio.Admin, TrioBrokers]):
     """Calls to brokers by address; for errors see ``AdminCalls.ask``."""
 
-    ask = blocking(TrioBrokers.ask)
-    change = blocking(TrioBrokers.change)
-    config = blocking(TrioBrokers.config)
-    update_config = blocking(TrioBrokers.update_config)
-    runtime_info = blocking(TrioBrokers.runtime_info)
-    stats = blocking(TrioBrokers.stats)
-    consume_stats = blocking(TrioBrokers.consume_stats)
-    consume_queue = blocking(TrioBrokers.consume_queue)
-    timer_metrics = blocking(TrioBrokers.timer_metrics)
-    ha_status = blocking(TrioBrokers.ha_status)
-    epoch_cache = blocking(TrioBrokers.epoch_cache)
-    reset_master_flush_offset = blocking(TrioBrokers.reset_master_flush_offset)
-    clean_unused_topics = blocking(TrioBrokers.clean_unused_topics)
-    clean_expired_queues = blocking(TrioBrokers.clean_expired_queues)
-    delete_expired_commit_log = blocking(TrioBrokers.delete_expired_commit_log)
-    cold_data_info = blocking(TrioBrokers.cold_data_info)
-    update_cold_data_config = blocking(TrioBrokers.update_cold_data_config)
-    remove_cold_data_config = blocking(TrioBrokers.remove_cold_data_config)
-    set_read_ahead_mode = blocking(TrioBrokers.set_read_ahead_mode)
-    add_to_container = blocking(TrioBrokers.add_to_container)
-    remove_from_container = blocking(TrioBrokers.remove_from_container)
+    ask: Final = blocking(TrioBrokers.ask)
+    change: Final = blocking(TrioBrokers.change)
+    config: Final = blocking(TrioBrokers.config)
+    update_config: Final = blocking(TrioBrokers.update_config)
+    runtime_info: Final = blocking(TrioBrokers.runtime_info)
+    stats: Final = blocking(TrioBrokers.stats)
+    consume_stats: Final = blocking(TrioBrokers.consume_stats)
+    consume_queue: Final = blocking(TrioBrokers.consume_queue)
+    timer_metrics: Final = blocking(TrioBrokers.timer_metrics)
+    ha_status: Final = blocking(TrioBrokers.ha_status)
+    epoch_cache: Final = blocking(TrioBrokers.epoch_cache)
+    reset_master_flush_offset: Final = blocking(TrioBrokers.reset_master_flush_offset)
+    clean_unused_topics: Final = blocking(TrioBrokers.clean_unused_topics)
+    clean_expired_queues: Final = blocking(TrioBrokers.clean_expired_queues)
+    delete_expired_commit_log: Final = blocking(TrioBrokers.delete_expired_commit_log)
+    cold_data_info: Final = blocking(TrioBrokers.cold_data_info)
+    update_cold_data_config: Final = blocking(TrioBrokers.update_cold_data_config)
+    remove_cold_data_config: Final = blocking(TrioBrokers.remove_cold_data_config)
+    set_read_ahead_mode: Final = blocking(TrioBrokers.set_read_ahead_mode)
+    add_to_container: Final = blocking(TrioBrokers.add_to_container)
+    remove_from_container: Final = blocking(TrioBrokers.remove_from_container)
 
 
 @like(TrioStores)
 class Stores(Part[trio.Admin, TrioStores]):
     """Requests for the store of a broker, by address. For errors see ``AdminCalls.ask``."""
 
-    ask = blocking(TrioStores.ask)
-    switch_timer_engine = blocking(TrioStores.switch_timer_engine)
-    check_rocksdb_queues = blocking(TrioStores.check_rocksdb_queues)
-    export_rocksdb_config = blocking(TrioStores.export_rocksdb_config)
+    ask: Final = blocking(TrioStores.ask)
+    switch_timer_engine: Final = blocking(TrioStores.switch_timer_engine)
+    check_rocksdb_queues: Final = blocking(TrioStores.check_rocksdb_queues)
+    export_rocksdb_config: Final = blocking(TrioStores.export_rocksdb_config)
 
 
 @like(TrioExports)
 class Exports(Part[trio.Admin, TrioExports]):
     """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
 
-    ask = blocking(TrioExports.ask)
-    change = blocking(TrioExports.change)
-    topics = blocking(TrioExports.topics)
-    groups = blocking(TrioExports.groups)
+    ask: Final = blocking(TrioExports.ask)
+    change: Final = blocking(TrioExports.change)
+    topics: Final = blocking(TrioExports.topics)
+    groups: Final = blocking(TrioExports.groups)
 
 
 @like(TrioNameServerUpkeep)
 class NameServerUpkeep(Part[trio.Admin, TrioNameServerUpkeep]):
     """Requests to name servers; for errors see ``NameServers.call``."""
 
-    ask = blocking(TrioNameServerUpkeep.ask)
-    put_kv = blocking(TrioNameServerUpkeep.put_kv)
-    delete_kv = blocking(TrioNameServerUpkeep.delete_kv)
-    kv_value = blocking(TrioNameServerUpkeep.kv_value)
-    kv_namespace = blocking(TrioNameServerUpkeep.kv_namespace)
-    configs = blocking(TrioNameServerUpkeep.configs)
-    update_configs = blocking(TrioNameServerUpkeep.update_configs)
-    wipe_write_perm = blocking(TrioNameServerUpkeep.wipe_write_perm)
-    add_write_perm = blocking(TrioNameServerUpkeep.add_write_perm)
+    ask: Final = blocking(TrioNameServerUpkeep.ask)
+    put_kv: Final = blocking(TrioNameServerUpkeep.put_kv)
+    delete_kv: Final = blocking(TrioNameServerUpkeep.delete_kv)
+    kv_value: Final = blocking(TrioNameServerUpkeep.kv_value)
+    kv_namespace: Final = blocking(TrioNameServerUpkeep.kv_namespace)
+    configs: Final = blocking(TrioNameServerUpkeep.configs)
+    update_configs: Final = blocking(TrioNameServerUpkeep.update_configs)
+    wipe_write_perm: Final = blocking(TrioNameServerUpkeep.wipe_write_perm)
+    add_write_perm: Final = blocking(TrioNameServerUpkeep.add_write_perm)
 
 
 @like(TrioStaticTopics)
 class StaticTopics(Part[trio.Admin, TrioStaticTopics]):
     """Requests for static topics; for errors see ``AdminCalls.ask``."""
 
-    ask = blocking(TrioStaticTopics.ask)
-    change = blocking(TrioStaticTopics.change)
-    configs = blocking(TrioStaticTopics.configs)
-    create_or_update = blocking(TrioStaticTopics.create_or_update)
-    remap = blocking(TrioStaticTopics.remap)
-    carry_out = blocking(TrioStaticTopics.carry_out)
-    tell = blocking(TrioStaticTopics.tell)
-    stats = blocking(TrioStaticTopics.stats)
+    ask: Final = blocking(TrioStaticTopics.ask)
+    change: Final = blocking(TrioStaticTopics.change)
+    configs: Final = blocking(TrioStaticTopics.configs)
+    create_or_update: Final = blocking(TrioStaticTopics.create_or_update)
+    remap: Final = blocking(TrioStaticTopics.remap)
+    carry_out: Final = blocking(TrioStaticTopics.carry_out)
+    tell: Final = blocking(TrioStaticTopics.tell)
+    stats: Final = blocking(TrioStaticTopics.stats)
 
 
 @like(TrioUsers)
 class Users(Part[trio.Admin, TrioUsers]):
     """Requests for users; for errors see ``AdminCalls.ask``."""
 
-    ask = blocking(TrioUsers.ask)
-    change = blocking(TrioUsers.change)
-    create = blocking(TrioUsers.create)
-    update = blocking(TrioUsers.update)
-    delete = blocking(TrioUsers.delete)
-    get = blocking(TrioUsers.get)
-    list = blocking(TrioUsers.list)
-    copy = blocking(TrioUsers.copy)
+    ask: Final = blocking(TrioUsers.ask)
+    change: Final = blocking(TrioUsers.change)
+    create: Final = blocking(TrioUsers.create)
+    update: Final = blocking(TrioUsers.update)
+    delete: Final = blocking(TrioUsers.delete)
+    get: Final = blocking(TrioUsers.get)
+    list: Final = blocking(TrioUsers.list)
+    copy: Final = blocking(TrioUsers.copy)
 
 
 @like(TrioAcls)
 class Acls(Part[trio.Admin, TrioAcls]):
     """Requests for policies; for errors see ``AdminCalls.ask``."""
 
-    ask = blocking(TrioAcls.ask)
-    change = blocking(TrioAcls.change)
-    create = blocking(TrioAcls.create)
-    update = blocking(TrioAcls.update)
-    delete = blocking(TrioAcls.delete)
-    get = blocking(TrioAcls.get)
-    list = blocking(TrioAcls.list)
-    copy = blocking(TrioAcls.copy)
+    ask: Final = blocking(TrioAcls.ask)
+    change: Final = blocking(TrioAcls.change)
+    create: Final = blocking(TrioAcls.create)
+    update: Final = blocking(TrioAcls.update)
+    delete: Final = blocking(TrioAcls.delete)
+    get: Final = blocking(TrioAcls.get)
+    list: Final = blocking(TrioAcls.list)
+    copy: Final = blocking(TrioAcls.copy)
 
 
 @like(TrioLiteTopics)
 class LiteTopics(Part[trio.Admin, TrioLiteTopics]):
     """Requests for lite topics and pops, to brokers by address. For errors see ``ask``."""
 
-    ask = blocking(TrioLiteTopics.ask)
-    of_broker = blocking(TrioLiteTopics.of_broker)
-    parent = blocking(TrioLiteTopics.parent)
-    topic = blocking(TrioLiteTopics.topic)
-    client_info = blocking(TrioLiteTopics.client_info)
-    group = blocking(TrioLiteTopics.group)
-    trigger_dispatch = blocking(TrioLiteTopics.trigger_dispatch)
-    polling_num = blocking(TrioLiteTopics.polling_num)
-    export_pop_records = blocking(TrioLiteTopics.export_pop_records)
+    ask: Final = blocking(TrioLiteTopics.ask)
+    of_broker: Final = blocking(TrioLiteTopics.of_broker)
+    parent: Final = blocking(TrioLiteTopics.parent)
+    topic: Final = blocking(TrioLiteTopics.topic)
+    client_info: Final = blocking(TrioLiteTopics.client_info)
+    group: Final = blocking(TrioLiteTopics.group)
+    trigger_dispatch: Final = blocking(TrioLiteTopics.trigger_dispatch)
+    polling_num: Final = blocking(TrioLiteTopics.polling_num)
+    export_pop_records: Final = blocking(TrioLiteTopics.export_pop_records)
 
 
 @like(TrioControllers)
 class Controllers(Part[trio.Admin, TrioControllers]):
     """Requests to controllers by address; for errors see ``AdminCalls.ask``."""
 
-    ask = blocking(TrioControllers.ask)
-    metadata = blocking(TrioControllers.metadata)
-    leader = blocking(TrioControllers.leader)
-    sync_state = blocking(TrioControllers.sync_state)
-    elect_master = blocking(TrioControllers.elect_master)
-    clean_broker = blocking(TrioControllers.clean_broker)
-    config = blocking(TrioControllers.config)
-    update_config = blocking(TrioControllers.update_config)
+    ask: Final = blocking(TrioControllers.ask)
+    metadata: Final = blocking(TrioControllers.metadata)
+    leader: Final = blocking(TrioControllers.leader)
+    sync_state: Final = blocking(TrioControllers.sync_state)
+    elect_master: Final = blocking(TrioControllers.elect_master)
+    clean_broker: Final = blocking(TrioControllers.clean_broker)
+    config: Final = blocking(TrioControllers.config)
+    update_config: Final = blocking(TrioControllers.update_config)
 
 
 class Admin(Opened[trio.Admin]):
@@ -328,21 +328,21 @@ class Admin(Opened[trio.Admin]):
     ) -> None:
         """Open an admin; for arguments and errors see ``open_admin``."""
         resolved = apply_client_settings(client, settings)
-        self.clusters = Clusters(self, lambda admin: admin.clusters)
-        self.topics = Topics(self, lambda admin: admin.topics)
-        self.groups = Groups(self, lambda admin: admin.groups)
-        self.offsets = Offsets(self, lambda admin: admin.offsets)
-        self.consumers = Consumers(self, lambda admin: admin.consumers)
-        self.messages = Messages(self, lambda admin: admin.messages)
-        self.brokers = Brokers(self, lambda admin: admin.brokers)
-        self.stores = Stores(self, lambda admin: admin.stores)
-        self.exports = Exports(self, lambda admin: admin.exports)
-        self.name_servers = NameServerUpkeep(self, lambda admin: admin.name_servers)
-        self.static_topics = StaticTopics(self, lambda admin: admin.static_topics)
-        self.users = Users(self, lambda admin: admin.users)
-        self.acls = Acls(self, lambda admin: admin.acls)
-        self.lite = LiteTopics(self, lambda admin: admin.lite)
-        self.controllers = Controllers(self, lambda admin: admin.controllers)
+        self.clusters: Final = Clusters(self, lambda admin: admin.clusters)
+        self.topics: Final = Topics(self, lambda admin: admin.topics)
+        self.groups: Final = Groups(self, lambda admin: admin.groups)
+        self.offsets: Final = Offsets(self, lambda admin: admin.offsets)
+        self.consumers: Final = Consumers(self, lambda admin: admin.consumers)
+        self.messages: Final = Messages(self, lambda admin: admin.messages)
+        self.brokers: Final = Brokers(self, lambda admin: admin.brokers)
+        self.stores: Final = Stores(self, lambda admin: admin.stores)
+        self.exports: Final = Exports(self, lambda admin: admin.exports)
+        self.name_servers: Final = NameServerUpkeep(self, lambda admin: admin.name_servers)
+        self.static_topics: Final = StaticTopics(self, lambda admin: admin.static_topics)
+        self.users: Final = Users(self, lambda admin: admin.users)
+        self.acls: Final = Acls(self, lambda admin: admin.acls)
+        self.lite: Final = LiteTopics(self, lambda admin: admin.lite)
+        self.controllers: Final = Controllers(self, lambda admin: admin.controllers)
         super().__init__(
             lambda: trio.open_admin(trio_client(resolved), within=within),
             reopens=lambda: reopens(resolved),

@@ -26,7 +26,7 @@ class Client(Opened[ClientInstance]):
     ) -> None:
         """Open a client; for arguments and errors see ``open_client``."""
         resolved = apply_client_settings(config, settings)
-        self.reopens_after_fork = reopens(resolved)
+        self.reopens_after_fork: bool = reopens(resolved)
         super().__init__(
             partial(open_trio_client, cast("ClientConfig | str", resolved)),
             reopens=lambda: self.reopens_after_fork,

@@ -57,7 +57,7 @@ class DirectConnection:
             OSError: the broker does not accept the connection.
         """
         self.address = address
-        self.is_open = True
+        self.is_open: bool = True
         self._socket = socket.create_connection(split_address(address), connect_timeout)
         plain_sockets.add(self._socket)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
 from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
@@ -47,19 +47,19 @@ class LitePullConsumer(Opened[trio.LitePullConsumer]):
         polled: Polled | None = self._call_and_keep(self._kept, trio.LitePullConsumer.poll, within)
         return polled
 
-    subscribe = immediate(trio.LitePullConsumer.subscribe)
-    assign = immediate(trio.LitePullConsumer.assign)
-    fetch_message_queues = blocking(trio.LitePullConsumer.fetch_message_queues)
-    pause = immediate(trio.LitePullConsumer.pause)
-    resume = immediate(trio.LitePullConsumer.resume)
-    seek = blocking(trio.LitePullConsumer.seek)
-    go_back = immediate(trio.LitePullConsumer.go_back)
-    seek_to_begin = blocking(trio.LitePullConsumer.seek_to_begin)
-    seek_to_end = blocking(trio.LitePullConsumer.seek_to_end)
-    offset_range = blocking(trio.LitePullConsumer.offset_range)
-    offset_for_timestamp = blocking(trio.LitePullConsumer.offset_for_timestamp)
-    commit = blocking(trio.LitePullConsumer.commit)
-    committed = blocking(trio.LitePullConsumer.committed)
+    subscribe: Final = immediate(trio.LitePullConsumer.subscribe)
+    assign: Final = immediate(trio.LitePullConsumer.assign)
+    fetch_message_queues: Final = blocking(trio.LitePullConsumer.fetch_message_queues)
+    pause: Final = immediate(trio.LitePullConsumer.pause)
+    resume: Final = immediate(trio.LitePullConsumer.resume)
+    seek: Final = blocking(trio.LitePullConsumer.seek)
+    go_back: Final = immediate(trio.LitePullConsumer.go_back)
+    seek_to_begin: Final = blocking(trio.LitePullConsumer.seek_to_begin)
+    seek_to_end: Final = blocking(trio.LitePullConsumer.seek_to_end)
+    offset_range: Final = blocking(trio.LitePullConsumer.offset_range)
+    offset_for_timestamp: Final = blocking(trio.LitePullConsumer.offset_for_timestamp)
+    commit: Final = blocking(trio.LitePullConsumer.commit)
+    committed: Final = blocking(trio.LitePullConsumer.committed)
 
     @property
     def assignment(self) -> tuple[MessageQueue, ...]:

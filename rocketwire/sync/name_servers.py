@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.instance.opening import open_or_reuse_client
 from rocketwire.client.net.nameserver_api import NameServerCalls
@@ -34,25 +34,25 @@ async def _open(client: TrioClient) -> AsyncGenerator[TrioNameServers]:
 class _Calls:
     """The requests that one name server serves, or any."""
 
-    route = blocking(NameServerCalls.route)
-    cluster_info = blocking(NameServerCalls.cluster_info)
-    member_group = blocking(NameServerCalls.member_group)
-    all_topics = blocking(NameServerCalls.all_topics)
-    topics_of_cluster = blocking(NameServerCalls.topics_of_cluster)
-    system_topics = blocking(NameServerCalls.system_topics)
-    unit_topics = blocking(NameServerCalls.unit_topics)
-    unit_subscribed_topics = blocking(NameServerCalls.unit_subscribed_topics)
-    unit_subscribed_other_topics = blocking(NameServerCalls.unit_subscribed_other_topics)
-    register_topic = blocking(NameServerCalls.register_topic)
-    delete_topic = blocking(NameServerCalls.delete_topic)
-    wipe_write_perm = blocking(NameServerCalls.wipe_write_perm)
-    add_write_perm = blocking(NameServerCalls.add_write_perm)
-    kv_value = blocking(NameServerCalls.kv_value)
-    kv_namespace = blocking(NameServerCalls.kv_namespace)
-    put_kv = blocking(NameServerCalls.put_kv)
-    delete_kv = blocking(NameServerCalls.delete_kv)
-    configuration = blocking(NameServerCalls.configuration)
-    update_configuration = blocking(NameServerCalls.update_configuration)
+    route: Final = blocking(NameServerCalls.route)
+    cluster_info: Final = blocking(NameServerCalls.cluster_info)
+    member_group: Final = blocking(NameServerCalls.member_group)
+    all_topics: Final = blocking(NameServerCalls.all_topics)
+    topics_of_cluster: Final = blocking(NameServerCalls.topics_of_cluster)
+    system_topics: Final = blocking(NameServerCalls.system_topics)
+    unit_topics: Final = blocking(NameServerCalls.unit_topics)
+    unit_subscribed_topics: Final = blocking(NameServerCalls.unit_subscribed_topics)
+    unit_subscribed_other_topics: Final = blocking(NameServerCalls.unit_subscribed_other_topics)
+    register_topic: Final = blocking(NameServerCalls.register_topic)
+    delete_topic: Final = blocking(NameServerCalls.delete_topic)
+    wipe_write_perm: Final = blocking(NameServerCalls.wipe_write_perm)
+    add_write_perm: Final = blocking(NameServerCalls.add_write_perm)
+    kv_value: Final = blocking(NameServerCalls.kv_value)
+    kv_namespace: Final = blocking(NameServerCalls.kv_namespace)
+    put_kv: Final = blocking(NameServerCalls.put_kv)
+    delete_kv: Final = blocking(NameServerCalls.delete_kv)
+    configuration: Final = blocking(NameServerCalls.configuration)
+    update_configuration: Final = blocking(NameServerCalls.update_configuration)
 
 
 def _single(address: str, servers: TrioNameServers) -> TrioSingleNameServer:
@@ -75,7 +75,7 @@ class SingleNameServer(_Calls, Part[TrioNameServers, TrioSingleNameServer]):
         super().__init__(servers, partial(_single, address))
         self.address = address
 
-    call = blocking(TrioSingleNameServer.call)
+    call: Final = blocking(TrioSingleNameServer.call)
 
 
 @like(TrioNameServers)
@@ -98,7 +98,7 @@ class NameServers(_Calls, Opened[TrioNameServers]):
     def each(self) -> tuple[SingleNameServer, ...]:
         return tuple(SingleNameServer(self, address) for address in self.addresses)
 
-    call = blocking(TrioNameServers.call)
+    call: Final = blocking(TrioNameServers.call)
 
 
 def open_name_servers(client: ClientLike = None, **settings: Unpack[ClientSettings]) -> NameServers:

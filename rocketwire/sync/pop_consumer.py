@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
@@ -63,7 +63,7 @@ class PopConsumer(Opened[trio.PopConsumer]):
             pool=threads,
         )
 
-    subscribe = immediate(trio.PopConsumer.subscribe)
+    subscribe: Final = immediate(trio.PopConsumer.subscribe)
 
     @property
     def unreadable_messages(self) -> int:

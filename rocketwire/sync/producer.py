@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.client.handlers import sync_function
 from rocketwire.client.message import Message
@@ -126,16 +126,16 @@ class Producer(Opened[TrioProducer]):
             remaining(first),
         )
 
-    send_to = blocking(TrioProducer.send_to)
-    send_by = blocking(TrioProducer.send_by)
-    send_ordered = blocking(TrioProducer.send_ordered)
-    send_oneway = blocking(TrioProducer.send_oneway)
-    queues = blocking(TrioProducer.queues)
-    send_many = blocking(TrioProducer.send_many)
-    send_batch = blocking(TrioProducer.send_batch)
-    send_batches = blocking(TrioProducer.send_batches)
-    request = blocking(TrioProducer.request)
-    recall = blocking(TrioProducer.recall)
+    send_to: Final = blocking(TrioProducer.send_to)
+    send_by: Final = blocking(TrioProducer.send_by)
+    send_ordered: Final = blocking(TrioProducer.send_ordered)
+    send_oneway: Final = blocking(TrioProducer.send_oneway)
+    queues: Final = blocking(TrioProducer.queues)
+    send_many: Final = blocking(TrioProducer.send_many)
+    send_batch: Final = blocking(TrioProducer.send_batch)
+    send_batches: Final = blocking(TrioProducer.send_batches)
+    request: Final = blocking(TrioProducer.request)
+    recall: Final = blocking(TrioProducer.recall)
 
     def send_in_transaction(
         self, message: Message, execute: LocalTransaction, *, within: float | None = None

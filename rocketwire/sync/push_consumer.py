@@ -241,10 +241,10 @@ class PushConsumer(Opened[TrioPushConsumer]):
         super().close()
         self._wake_all()
 
-    subscribe = immediate(TrioPushConsumer.subscribe)
-    unsubscribe = immediate(TrioPushConsumer.unsubscribe)
-    suspend = immediate(TrioPushConsumer.suspend)
-    resume = immediate(TrioPushConsumer.resume)
+    subscribe: Final = immediate(TrioPushConsumer.subscribe)
+    unsubscribe: Final = immediate(TrioPushConsumer.unsubscribe)
+    suspend: Final = immediate(TrioPushConsumer.suspend)
+    resume: Final = immediate(TrioPushConsumer.resume)
 
     @property
     def assigned(self) -> tuple[MessageQueue, ...]:

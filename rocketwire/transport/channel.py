@@ -53,7 +53,7 @@ from rocketwire.wire.frame import MAX_FRAME_LENGTH
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.transport.fastpath.direct_requests import StartedRequest
+    from rocketwire.transport.fastpath.direct_requests import DirectRequests, StartedRequest
     from rocketwire.transport.pending import NextRequest
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import PreparedRequest
@@ -97,13 +97,13 @@ class Channel(trio.abc.AsyncResource):
             idle_timeout: seconds without bytes after which the channel closes, or None.
         """
         self.peer = peer
-        self.is_open = True
+        self.is_open: bool = True
         self._now = trio.lowlevel.current_clock().current_time
         self._stream = stream
         self._nursery = nursery
         self._peer_requests = PeerRequests(handler, peer, max_served)
         self._writer = StreamWriter(stream)
-        self.reader = StreamReader(stream)
+        self.reader: StreamReader = StreamReader(stream)
         self._alarm = trio.CancelScope()
         self._alarm_at = math.inf
         self._pending: dict[int, PendingRequest] = {}
@@ -116,7 +116,9 @@ class Channel(trio.abc.AsyncResource):
             max_in_flight=max_in_flight,
             idle_timeout=idle_timeout,
         )
-        self.direct = hook.attach(self._connection, self.reader, self._writer, self._now)
+        self.direct: DirectRequests | None = hook.attach(
+            self._connection, self.reader, self._writer, self._now
+        )
         self._opened_at = self.reader.received_at
 
     @property

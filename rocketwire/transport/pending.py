@@ -30,7 +30,7 @@ class PendingRequest:
     __slots__ = ("error", "opaque", "response", "task")
 
     def __init__(self, opaque: int) -> None:
-        self.opaque = opaque
+        self.opaque: int = opaque
         self.task: trio.lowlevel.Task | None = None
         self.response: RemotingCommand | None = None
         self.error: RocketWireError | None = None
@@ -53,5 +53,5 @@ class RequestChain(PendingRequest):
 
     def __init__(self, next_request: NextRequest, timeout: float) -> None:
         super().__init__(0)
-        self.next_request = next_request
-        self.timeout = timeout
+        self.next_request: NextRequest = next_request
+        self.timeout: float = timeout

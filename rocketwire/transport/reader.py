@@ -58,14 +58,14 @@ class StreamReader:
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         """Create a reader, the only one of its stream."""
-        self.single_responses = 0
+        self.single_responses: int = 0
         self._stream = stream
         self._low_water: int = 1
-        self.descriptor = descriptor_of(stream)
+        self.descriptor: int | None = descriptor_of(stream)
         self.bypass: EpollBypass | None = None
-        self.allows_bypass = False
-        self.is_closed = False
-        self.received_at = trio.current_time()
+        self.allows_bypass: bool = False
+        self.is_closed: bool = False
+        self.received_at: float = trio.current_time()
 
     async def receive(self, missing: int = 1) -> bytes:
         """Return the next bytes; empty at the end of the stream.

@@ -255,8 +255,8 @@ class FrameDecoder:
         max_header_length: int = MAX_HEADER_LENGTH,
         space: BodySpace | None = None,
     ) -> None:
-        self.max_frame_length = max_frame_length
-        self.max_header_length = max_header_length
+        self.max_frame_length: int = max_frame_length
+        self.max_header_length: int = max_header_length
         self._buffer: bytes | bytearray = b""
         self._start = 0
         self._needed = LENGTH_SIZE  # bytes that the next step needs, from _start

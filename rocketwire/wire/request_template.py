@@ -38,7 +38,7 @@ class PreparedRequest:
 
     def __init__(self, template: RequestTemplate, values: tuple[object, ...], body: bytes) -> None:
         """Create a request; arguments as ``RequestTemplate.frame``."""
-        self.code = template.code
+        self.code: int = template.code
         self._template = template
         self._values = values
         self._body = body
@@ -62,7 +62,7 @@ class RequestTemplate:
     __slots__ = ("_format", "code")
 
     def __init__(self, code: int, format_: bytes) -> None:
-        self.code = code
+        self.code: int = code
         self._format = format_
 
     def frame(self, values: tuple[object, ...], body: bytes, opaque: int) -> bytes:

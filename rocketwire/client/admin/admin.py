@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.auth import Acls, Users
 from rocketwire.client.admin.brokers import Brokers
@@ -62,21 +62,21 @@ class Admin:
             within: timeout of a request in seconds.
         """
         self.client = client
-        self.clusters = Clusters(client, within)
-        self.topics = Topics(client, within)
-        self.groups = Groups(client, within)
-        self.offsets = Offsets(client, within)
-        self.consumers = Consumers(client, within)
-        self.messages = Messages(client, within)
-        self.brokers = Brokers(client, within)
-        self.stores = Stores(client, within)
-        self.exports = Exports(client, within)
-        self.name_servers = NameServerUpkeep(client, within)
-        self.static_topics = StaticTopics(client, within)
-        self.users = Users(client, within)
-        self.acls = Acls(client, within)
-        self.lite = LiteTopics(client, within)
-        self.controllers = Controllers(client, within)
+        self.clusters: Final = Clusters(client, within)
+        self.topics: Final = Topics(client, within)
+        self.groups: Final = Groups(client, within)
+        self.offsets: Final = Offsets(client, within)
+        self.consumers: Final = Consumers(client, within)
+        self.messages: Final = Messages(client, within)
+        self.brokers: Final = Brokers(client, within)
+        self.stores: Final = Stores(client, within)
+        self.exports: Final = Exports(client, within)
+        self.name_servers: Final = NameServerUpkeep(client, within)
+        self.static_topics: Final = StaticTopics(client, within)
+        self.users: Final = Users(client, within)
+        self.acls: Final = Acls(client, within)
+        self.lite: Final = LiteTopics(client, within)
+        self.controllers: Final = Controllers(client, within)
 
 
 @asynccontextmanager

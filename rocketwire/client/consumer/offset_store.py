@@ -282,7 +282,7 @@ class LocalFileOffsetStore(OffsetStore):
         """
         super().__init__()
         root = _default_directory() if directory is None else Path(directory)
-        self.path = root / client_id / group / "offsets.json"
+        self.path: Path = root / client_id / group / "offsets.json"
         self._outages = Outages(f"group {group}")
         self._read: dict[MessageQueue, int] | None = None
 

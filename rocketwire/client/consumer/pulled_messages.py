@@ -242,7 +242,7 @@ class ReadReport:
 
     def __init__(self, group: str) -> None:
         """Start with zero."""
-        self.unreadable = 0
+        self.unreadable: int = 0
         self._group = group
         self._limited_places: set[object] = set()
 

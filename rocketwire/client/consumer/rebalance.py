@@ -69,7 +69,7 @@ class Rebalance:
         self._model = model
         self._strategy = strategy
         self._topics_of_4x: set[str] = set()
-        self.outages = Outages(f"group {group}")
+        self.outages: Final = Outages(f"group {group}")
 
     async def has_route(self, topic: str) -> bool:
         """Return whether the topic has a route.

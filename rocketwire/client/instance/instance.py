@@ -114,8 +114,8 @@ class ClientInstance:
         self.has_own_name = has_own_name
         self.pool = pool
         self.name_servers = name_servers
-        self.brokers = BrokerCalls(pool, config)
-        self.routes = Routes()
+        self.brokers: Final = BrokerCalls(pool, config)
+        self.routes: Final = Routes()
         self.hooks: HookChain | None = None
         self.producers: dict[str, ProducerMember] = {}
         self.consumers: dict[str, ConsumerMember] = {}

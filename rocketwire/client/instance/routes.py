@@ -43,7 +43,7 @@ class Routes:
 
     def __init__(self) -> None:
         """Create an empty table."""
-        self.changes = 0
+        self.changes: int = 0
         self._routes: dict[str, TopicRouteData] = {}
         self._brokers: dict[str, dict[int, str]] = {}
 

@@ -148,8 +148,8 @@ class ChannelPool:
         self._handlers: dict[int, RequestHandler] = {}
         self._listeners: list[Callable[[str], None]] = []
         self._common = config.common_fields(environment)
-        self.changes_requests = bool(self._common) or config.credentials is not None
-        self.changes = 0
+        self.changes_requests: bool = bool(self._common) or config.credentials is not None
+        self.changes: int = 0
         self._hostnames: dict[str, str] = {}
         self._closed = False
 

@@ -107,16 +107,16 @@ class QueueFastPath:
 
     def __init__(self, queue: MessageQueue) -> None:
         """Start without template and channel."""
-        self.queue = queue
-        self.queue_id = str(queue.queue_id)
+        self.queue: MessageQueue = queue
+        self.queue_id: Final = str(queue.queue_id)
         self.template: QueueTemplate | None = None
         self.at_once: DirectRequests | None = None
-        self.changes = -1
+        self.changes: int = -1
         self.response_form: ResponseTemplate | None = None
-        self.region = ""
-        self.is_traced = True
-        self.has_transaction_id = True
-        self.form_count = 0
+        self.region: str = ""
+        self.is_traced: bool = True
+        self.has_transaction_id: bool = True
+        self.form_count: int = 0
 
 
 class Target:
@@ -139,9 +139,9 @@ class Target:
             info: queues of the topic.
             start: random number that selects the first queue.
         """
-        self.topic = topic
-        self.info = info
-        self.rotation = QueueRotation(info.queues, start=start)
+        self.topic: str = topic
+        self.info: PublishInfo = info
+        self.rotation: Final = QueueRotation(info.queues, start=start)
         self.templates: dict[tuple[str | None, int], QueueTemplate] = {}
         self.fast_queues: list[QueueFastPath] | None = None
 
@@ -224,9 +224,9 @@ class OutgoingMessage:
         self, code: int, msg_id: str, body: bytes, fields: MessageFields | dict[str, str]
     ) -> None:
         """Create a message; ``fields`` are the ext fields that ``QueueTemplate`` does not have."""
-        self.code = code
-        self.msg_id = msg_id
-        self.body = body
+        self.code: int = code
+        self.msg_id: str = msg_id
+        self.body: bytes = body
         self._fields = fields
 
     @property

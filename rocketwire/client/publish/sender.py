@@ -98,12 +98,12 @@ class MessageSender:
         self._chance = chance
         self._targets: dict[str, Target] = {}
         self._topics: dict[str, None] = {}
-        self.is_simple = not (
+        self.is_simple: bool = not (
             config.send_latency_enable
             or config.retry_another_broker_when_not_store_ok
             or config.send_msg_max_timeout_per_request is not None
         )
-        self.faults = FaultStrategy(
+        self.faults: Final = FaultStrategy(
             enabled=config.send_latency_enable, detecting=config.start_detector_enable
         )
 

@@ -39,8 +39,8 @@ class UniqueKeys:
             millis: returns the time in milliseconds since 1970; None for the system's clock.
         """
         self._millis = millis or now_millis
-        self.month_end = 0
-        self.sequence = UniqueKeySequence(
+        self.month_end: int = 0
+        self.sequence: UniqueKeySequence = UniqueKeySequence(
             address=address, process_id=process_id, constant=constant, month_start=0
         )
 

@@ -113,7 +113,7 @@ class BrokerTopics:
         """
         self._topics = {_require_name(topic): topic for topic in topics}
         self._mappings = {mapping.topic or "": mapping for mapping in mappings}
-        self.version = DataVersion(counter=0, state_version=0, timestamp=now_ms)
+        self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now_ms)
 
     @property
     def topics(self) -> Mapping[str, TopicConfig]:

@@ -36,8 +36,8 @@ class Series:
 
     def __init__(self, attributes: Attributes) -> None:
         """Start with no messages."""
-        self.attributes = attributes
-        self.messages = 0
+        self.attributes: Attributes = attributes
+        self.messages: int = 0
 
 
 def find_series(

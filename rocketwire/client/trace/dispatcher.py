@@ -58,8 +58,8 @@ class TraceDispatcher:
             send: sends a message; its errors are logged.
             topic: the trace topic; None for ``TRACE_TOPIC``.
         """
-        self.topic = topic or TRACE_TOPIC
-        self.dropped = 0
+        self.topic: str = topic or TRACE_TOPIC
+        self.dropped: int = 0
         self._send = send
         self._queue: deque[TraceRecord] = deque()
         self._batch_ready = trio.Event()

@@ -74,7 +74,7 @@ class DirectRequests:
             bypass: the bypass for the descriptor.
             descriptor: descriptor of the channel's socket.
         """
-        self.reader = reader
+        self.reader: StreamReader = reader
         self._connection = connection
         self._writer = writer
         self._now = clock

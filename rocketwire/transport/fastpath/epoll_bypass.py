@@ -73,7 +73,8 @@ class EpollBypass:
         both.register(descriptor, select.POLLIN)  # results come in the order of registration
         both.register(loop, select.POLLIN)
         loop_only.register(loop, select.POLLIN)
-        self.poll, self._poll_loop = both.poll, loop_only.poll
+        self.poll: Final = both.poll
+        self._poll_loop = loop_only.poll
         self._polls = 0
 
     def is_ready(self) -> bool:

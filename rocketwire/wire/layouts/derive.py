@@ -38,9 +38,13 @@ _PARSED: Final = (
 
 _HEAD: Final = '''"""Parsers and builders of the layouts; ``derive`` writes this file."""
 
+from __future__ import annotations
+
 from struct import Struct
 from struct import error as StructError
+from typing import Any, Final
 
+from rocketwire.wire.buffer import Buffer
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
 from rocketwire.wire.layouts.runtime.build_errors import invalid, unfit, wrong_size
 from rocketwire.wire.layouts.runtime.entries import build_entries, decode_buffer, parse_entries
@@ -68,7 +72,9 @@ def structs(text: str) -> str:
     names = sorted(set(re.findall(r"\b(?:un)?pack_\w+", text)))
     methods = {"pack": "pack", "unpack": "unpack_from"}
     pairs = [name.split("_") for name in names]
-    return "\n".join(f"{verb}_{form} = Struct('>{form}').{methods[verb]}" for verb, form in pairs)
+    return "\n".join(
+        f"{verb}_{form}: Final = Struct('>{form}').{methods[verb]}" for verb, form in pairs
+    )
 
 
 def derived() -> str:

@@ -1,8 +1,12 @@
 """Parsers and builders of the layouts; ``derive`` writes this file."""
 
+from __future__ import annotations
+
 from struct import Struct
 from struct import error as StructError
+from typing import Any, Final
 
+from rocketwire.wire.buffer import Buffer
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
 from rocketwire.wire.layouts.runtime.build_errors import invalid, unfit, wrong_size
 from rocketwire.wire.layouts.runtime.entries import build_entries, decode_buffer, parse_entries
@@ -20,26 +24,26 @@ EXT_FIELDS_LENGTH_SIZE = 4
 KEY_LENGTH_SIZE = 2
 VALUE_LENGTH_SIZE = 4
 PREFIX_STRUCT = Struct('>lBBH')
-pack_Llllqqlq = Struct('>Llllqqlq').pack
-pack_b = Struct('>b').pack
-pack_h = Struct('>h').pack
-pack_hBhlll = Struct('>hBhlll').pack
-pack_l = Struct('>l').pack
-pack_lBBH = Struct('>lBBH').pack
-pack_llll = Struct('>llll').pack
-pack_llql = Struct('>llql').pack
-pack_lq = Struct('>lq').pack
-unpack_L = Struct('>L').unpack_from
-unpack_h = Struct('>h').unpack_from
-unpack_hBhlll = Struct('>hBhlll').unpack_from
-unpack_l = Struct('>l').unpack_from
-unpack_lBBH = Struct('>lBBH').unpack_from
-unpack_llll = Struct('>llll').unpack_from
-unpack_lllqqlq = Struct('>lllqqlq').unpack_from
-unpack_llql = Struct('>llql').unpack_from
-unpack_lq = Struct('>lq').unpack_from
+pack_Llllqqlq: Final = Struct('>Llllqqlq').pack
+pack_b: Final = Struct('>b').pack
+pack_h: Final = Struct('>h').pack
+pack_hBhlll: Final = Struct('>hBhlll').pack
+pack_l: Final = Struct('>l').pack
+pack_lBBH: Final = Struct('>lBBH').pack
+pack_llll: Final = Struct('>llll').pack
+pack_llql: Final = Struct('>llql').pack
+pack_lq: Final = Struct('>lq').pack
+unpack_L: Final = Struct('>L').unpack_from
+unpack_h: Final = Struct('>h').unpack_from
+unpack_hBhlll: Final = Struct('>hBhlll').unpack_from
+unpack_l: Final = Struct('>l').unpack_from
+unpack_lBBH: Final = Struct('>lBBH').unpack_from
+unpack_llll: Final = Struct('>llll').unpack_from
+unpack_lllqqlq: Final = Struct('>lllqqlq').unpack_from
+unpack_llql: Final = Struct('>llql').unpack_from
+unpack_lq: Final = Struct('>lq').unpack_from
 
-def parse_length(buf, pos=0, end=None):
+def parse_length(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -49,7 +53,7 @@ def parse_length(buf, pos=0, end=None):
     p += 4
     return value, p
 
-def parse_prefix(buf, pos=0, end=None):
+def parse_prefix(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -61,7 +65,7 @@ def parse_prefix(buf, pos=0, end=None):
     value = (length_1, header_type_2, header_length_3, )
     return value, p
 
-def parse_register_head(buf, pos=0, end=None):
+def parse_register_head(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -81,7 +85,7 @@ def parse_register_head(buf, pos=0, end=None):
     value = (data_version_1, topics_2, )
     return value, p
 
-def parse_register_item(buf, pos=0, end=None):
+def parse_register_item(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -96,7 +100,7 @@ def parse_register_item(buf, pos=0, end=None):
     p = stop2
     return value, p
 
-def parse_register_tail(buf, pos=0, end=None):
+def parse_register_tail(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -112,7 +116,7 @@ def parse_register_tail(buf, pos=0, end=None):
     value = (filter_servers_1, )
     return value, p
 
-def parse_register_tail_with_mappings(buf, pos=0, end=None):
+def parse_register_tail_with_mappings(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -147,7 +151,7 @@ def parse_register_tail_with_mappings(buf, pos=0, end=None):
     value = (filter_servers_1, mappings_2, )
     return value, p
 
-def parse_stored_message_raw(buf, pos=0, end=None):
+def parse_stored_message_raw(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -245,7 +249,7 @@ def parse_stored_message_raw(buf, pos=0, end=None):
     p = stop2
     return value, p
 
-def parse_envelope(buf, pos=0, end=None):
+def parse_envelope(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -269,7 +273,7 @@ def parse_envelope(buf, pos=0, end=None):
     value = (header_type_2, header_4, body_5, )
     return value, p
 
-def parse_binary_header(buf, pos=0, end=None):
+def parse_binary_header(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -296,7 +300,7 @@ def parse_binary_header(buf, pos=0, end=None):
     value = (code_1, language_2, version_3, opaque_4, flag_5, remark_6, ext_fields_7, )
     return value, p
 
-def parse_register_body(buf, pos=0, end=None):
+def parse_register_body(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -340,7 +344,7 @@ def parse_register_body(buf, pos=0, end=None):
     value = (data_version_1, topics_2, filter_servers_3, )
     return value, p
 
-def parse_register_body_with_mappings(buf, pos=0, end=None):
+def parse_register_body_with_mappings(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -403,7 +407,7 @@ def parse_register_body_with_mappings(buf, pos=0, end=None):
     value = (data_version_1, topics_2, filter_servers_3, mappings_4, )
     return value, p
 
-def parse_stored_message(buf, pos=0, end=None):
+def parse_stored_message(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -502,7 +506,7 @@ def parse_stored_message(buf, pos=0, end=None):
     p = stop2
     return value, p
 
-def parse_batch(buf, pos=0, end=None):
+def parse_batch(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
@@ -543,7 +547,7 @@ def parse_batch(buf, pos=0, end=None):
         add1(element2)
     return value, p
 
-def build_envelope(header_type_, header_, body_):
+def build_envelope(header_type_: Any, header_: Any, body_: Any) -> bytes:
     derived1 = ((len(header_) + len(body_)) + 4)
     derived2 = len(header_)
     try:
@@ -554,7 +558,7 @@ def build_envelope(header_type_, header_, body_):
         raise wrong_size('body', len(body_), ((derived1 - derived2) - 4))
     return b''.join((fixed3, header_, body_, ))
 
-def build_binary_header(code_, language_, version_, opaque_, flag_, remark_, ext_fields_):
+def build_binary_header(code_: Any, language_: Any, version_: Any, opaque_: Any, flag_: Any, remark_: Any, ext_fields_: Any) -> bytes:
     text2 = encode_utf8(remark_)
     data1 = text2
     try:
@@ -568,7 +572,7 @@ def build_binary_header(code_, language_, version_, opaque_, flag_, remark_, ext
         raise unfit((('ext_fields', 'l'),), len(data4)) from error
     return b''.join((fixed3, data1, fixed5, data4, ))
 
-def build_register_body(data_version_, topics_, filter_servers_):
+def build_register_body(data_version_: Any, topics_: Any, filter_servers_: Any) -> bytes:
     data1 = data_version_
     try:
         fixed2 = pack_l(len(data1))
@@ -593,7 +597,7 @@ def build_register_body(data_version_, topics_, filter_servers_):
         raise unfit((('filter_servers', 'l'),), len(data8)) from error
     return b''.join((fixed2, data1, fixed3, b''.join(parts4), fixed9, data8, ))
 
-def build_register_body_with_mappings(data_version_, topics_, filter_servers_, mappings_):
+def build_register_body_with_mappings(data_version_: Any, topics_: Any, filter_servers_: Any, mappings_: Any) -> bytes:
     data1 = data_version_
     try:
         fixed2 = pack_l(len(data1))
@@ -630,7 +634,7 @@ def build_register_body_with_mappings(data_version_, topics_, filter_servers_, m
         parts11 += (fixed14, data13, )
     return b''.join((fixed2, data1, fixed3, b''.join(parts4), fixed9, data8, fixed10, b''.join(parts11), ))
 
-def build_stored_message(value):
+def build_stored_message(value: Any) -> bytes:
     magic_2, body_crc_3, queue_id_4, flag_5, queue_offset_6, physical_offset_7, sys_flag_8, born_timestamp_9, born_address_10, born_port_11, store_timestamp_12, store_address_13, store_port_14, reconsume_times_15, prepared_transaction_offset_16, body_17, topic_18, properties_19, = value
     if not ((magic_2 == 3668123815) | (magic_2 == 3668123819)):
         raise invalid('magic')
@@ -696,7 +700,7 @@ def build_stored_message(value):
         raise unfit((('', 'l'),), len(data1) + 4) from error
     return b''.join((fixed36, data1, ))
 
-def build_batch(value):
+def build_batch(value: Any) -> bytes:
     parts1 = []
     for element2 in value:
         flag_4, body_5, properties_6, = element2

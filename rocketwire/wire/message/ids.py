@@ -143,11 +143,11 @@ class UniqueKeySequence:
         self, *, address: bytes, process_id: int, constant: int, month_start: int, counter: int = 0
     ) -> None:
         """Encode the constant prefix of the keys."""
-        self.address = address
-        self.process_id = process_id
-        self.constant = constant
-        self.month_start = month_start
-        self.counter = counter
+        self.address: bytes = address
+        self.process_id: int = process_id
+        self.constant: int = constant
+        self.month_start: int = month_start
+        self.counter: int = counter
         prefix = encode_unique_key(UniqueKey(address, process_id, constant, 0, 0))[:-12]
         self._format = prefix.encode() + b"%012X"
 

@@ -297,9 +297,12 @@ class StoredMessageReader:
         self._counts_properties = size // _MIN_PROPERTY_SIZE > limits.max_properties
         fits = not self._counts_properties and size // _MIN_SIZE <= limits.max_messages
         self._is_lazy = fits and not self._check_crc
-        self.body_size, self._newest, self.ascends = 0, -1, True
+        self.body_size: int = 0
+        self._newest = -1
+        self.ascends: bool = True
         position = self._read_lazily(data, 0, messages) if self._is_lazy else 0
-        self.is_ordinary, self.count = position == size, len(messages)
+        self.is_ordinary: bool = position == size
+        self.count: int = len(messages)
         return position
 
     # ------------------------------------------------------------------ lazily

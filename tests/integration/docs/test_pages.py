@@ -6,6 +6,7 @@ readers have a cluster already are read in ``tests/java/docs``, with a Java brok
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ import pytest
 from publishing.pages import namespace
 from publishing.pages.blocks import has_cluster, runs
 from publishing.pages.readers import PAGES, ROOT
+from publishing.pages.reading import read
+from publishing.pages.shell import Shell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,3 +41,12 @@ def test_what_a_page_shows_works(page: Path) -> None:
     )
 
     assert (run.returncode, run.stderr) == (0, ""), run.stdout
+
+
+def test_a_page_that_leaves_out_an_output_line_has_a_problem(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ printf 'one\\ntwo\\n'\none\n```\n")
+    with Shell(tmp_path, dict(os.environ), tmp_path) as shell:
+        problems = read(page, shell, tmp_path)
+
+    assert ["two" in problem.text for problem in problems] == [True]

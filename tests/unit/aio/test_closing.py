@@ -12,6 +12,7 @@ import pytest
 from rocketwire.aio.opening import Opened
 from rocketwire.portal.portal import Portal
 from rocketwire.sync import opening as for_threads
+from rocketwire.sync.pool import Pool
 from tests.support.fakes.facade_clients import threads
 
 
@@ -59,3 +60,14 @@ def test_a_client_is_closed_also_if_an_interrupt_comes_before_its_close_begins(
     assert resource.is_closed
     resource.portal.join_if_unused()
     assert threads() == []
+
+
+def test_the_threads_of_handlers_end_with_their_client() -> None:
+    pool = Pool(None, 1)
+    client = for_threads.Opened(thing, pool=pool)
+    executor = pool.executor
+
+    client.close()
+
+    with pytest.raises(RuntimeError, match="shutdown"):
+        executor.submit(threads)

@@ -384,6 +384,15 @@ def test_bytes_in_either_direction_end_the_silence() -> None:
     assert client.next_deadline() == 150.0
 
 
+def test_the_only_answer_ends_the_silence() -> None:
+    client = opened(now=0.0, idle_timeout=120.0)
+    opaque = client.send_request(ROUTE, now=0.0).opaque
+
+    client.receive_answer(encode(answer(opaque)), opaque, now=10.0)
+
+    assert client.next_deadline() == 130.0
+
+
 def test_the_earlier_of_silence_and_deadline_is_next() -> None:
     client = opened(now=0.0, idle_timeout=120.0)
     client.send_request(ROUTE, now=0.0, deadline=3.0)

@@ -110,11 +110,11 @@ class LiteQueue:
     def __init__(self, now: float) -> None:
         """Start without messages."""
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
-        self.scope = trio.CancelScope()
+        self.scope: Final = trio.CancelScope()
         self.position: int | None = None
         self.consumed: int | None = None
         self.passed: int | None = None
-        self.paused = False
+        self.paused: bool = False
 
 
 class LitePulls:

@@ -182,7 +182,7 @@ class PopConsumer(GroupMember):
         super().__init__(instance, group, nursery)
         self.config = config
         limits = build_limits(config.max_body_size, config.max_inflated_size)
-        self.calls = PopCalls(instance, group, limits)
+        self.calls: PopCalls = PopCalls(instance, group, limits)
         self._report = ReadReport(group)
         self._acknowledgements = Acknowledgements(self.calls)
         self._outages = Outages(f"group {group}")

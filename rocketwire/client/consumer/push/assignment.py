@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.queue_locks import QueueLocks
     from rocketwire.client.consumer.stats import ConsumerStats
     from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.outages import Outages
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -93,13 +94,14 @@ class Assignment:
         self._consumption = consumption
         self._nursery = nursery
         self._on_changed = on_changed
-        self.pulls = PullLoop(
+        self.pulls: PullLoop = PullLoop(
             instance, group, config, subscriptions, offsets, stats, consumption, self.move
         )
         self._rebalance = Rebalance(
             instance, group, config.message_model, config.allocate_message_queue_strategy
         )
-        self.outages = self.pulls.outages = self._rebalance.outages
+        self.outages: Outages = self._rebalance.outages
+        self.pulls.outages = self.outages
         self._assigned: dict[MessageQueue, AssignedQueue] = {}
         self._rebalance_due = trio.Event()
         self._rebalance_lock = trio.Lock()

@@ -37,8 +37,8 @@ class Delivery:
 
     def __init__(self, message: StoredMessage, message_queue: MessageQueue) -> None:
         """Create a delivery that is not handled yet."""
-        self.message = message
-        self.message_queue = message_queue
+        self.message: StoredMessage = message
+        self.message_queue: MessageQueue = message_queue
         self._settled = trio.Event()
         self._retry_level: int | None = None
 

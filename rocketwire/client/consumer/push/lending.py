@@ -80,13 +80,14 @@ class LentMessages:
         lent_at: float,
     ) -> None:
         """Create a part that is not settled."""
-        self.queue = queue
-        self.messages = messages
-        self.pulled = pulled
-        self.process = process
-        self.lent_at = lent_at
-        self.is_awaited = False
-        self.taken_at = self.settled_at = 0.0
+        self.queue: MessageQueue = queue
+        self.messages: Sequence[StoredMessage] = messages
+        self.pulled: Sequence[StoredMessage] = pulled
+        self.process: ProcessQueue[StoredMessage] = process
+        self.lent_at: float = lent_at
+        self.is_awaited: bool = False
+        self.taken_at: float = 0.0
+        self.settled_at: float = 0.0
 
 
 Failure = tuple[Sequence["StoredMessage"], ConsumeConcurrentlyContext]

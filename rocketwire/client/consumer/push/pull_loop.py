@@ -73,7 +73,7 @@ class AssignedQueue:
     def __init__(self, now: float) -> None:
         """Start without messages."""
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
-        self.scope = trio.CancelScope()
+        self.scope: Final = trio.CancelScope()
         self.dropped_at: float | None = None
 
 
@@ -106,8 +106,8 @@ class PullLoop:
         self.suspended = False
         self._instance = instance
         self._hooks = instance.hooks
-        self.outages = Outages(f"group {group}")
-        self.report = ReadReport(group)
+        self.outages: Outages = Outages(f"group {group}")
+        self.report: Final = ReadReport(group)
         self._group = group
         self._config = config
         self._subscriptions = subscriptions

@@ -160,7 +160,7 @@ class PushConsumer(GroupMember):
                 nursery,
                 hooks,
             )
-        self.assignment = Assignment(
+        self.assignment: Assignment = Assignment(
             instance,
             group,
             config,

@@ -34,10 +34,10 @@ class PulledBatch:
         messages: Sequence[StoredMessage],
     ) -> None:
         """Create a batch without claims."""
-        self.queue = queue
-        self.process = process
-        self.messages = messages
-        self.next_index = 0
+        self.queue: MessageQueue = queue
+        self.process: ProcessQueue[StoredMessage] = process
+        self.messages: Sequence[StoredMessage] = messages
+        self.next_index: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -64,9 +64,11 @@ class WorkerClaim:
 
     def __init__(self, batch: PulledBatch, since: float) -> None:
         """Claim nothing yet."""
-        self.batch = batch
-        self.since = since
-        self.begin = self.end = self.announced = batch.next_index
+        self.batch: PulledBatch = batch
+        self.since: float = since
+        self.begin: int = batch.next_index
+        self.end: int = self.begin
+        self.announced: int = self.begin
 
     def announce(self) -> Sequence[StoredMessage]:
         """Return the messages of the running handler; empty if they were returned before."""

@@ -204,5 +204,5 @@ def builder_source(node: Node, name: str) -> str:
         arguments = ["value"]
         builder.visit(node, "value", "")
     result = builder.joined()
-    head = f"def {name}({', '.join(arguments)}):"
+    head = f"def {name}({': Any, '.join(arguments)}: Any) -> bytes:"
     return "\n".join((head, *builder.out.lines, f"    return {result}", ""))

@@ -121,7 +121,9 @@ class JavaEntries(construct.Construct):
 
     def __init__(self, length: Any, key: Any, value: Any, *, limit: int) -> None:
         super().__init__()
-        self.length, self.key, self.value = length, key, value
+        self.length: Any = length
+        self.key: Any = key
+        self.value: Any = value
         self.limit = limit
 
     def _parse(self, stream: Any, context: Any, path: str) -> dict[str, str] | None:

@@ -197,7 +197,7 @@ def parser_source(node: Node, name: str) -> str:
     parser.visit(node, "value", "end", "")
     parser.flush("end")
     head = [
-        f"def {name}(buf, pos=0, end=None):",
+        f"def {name}(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:",
         "    p = pos",
         "    if end is None or end > len(buf):",
         "        end = len(buf)",

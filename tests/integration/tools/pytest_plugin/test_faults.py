@@ -78,6 +78,15 @@ def test_chosen_bytes_are_corrupted_and_no_others(ends: Ends) -> None:
     assert b"A@AAAA\xbeA" == exactly(ends.server, 8)
 
 
+def test_a_healed_direction_corrupts_no_byte_that_comes_later(ends: Ends) -> None:
+    ends.proxy.to_server.corrupt(2)
+    ends.proxy.heal()
+
+    ends.client.sendall(b"1234")
+
+    assert b"1234" == exactly(ends.server, 4)
+
+
 def test_a_stall_holds_back_until_it_is_resumed(ends: Ends) -> None:
     ends.proxy.to_client.stall()
     ends.server.sendall(b"late")

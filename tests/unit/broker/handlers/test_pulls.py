@@ -37,6 +37,18 @@ def test_a_reset_wakes_and_is_told_once(client: Client, home: BrokerAtHand) -> N
     assert len(bodies(client.pulled(0))) == 3
 
 
+def test_a_pull_before_the_news_of_a_reset_commits_nothing(client: Client) -> None:
+    for _ in range(3):
+        client.send()
+    client.pulled(0)
+    client.call(222, {"topic": "orders", "group": "readers", "timestamp": 0, "isForce": True})
+
+    client.pulled(3, sysFlag=5, commitOffset=3)
+
+    fields = {"consumerGroup": "readers", "topic": "orders", "queueId": 0}
+    assert client.call(14, fields).ext_fields == {"offset": "0"}
+
+
 def test_a_deleted_topic_wakes(client: Client) -> None:
     client.send()
     opaque = client.pull(1, hold=15_000)

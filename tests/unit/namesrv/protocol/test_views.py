@@ -22,6 +22,16 @@ def test_an_encoded_route_is_kept_and_shared_until_its_broker_changes() -> None:
     ] == {"0": BROKER, "1": SLAVE}
 
 
+def test_the_list_of_topics_has_a_topic_that_came_after_the_last_request() -> None:
+    server = Server()
+    server.register()
+    server.ask(206)
+
+    server.register("a:9", topics=("TC", "TD"), name="b2")
+
+    assert {"TC", "TD"} < set(json.loads(server.ask(206).body)["topicList"])
+
+
 SYNC_TOPIC = "rmq_sys_SYNC_BROKER_MEMBER_b1"
 
 

@@ -113,6 +113,15 @@ def test_the_place_of_a_dead_broker_is_free() -> None:
     assert dict(table.groups["b1"].addresses) == {0: B}
 
 
+@pytest.mark.parametrize(("state_version", "address"), [(1, A), (2, B)])
+def test_a_place_is_taken_with_at_least_the_state_version(state_version: int, address: str) -> None:
+    table = RouteTable()
+    register(table, registration(state_version=2))
+    register(table, registration(B, state_version=state_version))
+
+    assert dict(table.groups["b1"].addresses) == {0: address}
+
+
 @pytest.mark.parametrize(
     ("acting", "broker_id", "expected"),
     [(None, 1, {}), (False, 1, {"b1": 6}), (True, 1, {"b1": 4}), (True, 0, {"b1": 6})],

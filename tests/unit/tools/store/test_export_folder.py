@@ -100,6 +100,17 @@ def test_a_file_of_a_folder_ends_when_it_is_large(
     assert len(rows_of(tmp_path / "out")) == len(plain.truth.pulled)
 
 
+def test_a_broken_message_late_in_a_file_is_counted(
+    copy: BrokerStore, run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damage.flip_body(copy.root)
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export._BLOCK_SIZE", 30_000)
+
+    answer = run("export", "--json", "-o", f"{tmp_path}/out/", copy.root, status=1)
+
+    assert json.loads(answer.err)["broken_messages"] == 1
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("name", ["nothing", "flip_size"])
 def test_processes_write_files_of_the_same_rows(

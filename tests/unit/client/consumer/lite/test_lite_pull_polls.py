@@ -1,4 +1,4 @@
-"""Polls of a lite pull consumer that wait at the same time, and that its end finds waiting."""
+"""Polls of a lite pull consumer: two at the same time, paused queues, and its end."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
+from rocketwire.client.consumer.lite.lite_pull_consumer import (
+    LitePullConsumer,
+    open_lite_pull_consumer,
+)
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import ChannelClosedError
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.testing import reply
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import BROKER, PULLS, pulled, world
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocketwire.wire.command import RemotingCommand
+
+
+QUEUE = MessageQueue(topic="orders", broker_name="b", queue_id=0)
 
 
 async def test_a_message_for_each_of_two_polls_wakes_both(autojump_clock: object) -> None:
@@ -67,3 +76,35 @@ async def test_polls_end_with_the_consumer(autojump_clock: object) -> None:
         await trio.testing.wait_all_tasks_blocked()
     assert len(errors) == 2
     assert trio.current_time() < 500
+
+
+def stay(_: LitePullConsumer) -> None:
+    """Leave the consumer where it is."""
+
+
+def go_back(consumer: LitePullConsumer) -> None:
+    """Let the consumer begin again."""
+    consumer.go_back(QUEUE, 0)
+
+
+@pytest.mark.parametrize("move", [stay, go_back])
+async def test_a_queue_is_paused_until_it_is_resumed(
+    move: Callable[[LitePullConsumer], None], autojump_clock: object
+) -> None:
+    async def pull(request: RemotingCommand) -> RemotingCommand:
+        await trio.sleep(1 if (request.ext_fields or {})["queueOffset"] == "0" else 1000)
+        return pulled(StoredMessage(topic="orders", body=b"x"))
+
+    async with world() as (network, client):
+        network.peer(BROKER).on(Code.LITE_PULL_MESSAGE, pull)
+        async with open_lite_pull_consumer(client, "g") as consumer:
+            consumer.assign([QUEUE])
+            await trio.testing.wait_all_tasks_blocked()
+            consumer.pause([QUEUE])
+            move(consumer)
+            while_paused = await consumer.poll(5)
+            consumer.resume([QUEUE])
+            afterwards = await consumer.poll(5)
+
+    assert while_paused is None
+    assert afterwards is not None

@@ -131,6 +131,21 @@ async def test_whoever_looks_while_a_handler_waits_sees_what_was_handled_before(
         assert stuck.queue_offset == 3
 
 
+async def test_the_handler_of_a_queue_that_moved_away_commits_nothing(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+        consumption.window.dropped = True
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener)
+        consumption.bring(0)
+        await trio.testing.wait_all_tasks_blocked()
+
+    assert consumption.window.count == 0
+    assert consumption.offsets.told == []
+
+
 async def test_a_handler_that_waits_lets_the_others_have_the_rest(
     autojump_clock: trio.testing.MockClock,
 ) -> None:

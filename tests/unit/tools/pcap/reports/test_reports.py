@@ -41,6 +41,13 @@ def test_latencies_are_counted_by_the_topic_of_the_request() -> None:
     assert [("PULL_MESSAGE", "a", 3.0, 0, "c", 0), ("PULL_MESSAGE", "b", 1.0, 2, "c", 2)] == slowest.rows  # fmt: skip
 
 
+def test_latencies_are_sorted_by_the_99th_percentile() -> None:
+    report = SlowReport(10)
+    report.take(batch([*[3_000_000] * 20, *[1_000_000] * 19, 900_000_000], ["a"] * 20 + ["b"] * 20))
+
+    assert [row[1] for row in report.tables([])[0].rows] == ["b", "a"]
+
+
 def test_few_latencies_of_many_topics_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports, "_SAMPLES", 1000)
     report = SlowReport(100)

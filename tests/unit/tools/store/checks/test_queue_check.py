@@ -43,14 +43,15 @@ def test_the_newest_messages_of_a_broker_that_ended_in_order_are_in_queues(
     assert damage_of(checked(store.root)) == {"no queue unit": 6}
 
 
-def test_a_unit_with_the_code_of_other_tags_is_found(store: BrokerStore) -> None:
-    file = damage.queue_files(store.root)[0][0]
-    damage.flip(file, 19)
+@pytest.mark.parametrize(("position", "text"), [(11, "bytes, the message"), (19, "tags code")])
+def test_a_unit_with_one_wrong_field_is_found(position: int, text: str, store: BrokerStore) -> None:
+    file = damage.queue_files(store.root)[-1][0]
+    damage.flip(file, position)
 
     check = checked(store.root)
 
     assert damage_of(check) == {"queue unit": 1}
-    assert "tags code" in check.findings.kept[0].text
+    assert text in check.findings.kept[0].text
     assert check.findings.kept[0].queue_offset == 0
 
 
