@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, NamedTuple
 
 from rocketwire.errors import IllegalValueError
-from rocketwire_namesrv.config.tls_settings import KEYS as TLS_KEYS
-from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
+from rocketwire.serving.tls.settings import TlsSettings
 
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 """Delay of each level, from 1 on (Java: ``messageDelayLevel``)."""

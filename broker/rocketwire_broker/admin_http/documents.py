@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire import __version__
+from rocketwire.serving.http.exchange import Document, Exchange, plain
 from rocketwire_broker.admin_http.browser import (
     MOST_SEARCHED,
     MessageList,
@@ -22,7 +23,6 @@ from rocketwire_broker.admin_http.browser import (
 from rocketwire_broker.admin_http.metrics import CONTENT_TYPE, Exposition
 from rocketwire_broker.admin_http.pages import group_page, message_page, messages_page, status_page
 from rocketwire_broker.admin_http.status import GroupLine, group_lines, status_of
-from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_namesrv.tls.stream import TlsStream
+from rocketwire.serving.tls.stream import TlsStream
 
 if TYPE_CHECKING:
+    from rocketwire.serving.sockets import SocketStream
     from rocketwire_broker.protocol.session import Session
     from rocketwire_broker.tables.peer import Peer
-    from rocketwire_namesrv.runtime.sockets import SocketStream
 
 
 HANDSHAKE_SECONDS: Final = 30.0

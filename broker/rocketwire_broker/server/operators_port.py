@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.serving.addresses import is_loopback
+from rocketwire.serving.http.port import HttpPort
+from rocketwire.serving.sockets import BindError
 from rocketwire_broker.config import ANY_STATUS_PORT, STATUS_PORT
-from rocketwire_namesrv.config.access_control import is_loopback
-from rocketwire_namesrv.runtime.sockets import BindError
-from rocketwire_namesrv.server.http_port import HttpPort
 
 if TYPE_CHECKING:
+    from rocketwire.serving.http.exchange import Exchange
     from rocketwire_broker.admin_http.documents import Documents
     from rocketwire_broker.config import Config
     from rocketwire_broker.server.server import BrokerServer
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_namesrv.admin_http.http import Exchange
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
@@ -43,7 +43,7 @@ class OperatorsPort:
     def __init__(self) -> None:
         self.servers: list[BrokerServer] = []
         self.is_ready = False
-        self._port = HttpPort(self._open_exchange)
+        self._port = HttpPort(self._open_exchange, logger=LOGGER)
         self._documents: Documents | None = None
         self._loading = trio.Lock()
 

@@ -17,6 +17,12 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.errors import DecodeError, LimitExceededError
+from rocketwire.serving.handshake import RefusedError, open_connection
+from rocketwire.serving.preamble import is_plain
+from rocketwire.serving.sockets import SocketStream, accept, address_text, listen
+from rocketwire.serving.tls.contexts import TlsContexts
+from rocketwire.serving.tls.settings import TlsMode
+from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
@@ -25,12 +31,6 @@ from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.server.gathering import Gathering
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
-from rocketwire_namesrv.config.tls_settings import TlsMode
-from rocketwire_namesrv.protocol.preamble import is_plain
-from rocketwire_namesrv.runtime.sockets import SocketStream, accept, address_text, listen
-from rocketwire_namesrv.server.handshake import RefusedError, open_connection
-from rocketwire_namesrv.tls.contexts import TlsContexts
-from rocketwire_namesrv.tls.stream import TlsStream
 
 if TYPE_CHECKING:
     import socket
@@ -71,7 +71,7 @@ class BrokerServer:
         self.clock = Clock()
         if broker is not None:
             self.clock.advance(broker.clock_advance)
-        self.tls = TlsContexts(config.tls)
+        self.tls = TlsContexts(config.tls, LOGGER)
         self._earlier = broker
         self._folder: StoreFolder | None = None
         self._syncing: Syncing | None = None

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.serving.sockets import SocketStream
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.tables.peer import Peer
-from rocketwire_namesrv.runtime.sockets import SocketStream
 from tests.support.broker import BrokerAtHand
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
+from rocketwire.serving.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.settings import TlsSettings
+from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.server import connection
 from rocketwire_broker.server.programs import open_broker, open_name_server
-from rocketwire_namesrv.config.tls_settings import TlsSettings
-from rocketwire_namesrv.tls.self_signed import make_self_signed
-from rocketwire_namesrv.tls.stream import TlsStream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -7,11 +7,11 @@ import socket
 import pytest
 import trio
 
+from rocketwire.serving.sockets import BindError
 from rocketwire_broker.config import ANY_STATUS_PORT, NO_STATUS_PORT, Config
 from rocketwire_broker.server import operators_port
 from rocketwire_broker.server.operators_port import OperatorsPort
 from rocketwire_broker.server.programs import open_broker
-from rocketwire_namesrv.runtime.sockets import BindError
 
 
 async def get(port: OperatorsPort, path: str) -> tuple[int, str]:
@@ -74,7 +74,7 @@ async def test_the_default_port_gives_way_to_a_free_one(
 async def test_without_a_library_there_is_a_warning_and_no_port(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("rocketwire_namesrv.server.http_port.LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr("rocketwire.serving.http.port.LIBRARIES", ("no_such_library",))
     port = OperatorsPort()
     await port.start(Config(observe_port=ANY_STATUS_PORT))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.serving.tls.settings import ClientAuth, TlsMode, TlsSettings
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsMode, TlsSettings
 
 
 def test_by_default_tls_is_permissive_with_a_certificate_of_our_own_making() -> None:

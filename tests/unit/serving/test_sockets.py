@@ -8,7 +8,7 @@ import socket
 import pytest
 import trio
 
-from rocketwire_namesrv.runtime.sockets import BindError, SocketStream, accept, address_text, listen
+from rocketwire.serving.sockets import BindError, SocketStream, accept, address_text, listen
 
 
 async def connected() -> tuple[socket.socket, trio.SocketStream]:

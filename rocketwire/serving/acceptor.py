@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
+from rocketwire.connection.guards import Guard, exceeds
 from rocketwire.os_errors import os_error_text
-from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded, exceeds
-from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.sockets import SocketStream, accept, address_text
+from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire.serving.sockets import SocketStream, accept, address_text
 
 if TYPE_CHECKING:
+    import logging
     import socket
 
-    from rocketwire_namesrv.events import Event
-    from rocketwire_namesrv.protocol.state import State
+    from rocketwire.serving.events import Event
 
 PAUSE_SECONDS: Final = 0.1
 """Pause when the process has no file descriptor left."""
@@ -28,14 +28,31 @@ MOST_WARNED: Final = 1024
 """Maximum number of addresses whose last warning is remembered."""
 
 
+class AcceptorSettings(Protocol):
+    """The settings of an acceptor."""
+
+    @property
+    def max_connections(self) -> int: ...
+
+    @property
+    def max_connections_per_address(self) -> int: ...
+
+    @property
+    def server_socket_snd_buf_size(self) -> int: ...
+
+    @property
+    def server_socket_rcv_buf_size(self) -> int: ...
+
+
 class Acceptor:
     """Accepts connections.
 
     Args:
-        state: has the settings.
+        settings: returns the settings that are valid now; the number of all connections is fixed.
         welcome: serves an accepted connection, from its stream and its peer's ``host:port``;
             ``leave`` frees its place.
         record_events: records events with the address of the peer that caused them.
+        logger: gets a warning when no connection can be accepted.
 
     Attributes:
         admitted: number of accepted connections.
@@ -43,16 +60,18 @@ class Acceptor:
 
     def __init__(
         self,
-        state: State,
+        settings: Callable[[], AcceptorSettings],
         welcome: Callable[[SocketStream, str], None],
         record_events: Callable[[Iterable[Event], str | None], None],
+        logger: logging.Logger,
     ) -> None:
         self.admitted = 0
-        self._state = state
+        self._settings = settings
+        self._logger = logger
         self._welcome = welcome
         self._record_events = record_events
         self._next_warning: dict[str, float] = {}
-        self._places = trio.Semaphore(max(1, state.config.max_connections))
+        self._places = trio.Semaphore(max(1, settings().max_connections))
         self._hosts: dict[str, int] = {}
 
     def leave(self, address: str) -> None:
@@ -74,7 +93,7 @@ class Acceptor:
                 self._places.release()
                 if not exhausted:
                     text = os_error_text(error)
-                    LOGGER.warning("no connection can be accepted: %s", text)
+                    self._logger.warning("no connection can be accepted: %s", text)
                 exhausted = True
                 await trio.sleep(PAUSE_SECONDS)
             else:
@@ -85,9 +104,9 @@ class Acceptor:
         try:
             self._places.acquire_nowait()
         except trio.WouldBlock:
-            limit = self._state.config.max_connections
+            limit = self._settings().max_connections
             what = f"{limit} connections, others have to wait"
-            self._exceeded(Limit.CONNECTIONS, limit, what, "")
+            self._exceeded(Guard.CONNECTIONS, limit, what, "")
             await self._places.acquire()
 
     def admit(self, accepted: socket.socket, address: str) -> None:
@@ -97,7 +116,7 @@ class Acceptor:
             accepted: the server owns it from now on.
             address: of the peer, ``host:port``, for the log.
         """
-        config = self._state.config
+        config = self._settings()
         try:
             stream = SocketStream(
                 accepted,
@@ -115,13 +134,13 @@ class Acceptor:
             accepted.close()
             self._places.release()
             what = f"another connection of {host}"
-            self._exceeded(Limit.CONNECTIONS_PER_ADDRESS, limit, what, host)
+            self._exceeded(Guard.CONNECTIONS_PER_ADDRESS, limit, what, host)
             return
         self._hosts[host] = count
         self.admitted += 1
         self._welcome(stream, address)
 
-    def _exceeded(self, limit: Limit, allowed: int, what: str, host: str) -> None:
+    def _exceeded(self, limit: Guard, allowed: int, what: str, host: str) -> None:
         """Record an event; it is only logged once in a while."""
         now = trio.current_time()
         event_type: type[LimitExceeded] = ExceededAgain

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Final
 
-from rocketwire_namesrv.events import shown
+from rocketwire.serving.events import shown
 
 STYLE: Final = """
 body{font:14px/1.4 system-ui,sans-serif;margin:1.5em;color:#222;background:#fff}

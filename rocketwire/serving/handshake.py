@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Final, Protocol
 import trio
 
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv.config.tls_settings import TlsMode
-from rocketwire_namesrv.events import (
+from rocketwire.serving.events import (
     PlainRefused,
     ProxyHeaderRefused,
     TlsHandshakeFailed,
     TlsRefused,
     TlsUnavailable,
 )
-from rocketwire_namesrv.protocol.preamble import NextProtocol, Preamble, describe_plain, is_plain
-from rocketwire_namesrv.tls.certificates import TlsError
-from rocketwire_namesrv.tls.stream import TlsStream
+from rocketwire.serving.preamble import NextProtocol, Preamble, describe_plain, is_plain
+from rocketwire.serving.tls.certificates import TlsError
+from rocketwire.serving.tls.settings import TlsMode
+from rocketwire.serving.tls.stream import TlsStream
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.events import ConnectionRefused
-    from rocketwire_namesrv.tls.contexts import TlsContexts
+    from rocketwire.serving.events import ConnectionRefused
+    from rocketwire.serving.tls.contexts import TlsContexts
 
 READ_SIZE: Final = 65_536
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv.protocol.proxy_protocol import (
+from rocketwire.serving.proxy_protocol import (
     ProxyHeader,
     ProxyTLV,
     begins_proxy_header,

@@ -8,10 +8,10 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
-from rocketwire_namesrv.runtime.sockets import BindError, Listening
-from rocketwire_namesrv.server import http_port
-from rocketwire_namesrv.server.http_port import HttpPort
+from rocketwire.serving.http import port as http_port
+from rocketwire.serving.http.exchange import Document, Exchange, plain
+from rocketwire.serving.http.port import HttpPort
+from rocketwire.serving.sockets import BindError, Listening
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +133,7 @@ def test_the_address_of_the_first_page_can_be_opened() -> None:
 
 
 async def test_a_missing_library_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocketwire_namesrv.server.http_port.LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr("rocketwire.serving.http.port.LIBRARIES", ("no_such_library",))
 
     with pytest.raises(BindError, match="no_such_library not installed"):
         await HttpPort(open_exchange).start("127.0.0.1", 0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from rocketwire_namesrv.admin_http.http import (
+from rocketwire.serving.http.exchange import (
     MAX_HEAD,
     MAX_REQUESTS,
     Document,

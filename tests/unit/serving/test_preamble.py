@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
-from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_namesrv.protocol.preamble import (
+from rocketwire.serving.preamble import (
     NextProtocol,
     Preamble,
     describe,
     describe_plain,
     is_plain,
 )
+from rocketwire.wire.command import RemotingCommand, encode
 
 V1 = b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n"
 V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes([1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 0, 2])

@@ -12,9 +12,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from rocketwire.errors import DecodeError
+from rocketwire.errors import DecodeError, IllegalValueError
 
 _BLANKS: Final = " \t\f"
+_WORD: Final = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
+_QUOTED: Final = re.compile(r""""([^"]*)"?|'([^']*)'?""")
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 # Key up to the first separator that no backslash protects, the separator, the value: fits any line.
 _ENTRY: Final = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
@@ -106,6 +108,21 @@ def load_entries(data: bytes) -> list[Entry]:
     return entries
 
 
+def load_config(path: str) -> PropertiesFile:
+    """Read a configuration file, with the line of each setting.
+
+    Raises:
+        OSError: it cannot be read.
+        IllegalValueError: it is not a properties text.
+    """
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return PropertiesFile(path, load_entries(data))
+    except DecodeError as error:
+        raise IllegalValueError(f"{path}, {error}") from error
+
+
 def load_update(body: bytes) -> dict[str, str]:
     """Read the body of UPDATE_NAMESRV_CONFIG, whose UTF-8 bytes Java takes for ISO-8859-1.
 
@@ -135,6 +152,30 @@ def stored_text(table: Mapping[str, str]) -> bytes:
         for key in sorted(table, key=_code_units)
     ]
     return "".join(lines).encode("ascii")
+
+
+def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the Java system properties of the ``-D`` options in JAVA_OPT and JAVA_OPT_EXT.
+
+    Operators of the Java server set them there. Every JVM also reads JAVA_TOOL_OPTIONS and
+    JDK_JAVA_OPTIONS, with quotes around texts with spaces; the former variables override these.
+    Other JVM options are ignored.
+    """
+    options = [
+        *_quoted_words(environment.get("JAVA_TOOL_OPTIONS", "")),
+        *_quoted_words(environment.get("JDK_JAVA_OPTIONS", "")),
+        *environment.get("JAVA_OPT", "").split(),
+        *environment.get("JAVA_OPT_EXT", "").split(),
+    ]
+    pairs = (option[2:].partition("=") for option in options if option.startswith("-D"))
+    return {name: value for name, _, value in pairs}
+
+
+def _quoted_words(text: str) -> list[str]:
+    """Split a text at spaces; a quote protects spaces up to the next quote of its kind, or the
+    end."""
+    words = _WORD.findall(text)
+    return [_QUOTED.sub(lambda quoted: quoted[1] or quoted[2] or "", word) for word in words]
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -17,16 +17,23 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import trio
 
+from rocketwire.errors import IllegalValueError
 from rocketwire.os_errors import os_error_text
-from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsMode, TlsSettings
-from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.storage import StorageError, first_certificate, load_config
-from rocketwire_namesrv.tls.certificate_dates import expiry_of
-from rocketwire_namesrv.tls.certificates import TlsError, make_client_context, make_server_context
-from rocketwire_namesrv.tls.ciphers import choose
-from rocketwire_namesrv.tls.stream import TlsStream
+from rocketwire.serving import LOGGER
+from rocketwire.serving.java_properties import load_config
+from rocketwire.serving.tls.certificate_dates import expiry_of
+from rocketwire.serving.tls.certificates import (
+    TlsError,
+    first_certificate,
+    make_client_context,
+    make_server_context,
+)
+from rocketwire.serving.tls.ciphers import choose
+from rocketwire.serving.tls.settings import ClientAuth, TlsMode, TlsSettings
+from rocketwire.serving.tls.stream import TlsStream
 
 if TYPE_CHECKING:
+    import logging
     import ssl
 T = TypeVar("T")
 
@@ -47,14 +54,19 @@ class _Loaded(NamedTuple):
 
 
 class TlsContexts:
-    """The TLS contexts of a name server.
+    """The TLS contexts of a server.
+
+    Args:
+        settings: where the certificates are, and whether TLS is used.
+        logger: gets the remarks on the settings, and what becomes of the files.
 
     Attributes:
         mode: whether connections may, must or must not begin with TLS; never changes.
         expiry: expiry of the certificate from a file, in seconds since 1970; NaN without one.
     """
 
-    def __init__(self, settings: TlsSettings) -> None:
+    def __init__(self, settings: TlsSettings, logger: logging.Logger = LOGGER) -> None:
+        self._logger = logger
         self.mode = settings.mode
         self.expiry = math.nan
         self._given = settings
@@ -79,7 +91,7 @@ class TlsContexts:
             return
         self._settings = await _in_thread(lambda: _with_file(self._given))
         for remark in _remarks(self._settings):
-            LOGGER.warning("TLS: %s", remark)
+            self._logger.warning("TLS: %s", remark)
         if self._settings.test_mode:
             if self.mode is TlsMode.ENFORCING:
                 await self.server_context()
@@ -108,7 +120,7 @@ class TlsContexts:
         except TlsError as error:
             self._missing = str(error)
         else:
-            LOGGER.info("TLS test mode: connections get a self-signed certificate")
+            self._logger.info("TLS test mode: connections get a self-signed certificate")
 
     async def client_context(self) -> ssl.SSLContext:
         """Return the context of a connection to a broker.
@@ -139,10 +151,10 @@ class TlsContexts:
     async def reload(self) -> None:
         """Reload the files; keep the previous certificate if they are invalid."""
         if self.mode is TlsMode.DISABLED or self._settings.test_mode:
-            LOGGER.info("TLS: there are no files to reload")
+            self._logger.info("TLS: there are no files to reload")
             return
         if await self._load("the TLS files are invalid, the previous ones stay in use"):
-            LOGGER.info("TLS: certificate and keys are loaded")
+            self._logger.info("TLS: certificate and keys are loaded")
 
     async def watch(self) -> None:
         """Reload whenever a file has changed; does nothing without files."""
@@ -161,7 +173,7 @@ class TlsContexts:
                 loaded = await _in_thread(lambda: _loaded(self._given))
             except TlsError as error:
                 self._missing = str(error)
-                LOGGER.error("%s: %s", failure, error)
+                self._logger.error("%s: %s", failure, error)
                 return False
             self._settings, self._signature, self._server, self.expiry = loaded
             self._client = None
@@ -225,7 +237,7 @@ def _with_file(settings: TlsSettings) -> TlsSettings:
         return settings
     try:
         return settings.over(load_config(settings.config_file))
-    except (OSError, StorageError) as error:
+    except (OSError, IllegalValueError) as error:
         raise TlsError(f"tls.config.file: {os_error_text(error)}") from error
 
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from rocketwire_namesrv.runtime.process_tuning import (
+from rocketwire.serving.process_tuning import (
     MMAP_THRESHOLD,
     TRIM_THRESHOLD,
     allow_many_connections,
@@ -63,7 +63,7 @@ DEFAULT_THRESHOLD = 700
 """Python's own."""
 GROW_AND_SHRINK = """
 import sys
-from rocketwire_namesrv.runtime.process_tuning import give_memory_back
+from rocketwire.serving.process_tuning import give_memory_back
 if sys.argv[1] == "told":
     give_memory_back()
 for size in range(1, 17):

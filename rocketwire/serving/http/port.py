@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.sockets import BindError, Listening, SocketStream, accept, listen
+from rocketwire.serving import LOGGER
+from rocketwire.serving.sockets import BindError, Listening, SocketStream, accept, listen
 
 if TYPE_CHECKING:
+    import logging
     import socket
 
-    from rocketwire_namesrv.admin_http.http import Exchange
+    from rocketwire.serving.http.exchange import Exchange
 
 MOST_CONNECTIONS: Final = 32
 OWN_SECONDS: Final = 1.0
@@ -50,6 +51,7 @@ class HttpPort:
 
     Args:
         open_exchange: begins the exchange of a connection.
+        logger: gets the errors of exchanges.
         before_answer: awaited when bytes of a request have arrived, before they are answered.
         exchange_seconds: maximum time from a connection's start, or its last response, until the
             next response is sent; ``before_answer`` has as much time again.
@@ -62,11 +64,13 @@ class HttpPort:
         self,
         open_exchange: OpenExchange,
         *,
+        logger: logging.Logger = LOGGER,
         before_answer: Callable[[], Awaitable[None]] | None = None,
         exchange_seconds: float = EXCHANGE_SECONDS,
     ) -> None:
         self.listening = Listening("", 0)
         self._open_exchange = open_exchange
+        self._logger = logger
         self._before_answer = before_answer
         self._exchange_seconds = exchange_seconds
         self._listener: socket.socket | None = None
@@ -138,8 +142,8 @@ class HttpPort:
                 await self._converse(SocketStream(accepted), scope)
         except (OSError, trio.BrokenResourceError):
             pass  # the client has closed the connection
-        except Exception:  # noqa: BLE001 - an error here must not end the server
-            LOGGER.exception("a request for metrics or status failed")
+        except Exception:
+            self._logger.exception("a request for metrics or status failed")
         finally:
             self._scopes.pop(scope, None)
             self._has_ended.set()

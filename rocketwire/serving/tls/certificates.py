@@ -8,7 +8,9 @@ Java: ``TlsHelper``.
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 import ssl
 import sys
 import tempfile
@@ -19,9 +21,9 @@ from typing import Final
 
 from rocketwire.errors import RocketWireError
 from rocketwire.os_errors import os_error_text
-from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsSettings
-from rocketwire_namesrv.tls.ciphers import choose, restrict
-from rocketwire_namesrv.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.ciphers import choose, restrict
+from rocketwire.serving.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.settings import ClientAuth, TlsSettings
 
 _AUTH: Final = {
     ClientAuth.NONE: ssl.CERT_NONE,
@@ -29,6 +31,9 @@ _AUTH: Final = {
     ClientAuth.REQUIRE: ssl.CERT_REQUIRED,
 }
 _VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+
+_CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]*)-----END")
 
 
 class TlsError(RocketWireError):
@@ -76,6 +81,19 @@ def make_client_context(settings: TlsSettings) -> ssl.SSLContext:
             settings.client_key_password,
         )
     return context
+
+
+def first_certificate(path: str) -> bytes | None:
+    """Return the first certificate of a PEM file in DER form; None if there is none.
+
+    OpenSSL has read the file already, so an error is not reported a second time.
+    """
+    try:
+        with open(path, "rb") as file:
+            certificate = _CERTIFICATE.search(file.read())
+        return None if certificate is None else base64.b64decode(certificate[1])
+    except (OSError, ValueError):
+        return None
 
 
 def _limit(context: ssl.SSLContext, settings: TlsSettings) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.errors import DecodeError
-from rocketwire_namesrv.config.java_properties import (
+from rocketwire.errors import DecodeError, IllegalValueError
+from rocketwire.serving.java_properties import (
     Entry,
     PropertiesFile,
     flat_text,
+    load_config,
     load_entries,
     load_properties,
     load_update,
@@ -18,6 +21,9 @@ from rocketwire_namesrv.config.java_properties import (
 )
 
 TEXTS = st.text(st.sampled_from("ab =:#!\\\n\r\t\fé漢😀\x00\x7f\u2028"), max_size=8)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -150,3 +156,18 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 def test_a_text_of_continued_lines_alone_takes_linear_time() -> None:
     assert load_properties(b"a\\\n" * 200_000) == {"a" * 200_000: ""}
     assert load_properties(b"\\\n" * 200_000) == {"": ""}
+
+
+def test_a_configuration_file_gives_its_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "ns.properties"
+    path.write_bytes(b"listenPort=1\nname=\xe9\n")
+
+    assert load_config(str(path)) == {"listenPort": "1", "name": "é"}
+
+
+def test_a_malformed_configuration_file_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "ns.properties"
+    path.write_bytes(b"a=\\u00zz")
+
+    with pytest.raises(IllegalValueError, match=r"ns\.properties"):
+        load_config(str(path))

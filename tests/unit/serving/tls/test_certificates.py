@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,9 +11,15 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from rocketwire_namesrv.config.tls_settings import TlsSettings
-from rocketwire_namesrv.tls.certificates import TlsError, make_client_context, make_server_context
-from rocketwire_namesrv.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.certificate_dates import expiry_of
+from rocketwire.serving.tls.certificates import (
+    TlsError,
+    first_certificate,
+    make_client_context,
+    make_server_context,
+)
+from rocketwire.serving.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.settings import TlsSettings
 from tests.support.builders.certificates import authority, shown, with_pair
 
 OURS = authority("ours")
@@ -123,3 +130,20 @@ def test_a_certificate_of_our_own_making_is_like_javas() -> None:
     assert certificate.issuer == certificate.subject
     assert certificate.not_valid_before_utc == now - timedelta(days=365)
     assert certificate.not_valid_after_utc.date().isoformat() == "9999-12-31"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no certificate",
+        b"-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n",
+        b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
+    ],
+)
+def test_a_file_without_a_certificate_has_no_expiry(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "server.pem"
+    path.write_bytes(content)
+
+    assert math.isnan(expiry_of(first_certificate(str(path))))
+    assert math.isnan(expiry_of(first_certificate(str(tmp_path / "nowhere.pem"))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_namesrv.admin_http.markup import page, rest, span, table, text, when
+from rocketwire.serving.http.markup import page, rest, span, table, text, when
 
 
 def test_a_text_is_escaped_and_has_no_control_characters() -> None:

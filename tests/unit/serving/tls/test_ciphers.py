@@ -9,11 +9,11 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from rocketwire_namesrv.config.tls_settings import TlsSettings
-from rocketwire_namesrv.tls import ciphers
-from rocketwire_namesrv.tls.certificates import TlsError, make_client_context, make_server_context
-from rocketwire_namesrv.tls.ciphers import TLS_1_3, CipherChoice, choose, openssl_name, restrict
-from rocketwire_namesrv.tls.stream import TlsStream
+from rocketwire.serving.tls import ciphers
+from rocketwire.serving.tls.certificates import TlsError, make_client_context, make_server_context
+from rocketwire.serving.tls.ciphers import TLS_1_3, CipherChoice, choose, openssl_name, restrict
+from rocketwire.serving.tls.settings import TlsSettings
+from rocketwire.serving.tls.stream import TlsStream
 
 OLDER = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
 ALL_NEWER = ",".join(sorted(TLS_1_3))

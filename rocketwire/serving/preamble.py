@@ -15,8 +15,8 @@ from enum import Enum
 from typing import Final
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.events import shown
-from rocketwire_namesrv.protocol.proxy_protocol import (
+from rocketwire.serving.events import shown
+from rocketwire.serving.proxy_protocol import (
     SIGNATURES,
     ProxyHeader,
     begins_proxy_header,
