@@ -6,7 +6,6 @@ Java: ``DefaultMessageFilter``, ``ExpressionMessageFilter``, ``DefaultMessageSto
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.errors import IllegalValueError
@@ -20,6 +19,12 @@ if TYPE_CHECKING:
 TAG: Final = "TAG"
 SQL92: Final = "SQL92"
 
+CACHED_CHARACTERS: Final = 262_144
+"""Characters of the expressions whose conditions are kept."""
+_CODE_BYTES: Final = 64
+_CONDITION_BYTES: Final = 150
+"""About the bytes of a condition for each character of its expression."""
+
 Condition = Callable[[Mapping[str, str]], bool]
 """Decides by the properties of a message."""
 
@@ -30,10 +35,12 @@ class Filter(NamedTuple):
     Attributes:
         codes: tag codes that pass.
         condition: an SQL92 expression.
+        size: about the bytes that it takes.
     """
 
     codes: frozenset[int] | None = None
     condition: Condition | None = None
+    size: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -67,14 +74,39 @@ def filter_of(subscription: SubscriptionData) -> Filter:
             or not codes
         ):
             return EVERYTHING
-        return Filter(codes=frozenset(codes))
+        return Filter(codes=frozenset(codes), size=_CODE_BYTES * len(codes))
+    text = subscription.sub_string or ""
     try:
-        return Filter(condition=compiled(kind, subscription.sub_string or ""))
+        return Filter(condition=compiled(kind, text), size=_CONDITION_BYTES * len(text))
     except IllegalValueError:
         return EVERYTHING
 
 
-@lru_cache(maxsize=1024)
+class _Conditions:
+    """Compiled expressions; those that were not used for longest are forgotten first."""
+
+    def __init__(self) -> None:
+        self._by_text: dict[str, Condition] = {}
+        self._size = 0
+
+    def compile(self, text: str) -> Condition:
+        """Return the condition of an expression."""
+        by_text = self._by_text
+        condition = by_text.pop(text, None)
+        if condition is None:
+            condition = compile_expression(text)
+            self._size += _CODE_BYTES + len(text)
+            while self._size > CACHED_CHARACTERS and by_text:
+                oldest = next(iter(by_text))
+                del by_text[oldest]
+                self._size -= _CODE_BYTES + len(oldest)
+        by_text[text] = condition
+        return condition
+
+
+_CONDITIONS: Final = _Conditions()
+
+
 def compiled(kind: str, text: str) -> Condition:
     """Compile an expression that is not about tags.
 
@@ -83,7 +115,7 @@ def compiled(kind: str, text: str) -> Condition:
     """
     if kind != SQL92:
         raise IllegalExpressionError(f"{kind} is not a type of filters")
-    return compile_expression(text)
+    return _CONDITIONS.compile(text)
 
 
 class Selection(NamedTuple):

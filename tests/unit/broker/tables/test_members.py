@@ -8,6 +8,7 @@ from rocketwire.codes import LanguageCode
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.wire.message.host import Host
+from rocketwire_broker.config import Config
 from rocketwire_broker.tables.members import Member, Members
 from rocketwire_broker.tables.peer import Peer
 
@@ -30,7 +31,7 @@ def consumer(*topics: str, version: int = 1, tags: str = "*") -> ConsumerData:
 
 @pytest.fixture
 def members() -> Members:
-    members = Members()
+    members = Members(Config())
     members.join(consumer("orders"), member(1))
     return members
 

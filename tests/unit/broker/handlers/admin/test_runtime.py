@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        (b"transactionTimeOut=2000\nunknown=1\nbrokerName=other\n", 0),
+        (b"transactionTimeOut=2000\nunknown=1\nbrokerName=broker-a\n", 0),
+        (b"transactionTimeOut=3000\nbrokerName=other\n", 16),
         (b"", 0),
         (b"configBlackList=x\n", 16),
         (b"transactionTimeOut=soon\n", 1),
