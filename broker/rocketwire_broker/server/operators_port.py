@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.serving.addresses import is_loopback
+from rocketwire.serving.events import Event, ForeignHostRefused
 from rocketwire.serving.http.port import HttpPort
 from rocketwire.serving.sockets import BindError
+from rocketwire_broker.access.exposure import PagesExposed
 from rocketwire_broker.config import ANY_STATUS_PORT, STATUS_PORT
 
 if TYPE_CHECKING:
@@ -67,6 +69,11 @@ class OperatorsPort:
             except BindError as error:
                 text = f"no port for operators (rocketwire.observePort): {error}"
                 raise BindError(text) from error
+        if self._port.is_exposed:
+            self._record(PagesExposed(url=self.url))
+
+    def _record(self, event: Event) -> None:
+        LOGGER.log(event.level, "%s", event.text)
 
     async def _start_anywhere(self, address: str) -> None:
         """Listen on the default port or, if that is in use, on a free one."""
@@ -96,6 +103,9 @@ class OperatorsPort:
                 from rocketwire_broker.admin_http.documents import Documents
 
                 self._documents = Documents(
-                    self._brokers, self._waits_for, local_only=is_loopback(address)
+                    self._brokers,
+                    self._waits_for,
+                    local_only=is_loopback(address),
+                    refused=lambda host: self._record(ForeignHostRefused(host=host)),
                 )
         return self._documents.exchange()

@@ -26,6 +26,7 @@ from rocketwire.serving.sweeper import sweep_for_ever
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.wire.message.host import Host
+from rocketwire_broker.access.exposure import exposed
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.server.clock import Clock
@@ -130,6 +131,8 @@ class BrokerServer:
                     sweep_for_ever, self._connections, self._deadlines, self._close_overdue
                 )
                 tasks.start_soon(self._acceptor.accept_for_ever, listener)
+                address = listener.getsockname()[0]
+                self._record(exposed(config, address, has_accounts=access is not None), None)
                 task_status.started(self)
 
     # ------------------------------------------------------------------ time

@@ -9,12 +9,16 @@ Java: ``RebalanceLockManager``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.connection.guards import exceeds
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
+
+
+LONGEST_NAME: Final = 1_024
+"""Characters of a name in a lock; queues with longer ones are not locked."""
 
 
 class _Lock(NamedTuple):
@@ -42,12 +46,17 @@ class Locks:
         self, group: str, client_id: str, queues: Iterable[MessageQueue], now: int
     ) -> tuple[MessageQueue, ...]:
         """Lock or renew queues; return those that the client has now."""
+        if max(len(group), len(client_id)) > LONGEST_NAME:
+            return ()
         count = self._count(now)
         locks = self._groups.get(group, {})
         granted: list[MessageQueue] = []
         for queue in queues:
             lock = locks.get(queue)
-            if lock is None and exceeds(count + 1, self.most):
+            names = (queue.topic or "", queue.broker_name or "")
+            if lock is None and (
+                exceeds(count + 1, self.most) or max(map(len, names)) > LONGEST_NAME
+            ):
                 continue
             if lock is None or lock.client_id == client_id or self._is_free(lock, now):
                 count += lock is None

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from rocketwire.codes import RequestCode
 from rocketwire.serving.addresses import ip_of, is_loopback
 from rocketwire.serving.events import Event, Level
-from rocketwire.serving.tls.settings import ClientAuth, TlsMode
 from rocketwire_namesrv.config.config import ConfigError
 from rocketwire_namesrv.config.settings import networks_of
 
@@ -137,9 +136,7 @@ def exposed(config: Config, address: str) -> tuple[Exposed, ...]:
         address: the IP address that the server listens on.
     """
     lists = config.broker_addresses and config.admin_addresses
-    tls = config.tls
-    certificates = tls.mode is TlsMode.ENFORCING and tls.client_auth is ClientAuth.REQUIRE
-    if lists or certificates or is_loopback(address):
+    if lists or config.tls.requires_certificates or is_loopback(address):
         return ()
     return (Exposed(address=f"{config.bind_address}:{config.listen_port}"),)
 

@@ -129,6 +129,8 @@ class Exchange:
         if isinstance(event, h11.Request):
             self._request = event
             self._bodiless = event.method == b"HEAD"
+            if _header(event, b"content-length") and _header(event, b"transfer-encoding"):
+                return self._refuse(400)  # two programs may see two requests in it
             return b"" if event.method in {b"GET", b"HEAD"} else self._refuse(405)
         if isinstance(event, h11.Data):
             return self._refuse(413)  # nothing that is asked for here has a body

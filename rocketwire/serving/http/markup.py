@@ -51,8 +51,11 @@ def text(value: object) -> str:
 
 
 def when(seconds: float) -> str:
-    """Return a time, given in seconds since 1970."""
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    """Return a time, given in seconds since 1970; the number if no calendar has it."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds:.0f} s since 1970"
 
 
 def span(seconds: float) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.serving import LOGGER
+from rocketwire.serving.addresses import is_loopback
 from rocketwire.serving.sockets import BindError, Listening, SocketStream, accept, listen
 
 if TYPE_CHECKING:
@@ -97,6 +98,11 @@ class HttpPort:
         if not port:
             return ""
         return f"http://[{address}]:{port}/" if ":" in address else f"http://{address}:{port}/"
+
+    @property
+    def is_exposed(self) -> bool:
+        """Whether it listens, and other machines reach it."""
+        return self._listener is not None and not is_loopback(self._address)
 
     async def serve(self) -> None:
         """Serve the port until cancelled; return at once if it does not listen."""

@@ -140,6 +140,11 @@ class TlsSettings:
         return values.get(self.need_client_auth.lower(), ClientAuth.NONE)
 
     @property
+    def requires_certificates(self) -> bool:
+        """Whether only clients with a trusted certificate are served."""
+        return self.mode is TlsMode.ENFORCING and self.client_auth is ClientAuth.REQUIRE
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """Settings that look wrong, for the log."""
         if self.mode is TlsMode.DISABLED:

@@ -80,3 +80,15 @@ async def test_without_a_library_there_is_a_warning_and_no_port(
 
     assert port.url == ""
     assert "no_such_library not installed" in caplog.text
+
+
+@pytest.mark.parametrize(("address", "count"), [("0.0.0.0", 1), ("127.0.0.1", 0)])
+async def test_a_page_that_other_machines_reach_is_warned_of(
+    caplog: pytest.LogCaptureFixture, nursery: trio.Nursery, address: str, count: int
+) -> None:
+    port = OperatorsPort()
+    await port.start(Config(observe_port=0, observe_address=address))
+    nursery.start_soon(port.serve)
+
+    assert caplog.text.count("can read all messages") == count
+    assert (await get(port, "/healthz"))[0] == 200

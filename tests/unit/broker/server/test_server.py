@@ -131,3 +131,11 @@ async def test_a_fault_of_something_that_is_due_is_logged_and_the_rest_goes_on(
     assert (first.code, second.code) == (0, 0)
     assert len(done) == 1
     assert "something that was due failed" in caplog.text
+
+
+@pytest.mark.parametrize(("address", "count"), [("0.0.0.0", 1), ("127.0.0.1", 0)])
+async def test_a_broker_that_other_machines_reach_is_warned_of(
+    caplog: pytest.LogCaptureFixture, address: str, count: int
+) -> None:
+    async with open_broker(Config(listen_port=0, bind_address=address)):
+        assert caplog.text.count("can send, read and delete messages") == count

@@ -222,7 +222,11 @@ def test_only_so_many_brokers_have_series(site: Site) -> None:
 
 def kinds(of: type[Event] = Event) -> set[type[Event]]:
     """All kinds of occurrences of the server, those that no other one inherits from."""
-    below = [each for each in of.__subclasses__() if each.__module__.startswith("rocketwire")]
+    below = [
+        each
+        for each in of.__subclasses__()
+        if each.__module__.startswith(("rocketwire.", "rocketwire_namesrv."))
+    ]
     found: set[type[Event]] = set() if below else {of}
     return found.union(*map(kinds, below))
 

@@ -90,6 +90,7 @@ def test_what_is_not_there_ends_no_connection(data: bytes, status: int) -> None:
     [
         (get("/", method="POST", more=b"Content-Length: 3\r\n") + b"abc", 405),
         (get("*", method="OPTIONS"), 405),
+        (get("/", more=b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n"), 400),
         (get("/", more=b"Content-Length: 3\r\n") + b"abc", 413),
         (get("/", more=b"Transfer-Encoding: chunked\r\n") + b"1\r\nx\r\n", 413),
         (b"GET / HTTP/1.1\r\n\r\n", 400),

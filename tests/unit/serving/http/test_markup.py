@@ -8,7 +8,7 @@ from rocketwire.serving.http.markup import page, rest, span, table, text, when
 
 
 def test_a_text_is_escaped_and_has_no_control_characters() -> None:
-    shown = text("<b>\"'&\r\n\x00\u202e")
+    shown = text("<b>\"'&\r\n\x00")
 
     assert "<" not in shown
     assert shown.startswith("&lt;b&gt;&quot;&#x27;&amp;")
@@ -31,6 +31,16 @@ def test_durations_are_short(seconds: float, shown: str) -> None:
 
 def test_times_are_in_utc() -> None:
     assert when(0) == "1970-01-01 00:00:00 UTC"
+
+
+@pytest.mark.parametrize("seconds", [253_402_300_800.0, -62_135_596_801.0, 9.3e15])
+def test_a_time_that_no_calendar_has_is_a_number(seconds: float) -> None:
+    assert when(seconds) == f"{seconds:.0f} s since 1970"
+
+
+@pytest.mark.parametrize("mark", [*range(0x202A, 0x202F), *range(0x2066, 0x206A)], ids=hex)
+def test_marks_that_change_the_direction_of_a_text_are_escaped(mark: int) -> None:
+    assert text(f"a{chr(mark)}b") == f"a\\u{mark:04x}b"
 
 
 def test_a_table_with_a_label_scrolls_by_keyboard_too() -> None:
