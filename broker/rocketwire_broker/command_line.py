@@ -131,7 +131,8 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
         "-c",
         "--configFile",
         metavar="FILE",
-        help="properties file with Java's names (broker.conf); options override it",
+        help="properties file with Java's names (broker.conf), limits as rocketwire.maxTopics"
+        " included; options override it",
     )
     add(
         "--broker-port",

@@ -312,7 +312,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "maxTransferBytesOnMessageInMemory": Setting("max_pull_bytes", _whole),
     "defaultQueryMaxNum": Setting("unique_key_hits", _whole),
     "fileReservedTime": Setting("retain_hours", _number, _hours),
-    "messageDelayLevel": Setting("delay_levels", is_fixed=True),
+    "messageDelayLevel": Setting("delay_levels"),
     "popPollingSize": Setting("max_polls", _whole),
     "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN, is_fixed=True),
     "timerMaxDelaySec": Setting("timer_max_delay_ms", _seconds, _in_seconds),

@@ -89,6 +89,7 @@ class Topics:
     def configure(self, config: Config, now: int) -> None:
         """Use other settings from now on."""
         self.config = config
+        self.put(_delay_topic(config), now)
         if config.auto_create_topics and TEMPLATE_TOPIC not in self:
             self.put(_template(config), now)
 
@@ -181,6 +182,10 @@ def _template(config: Config) -> TopicConfig:
     return new_topic(TEMPLATE_TOPIC, config.default_topic_queues, _ALL)
 
 
+def _delay_topic(config: Config) -> TopicConfig:
+    return new_topic("SCHEDULE_TOPIC_XXXX", len(config.delays_ms()))
+
+
 def _system_topics(config: Config) -> Iterator[TopicConfig]:
     """Yield the topics of a new broker (Java: ``TopicConfigManager``'s constructor)."""
     cluster, broker = config.cluster_name, config.broker_name
@@ -191,7 +196,7 @@ def _system_topics(config: Config) -> Iterator[TopicConfig]:
     yield new_topic(cluster, 16, _ALL)
     yield new_topic(broker, 1, _ALL)
     yield new_topic("OFFSET_MOVED_EVENT", 1)
-    yield new_topic("SCHEDULE_TOPIC_XXXX", len(config.delays_ms()))
+    yield _delay_topic(config)
     if config.trace_topic:
         yield new_topic("RMQ_SYS_TRACE_TOPIC", 1)
     yield new_topic(f"{cluster}_REPLY_TOPIC", 1)

@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import logging
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 import trio.testing
 
+from rocketwire.messages import decode_body
+from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchResponseBody
+from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, SubscriptionData
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker
+from tests.support.broker import BrokerAtHand
+from tests.support.broker import Client as AtHand
+from tests.support.broker_lite import Reader, put_group, put_parent, send
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -344,3 +352,150 @@ async def test_a_running_broker_closes_nothing_that_is_whole(
 
             assert server.broker.buffered.total == 0
     assert "closed" not in caplog.text
+
+
+# ---------------------------------------------------------------------------- tables
+
+
+def heartbeat(client_id: str, topics: int, tags: str = "*") -> HeartbeatData:
+    subscriptions = tuple(
+        SubscriptionData(topic=f"topic-{number}", sub_string=tags) for number in range(topics)
+    )
+    consumer = ConsumerData(group_name="readers", subscription_data_set=subscriptions)
+    return HeartbeatData(client_id=client_id, consumer_data_set=(consumer,))
+
+
+def locked(client: AtHand, group: str, count: int) -> int:
+    """The number of queues that a client gets."""
+    queues = tuple(
+        MessageQueue(topic="orders", broker_name="broker-a", queue_id=number)
+        for number in range(count)
+    )
+    body = LockBatchRequestBody(consumer_group=group, client_id="a", mq_set=queues)
+    granted = decode_body(LockBatchResponseBody, client.call(41, {}, body).body or b"")
+    return len((granted and granted.lock_ok_mq_set) or ())
+
+
+def test_thousands_of_topics_and_groups_are_created() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    for number in range(2_000):
+        assert client.send(f"topic-{number}").code == 0
+        assert client.pulled(0, f"topic-{number}", consumerGroup=f"group-{number}").code == 0
+
+    assert (len(home.broker.topics) > 2_000, len(home.broker.groups) > 2_000) == (True, True)
+
+
+def test_a_topic_and_a_group_too_many_are_refused_and_others_work() -> None:
+    empty = BrokerAtHand().broker
+    home = BrokerAtHand(max_topics=len(empty.topics) + 1, max_groups=len(empty.groups) + 1)
+    client, other = home.connect(), home.connect()
+    client.send("orders")
+    client.pulled(0, "orders", consumerGroup="readers")
+
+    assert client.send("payments").code == 17
+    assert client.pulled(0, "orders", consumerGroup="auditors").code == 26
+    assert other.send("orders").code == 0
+    assert other.pulled(0, "orders", consumerGroup="readers").code == 0
+
+
+def test_the_members_of_large_groups_are_kept() -> None:
+    home = BrokerAtHand()
+    for number in range(100):
+        assert home.connect().call(34, {}, heartbeat(f"client-{number}", topics=100)).code == 0
+
+    group = home.broker.members.online("readers")
+    assert group is not None
+    assert len(group.members) == 100
+
+
+def test_subscriptions_too_much_are_refused_and_other_members_stay() -> None:
+    home = BrokerAtHand(max_subscription_bytes=100_000)
+    member, hoarder = home.connect(), home.connect()
+    member.call(34, {}, heartbeat("member", topics=20))
+    answer = hoarder.call(34, {}, heartbeat("hoarder", topics=20, tags="t" * 10_000))
+
+    assert answer.code == 1
+    assert "rocketwire.maxSubscriptionBytes is 100000" in (answer.remark or "")
+    assert member.call(34, {}, heartbeat("member", topics=20)).code == 0
+    group = home.broker.members.online("readers")
+    assert group is not None
+    assert group.client_ids() == ["member"]
+
+
+def test_a_consumer_waits_for_four_thousand_queues_at_once() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    client.send()
+    for _ in range(4_096):
+        client.pull(1, hold=15_000)
+
+    assert len(home.broker.waits) == 4_096
+
+
+def test_waiting_requests_with_long_expressions_are_counted_and_end() -> None:
+    home = BrokerAtHand()
+    client, other = home.connect(), home.connect()
+    client.send()
+    home.broker.configure(replace(home.broker.config, max_buffered_bytes=1_000_000), home.now)
+    for number in range(2):
+        text = f"a = {number}{' ' * 5_000}"
+        client.pull(1, hold=15_000, expressionType="SQL92", subscription=text)
+
+    assert list(home.broker.closing) == [client.peer.number]
+    client.close()
+    assert home.broker.buffered.total == 0
+    assert other.send().code == 0
+
+
+def test_a_consumer_locks_ten_thousand_queues() -> None:
+    assert locked(BrokerAtHand().connect(), "readers", 10_000) == 10_000
+
+
+def test_a_lock_too_many_is_not_given_and_others_stay() -> None:
+    home = BrokerAtHand(max_locks=3)
+    client, other = home.connect(), home.connect()
+
+    assert locked(client, "readers", 2) == 2
+    assert locked(other, "auditors", 2) == 1
+    assert locked(client, "readers", 2) == 2
+
+
+def test_hundreds_of_clients_are_asked_at_once() -> None:
+    home = BrokerAtHand()
+    answers: list[RemotingCommand | None] = []
+    clients = [home.connect() for _ in range(500)]
+    for client in clients:
+        home.broker.ask(client.peer, 307, None, b"", lambda a, _: answers.append(a), home.now)
+    home.settle()
+    for client in clients:
+        client.respond(client.requests()[0])
+
+    assert [answer is not None for answer in answers] == [True] * 500
+
+
+def test_limits_for_cold_data_of_thousands_of_groups_are_kept() -> None:
+    home = BrokerAtHand()
+    lines = "".join(f"group-{number}=1\n" for number in range(5_000))
+
+    assert home.connect().call(2001, {}, lines.encode()).code == 0
+    assert len(home.broker.cold_read_limits) == 5_000
+
+
+def test_thousands_of_lite_topics_and_subscriptions_are_kept() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    put_parent(home)
+    put_group(home)
+    names = [f"lite-{number}" for number in range(2_000)]
+    for name in names:
+        send(client, name, "x")
+
+    assert Reader(home, client).subscribe(*names).code == 0
+    assert len(home.broker.store.light_queues) == 2_000
+
+
+def test_names_of_a_thousand_topics_are_remembered() -> None:
+    client = BrokerAtHand().connect()
+    for _ in range(2):
+        assert {client.send(f"topic-{number}").code for number in range(1_000)} == {0}

@@ -42,7 +42,7 @@ def other(text: str) -> str:
     """Another value of a setting."""
     if text in {"true", "false"}:
         return "false" if text == "true" else "true"
-    return str(int(text) + 1) if text.isdecimal() else f"{text}1s"
+    return str(int(text) + 1) if text.isdecimal() else f"{text} 1s"
 
 
 @pytest.mark.parametrize(
