@@ -71,9 +71,9 @@ def _topics(path: str | None) -> list[TopicConfig]:
 def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: int | None) -> int:
     import trio
 
+    from rocketwire.serving.process_tuning import allow_many_connections, calm_collector
+    from rocketwire.serving.tls.certificates import TlsError
     from rocketwire_broker.server.programs import run_brokers, run_dev
-    from rocketwire_namesrv.runtime.process_tuning import allow_many_connections, calm_collector
-    from rocketwire_namesrv.tls.certificates import TlsError
 
     allow_many_connections()
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from rocketwire import __version__
 from rocketwire.errors import IllegalValueError
 from rocketwire.program import ProgramParser, port
+from rocketwire.serving.java_properties import load_properties, system_properties
+from rocketwire.serving.tls.settings import TlsMode
 from rocketwire_broker.config import (
     ANY_STATUS_PORT,
     STATUS_PORT,
@@ -22,9 +24,6 @@ from rocketwire_broker.config import (
     with_system,
 )
 from rocketwire_broker.tables.topics import new_topic
-from rocketwire_namesrv.config.config import system_properties
-from rocketwire_namesrv.config.java_properties import load_properties
-from rocketwire_namesrv.config.tls_settings import TlsMode
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -132,7 +131,8 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
         "-c",
         "--configFile",
         metavar="FILE",
-        help="properties file with Java's names (broker.conf); options override it",
+        help="properties file with Java's names (broker.conf), limits as rocketwire.maxTopics"
+        " included; options override it",
     )
     add(
         "--broker-port",

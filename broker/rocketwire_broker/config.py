@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, NamedTuple
 
+from rocketwire.connection.guards import Guard
 from rocketwire.errors import IllegalValueError
-from rocketwire_namesrv.config.tls_settings import KEYS as TLS_KEYS
-from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
+from rocketwire.serving.tls.settings import TlsSettings
 
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 """Delay of each level, from 1 on (Java: ``messageDelayLevel``)."""
@@ -73,12 +74,26 @@ class Config:
         transaction_check_max: checks after which a half message is given up.
         client_expiry_ms: time without a heartbeat after which a client is gone.
         lock_expiry_ms: time without renewal after which a queue's lock is free.
-        max_connections: connections at once.
+        max_connections: connections at once; further ones wait.
+        max_connections_per_address: connections of one address; 0: no limit.
+        server_channel_max_idle_time_seconds: time without a complete frame or a sent response
+            after which a connection is closed; 0: never.
+        frame_deadline_seconds: time from a frame's first byte to its last; 0: no limit.
+        first_frame_deadline_seconds: time from a connection to the end of its first frame; 0: no
+            limit.
+        send_deadline_seconds: time for a client to read its responses; 0: no limit.
+        server_socket_snd_buf_size: the kernel's send buffer in bytes; 0: its default.
+        server_socket_rcv_buf_size: the kernel's receive buffer in bytes; 0: its default.
         max_held: requests that wait for messages, in all.
         max_held_per_peer: the same for one connection.
         max_polls: pops that wait for a queue, by group (Java: ``popPollingSize``).
         max_hidden_messages: popped messages that are not acknowledged.
-        max_topics: topics, and also groups.
+        max_topics: topics.
+        max_groups: consumer groups, and connected producer groups.
+        max_subscription_bytes: bytes of members and subscriptions of all groups.
+        max_locks: locked queues.
+        max_cold_read_limits: groups with a limit for cold data.
+        max_relayed_requests: requests to clients that are not answered.
         light_queues: whether messages of lite topics are put into light queues, too; otherwise
             nobody can read lite topics.
         max_light_queues: light queues; messages of further lite topics are refused.
@@ -90,9 +105,11 @@ class Config:
         lite_client_expiry_ms: time after which subscriptions that were not renewed end.
         lite_expiry_check_ms: time between two searches for lite topics that are over.
         lite_min_ttl_ms: shortest life of a lite topic after its last message.
-        max_unsent_bytes: bytes that wait for a slow reader; its connection is closed beyond.
-        max_incomplete_bytes: bytes of frames that are not complete yet, of all connections; the one
-            that exceeds it is closed.
+        max_unsent_bytes: bytes that wait for a slow reader; beyond it its requests wait. One
+            response may be longer.
+        max_all_unsent_bytes: the same for all connections; the one with most is closed beyond.
+        max_buffered_bytes: bytes of requests that are incomplete or wait, of all connections; the
+            one with most is closed beyond.
         relay_timeout_ms: time for a client's answer to a forwarded request.
         accounts_file: TOML or YAML file of accounts; empty: every request may be sent.
         initial_user: ``{"username":"u","password":"p"}``, an account of an administrator.
@@ -144,11 +161,23 @@ class Config:
     client_expiry_ms: int = 120_000
     lock_expiry_ms: int = 60_000
     max_connections: int = 10_000
+    max_connections_per_address: int = 0
+    server_channel_max_idle_time_seconds: int = 120
+    frame_deadline_seconds: int = 60
+    first_frame_deadline_seconds: int = 0
+    send_deadline_seconds: int = 60
+    server_socket_snd_buf_size: int = 0
+    server_socket_rcv_buf_size: int = 0
     max_held: int = 20_000
     max_held_per_peer: int = 4_096
     max_polls: int = 1_024
     max_hidden_messages: int = 200_000
     max_topics: int = 20_000
+    max_groups: int = 20_000
+    max_subscription_bytes: int = 64 << 20
+    max_locks: int = 100_000
+    max_cold_read_limits: int = 20_000
+    max_relayed_requests: int = 20_000
     light_queues: bool = True
     max_light_queues: int = 20_000
     max_lite_subscriptions: int = 100_000
@@ -159,8 +188,9 @@ class Config:
     lite_client_expiry_ms: int = 180_000
     lite_expiry_check_ms: int = 120_000
     lite_min_ttl_ms: int = 900_000
-    max_unsent_bytes: int = 16 << 20
-    max_incomplete_bytes: int = 256 << 20
+    max_unsent_bytes: int = 1 << 20
+    max_all_unsent_bytes: int = 256 << 20
+    max_buffered_bytes: int = 256 << 20
     relay_timeout_ms: int = 10_000
     accounts_file: str = ""
     initial_user: str = field(default="", repr=False)
@@ -197,11 +227,13 @@ class Setting(NamedTuple):
         field: its attribute of ``Config``.
         read: the value of a text; raises ValueError.
         write: the text of a value.
+        is_fixed: whether a running broker cannot change it.
     """
 
     field: str
     read: Callable[[str], Any] = str
     write: Callable[[Any], str] = str
+    is_fixed: bool = False
 
 
 def _boolean(text: str) -> bool:
@@ -219,6 +251,20 @@ def _whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise ValueError("must be a whole number") from None
+
+
+def _limit(text: str) -> int:
+    number = _whole(text)
+    if not 0 <= number <= _MOST:
+        raise ValueError(f"must be a whole number from 1 to {_MOST}, or 0 (no limit)")
+    return number
+
+
+def _positive(text: str) -> int:
+    number = _whole(text)
+    if not 1 <= number <= _MOST:
+        raise ValueError(f"must be a whole number from 1 to {_MOST}")
+    return number
 
 
 def _number(text: str) -> float:
@@ -245,21 +291,22 @@ TLS_MODE: Final = "tls.server.mode"
 _TLS_FILE: Final = "tls.config.file"
 _TLS_ENABLE: Final = "tls.enable"
 _BOOLEAN: Final = (_boolean, _truth)
+_MOST: Final = 2**31 - 1
 
 SETTINGS: Final[Mapping[str, Setting]] = {
-    "brokerClusterName": Setting("cluster_name"),
-    "brokerName": Setting("broker_name"),
-    "brokerId": Setting("broker_id", _whole),
-    "brokerIP1": Setting("broker_ip"),
-    "bindAddress": Setting("bind_address"),
-    "listenPort": Setting("listen_port", _whole),
-    "namesrvAddr": Setting("namesrv_addr"),
-    "registerNameServerPeriod": Setting("register_period_ms", _whole),
+    "brokerClusterName": Setting("cluster_name", is_fixed=True),
+    "brokerName": Setting("broker_name", is_fixed=True),
+    "brokerId": Setting("broker_id", _whole, is_fixed=True),
+    "brokerIP1": Setting("broker_ip", is_fixed=True),
+    "bindAddress": Setting("bind_address", is_fixed=True),
+    "listenPort": Setting("listen_port", _whole, is_fixed=True),
+    "namesrvAddr": Setting("namesrv_addr", is_fixed=True),
+    "registerNameServerPeriod": Setting("register_period_ms", _whole, is_fixed=True),
     "autoCreateTopicEnable": Setting("auto_create_topics", *_BOOLEAN),
     "autoCreateSubscriptionGroup": Setting("auto_create_groups", *_BOOLEAN),
-    "defaultTopicQueueNums": Setting("default_topic_queues", _whole),
+    "defaultTopicQueueNums": Setting("default_topic_queues", _whole, is_fixed=True),
     "enablePropertyFilter": Setting("property_filter", *_BOOLEAN),
-    "traceTopicEnable": Setting("trace_topic", *_BOOLEAN),
+    "traceTopicEnable": Setting("trace_topic", *_BOOLEAN, is_fixed=True),
     "maxMessageSize": Setting("max_message_size", _whole),
     "maxTransferCountOnMessageInMemory": Setting("max_pull_messages", _whole),
     "maxTransferBytesOnMessageInMemory": Setting("max_pull_bytes", _whole),
@@ -267,7 +314,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "fileReservedTime": Setting("retain_hours", _number, _hours),
     "messageDelayLevel": Setting("delay_levels"),
     "popPollingSize": Setting("max_polls", _whole),
-    "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN),
+    "timerWheelEnable": Setting("timer_enabled", *_BOOLEAN, is_fixed=True),
     "timerMaxDelaySec": Setting("timer_max_delay_ms", _seconds, _in_seconds),
     "recallMessageEnable": Setting("recall_enabled", *_BOOLEAN),
     "storeReplyMessageEnable": Setting("store_replies", *_BOOLEAN),
@@ -277,25 +324,45 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "transactionCheckInterval": Setting("transaction_check_ms", _whole),
     "transactionCheckMax": Setting("transaction_check_max", _whole),
     "retainBytes": Setting("retain_bytes", _whole),
-    "storePathRootDir": Setting("store_path"),
-    "flushDiskType": Setting("flush_disk_type"),
-    "mappedFileSizeCommitLog": Setting("log_file_size", _whole),
-    "mappedFileSizeConsumeQueue": Setting("queue_file_size", _whole),
-    "mappedFileSizeTimerLog": Setting("timer_log_file_size", _whole),
+    "storePathRootDir": Setting("store_path", is_fixed=True),
+    "flushDiskType": Setting("flush_disk_type", is_fixed=True),
+    "mappedFileSizeCommitLog": Setting("log_file_size", _whole, is_fixed=True),
+    "mappedFileSizeConsumeQueue": Setting("queue_file_size", _whole, is_fixed=True),
+    "mappedFileSizeTimerLog": Setting("timer_log_file_size", _whole, is_fixed=True),
     "enableLmq": Setting("light_queues", *_BOOLEAN),
     "maxLmqConsumeQueueNum": Setting("max_light_queues", _whole),
     "maxLiteSubscriptionCount": Setting("max_lite_subscriptions", _whole),
     "maxClientEventCount": Setting("max_lite_events", _whole),
-    "liteEventCheckInterval": Setting("lite_event_check_ms", _whole),
+    "liteEventCheckInterval": Setting("lite_event_check_ms", _whole, is_fixed=True),
     "liteEventFullDispatchDelayTime": Setting("lite_full_dispatch_ms", _whole),
-    "liteSubscriptionCheckInterval": Setting("lite_client_check_ms", _whole),
+    "liteSubscriptionCheckInterval": Setting("lite_client_check_ms", _whole, is_fixed=True),
     "liteSubscriptionCheckTimeoutMills": Setting("lite_client_expiry_ms", _whole),
-    "liteTtlCheckInterval": Setting("lite_expiry_check_ms", _whole),
+    "liteTtlCheckInterval": Setting("lite_expiry_check_ms", _whole, is_fixed=True),
     "minLiteTTl": Setting("lite_min_ttl_ms", _whole),
-    "rocketwire.accountsFile": Setting("accounts_file"),
-    "rocketwire.advertisedPort": Setting("advertised_port", _whole),
-    "rocketwire.observeAddress": Setting("observe_address"),
-    "rocketwire.observePort": Setting("observe_port", _whole),
+    "rocketwire.accountsFile": Setting("accounts_file", is_fixed=True),
+    "rocketwire.advertisedPort": Setting("advertised_port", _whole, is_fixed=True),
+    "rocketwire.observeAddress": Setting("observe_address", is_fixed=True),
+    "rocketwire.observePort": Setting("observe_port", _whole, is_fixed=True),
+    Guard.CONNECTIONS: Setting("max_connections", _positive, is_fixed=True),
+    Guard.CONNECTIONS_PER_ADDRESS: Setting("max_connections_per_address", _limit),
+    Guard.IDLE_TIME: Setting("server_channel_max_idle_time_seconds", _limit),
+    Guard.FRAME_DEADLINE: Setting("frame_deadline_seconds", _limit),
+    Guard.FIRST_FRAME_DEADLINE: Setting("first_frame_deadline_seconds", _limit),
+    Guard.SEND_DEADLINE: Setting("send_deadline_seconds", _limit),
+    Guard.UNSENT_BYTES: Setting("max_unsent_bytes", _limit),
+    Guard.ALL_UNSENT_BYTES: Setting("max_all_unsent_bytes", _limit),
+    Guard.BUFFERED_BYTES: Setting("max_buffered_bytes", _limit),
+    "serverSocketSndBufSize": Setting("server_socket_snd_buf_size", _limit),
+    "serverSocketRcvBufSize": Setting("server_socket_rcv_buf_size", _limit),
+    "rocketwire.maxTopics": Setting("max_topics", _limit),
+    "rocketwire.maxGroups": Setting("max_groups", _limit),
+    "rocketwire.maxSubscriptionBytes": Setting("max_subscription_bytes", _limit),
+    "rocketwire.maxLocks": Setting("max_locks", _limit),
+    "rocketwire.maxColdReadLimits": Setting("max_cold_read_limits", _limit),
+    "rocketwire.maxRelayedRequests": Setting("max_relayed_requests", _limit),
+    "rocketwire.maxHeldRequests": Setting("max_held", _limit),
+    "rocketwire.maxHeldRequestsPerConnection": Setting("max_held_per_peer", _limit),
+    "rocketwire.maxUnacknowledgedMessages": Setting("max_hidden_messages", _limit),
 }
 """Settings by their names in ``broker.conf``: Java's, ``retainBytes`` and ``rocketwire.*``."""
 
@@ -352,6 +419,14 @@ def read_settings(config: Config, texts: Mapping[str, str]) -> tuple[Config, lis
     config = with_system(replace(config, **changes), texts)
     config.delays_ms()
     return config, unknown
+
+
+def is_fixed(name: str) -> bool:
+    """Return whether a running broker cannot change a setting."""
+    setting = SETTINGS.get(name)
+    if setting is not None:
+        return setting.is_fixed
+    return name in _ACCESS or _has_meaning(name)
 
 
 def _has_meaning(name: str) -> bool:

@@ -26,9 +26,9 @@ from rocketwire_namesrv.command_line import (
 )
 
 if TYPE_CHECKING:
+    from rocketwire.serving.sockets import Listening
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.runtime.configuration import Configured
-    from rocketwire_namesrv.runtime.sockets import Listening
 
 FAILED: Final = 255
 """Exit status of a start that failed, and -1 in Java."""
@@ -102,13 +102,13 @@ def _counted(errors: int, warnings: int) -> str:
 
 def _start(path: str | None, *, print_items: bool = False) -> int:
     """Read the settings, then print them or serve; return the exit status."""
+    from rocketwire.errors import IllegalValueError
     from rocketwire.os_errors import os_error_text
     from rocketwire_namesrv.runtime.configuration import configured
-    from rocketwire_namesrv.runtime.storage import StorageError
 
     try:
         settings = configured(path, os.environ)
-    except (OSError, StorageError) as error:
+    except (OSError, IllegalValueError) as error:
         return _cannot_start(os_error_text(error))
     if path is not None:
         print(f"load config properties file OK, {path}", flush=True)
@@ -144,18 +144,18 @@ def _run(settings: Configured, path: str | None) -> int:
     """Serve until a signal; returns the exit status."""
     import trio
 
-    from rocketwire.wire.values.frozen import compile_constructors
-    from rocketwire_namesrv.config.config import ConfigError
-    from rocketwire_namesrv.runtime import logging_setup
-    from rocketwire_namesrv.runtime.process_tuning import (
+    from rocketwire.serving.process_tuning import (
         allow_many_connections,
         calm_collector,
         give_memory_back,
     )
-    from rocketwire_namesrv.runtime.sockets import BindError
+    from rocketwire.serving.sockets import BindError
+    from rocketwire.serving.tls.certificates import TlsError
+    from rocketwire.wire.values.frozen import compile_constructors
+    from rocketwire_namesrv.config.config import ConfigError
+    from rocketwire_namesrv.runtime import logging_setup
     from rocketwire_namesrv.runtime.storage import StorageError
     from rocketwire_namesrv.server.server import serve_until_signal
-    from rocketwire_namesrv.tls.certificates import TlsError
 
     config = settings.config
     try:

@@ -10,16 +10,17 @@ import socket
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocketwire.errors import IllegalValueError
 from rocketwire.os_errors import os_error_text
+from rocketwire.serving.http.port import missing_libraries
+from rocketwire.serving.tls.certificates import TlsError
+from rocketwire.serving.tls.contexts import check_files
 from rocketwire_namesrv.admin_http.address_list import AddressListError, read_lists
 from rocketwire_namesrv.config.access_control import exposed
 from rocketwire_namesrv.config.warnings import placed
 from rocketwire_namesrv.runtime.address_file import MAX_READ
 from rocketwire_namesrv.runtime.configuration import Configured, configured
 from rocketwire_namesrv.runtime.storage import StorageError, load_brokers, load_kv, read_start
-from rocketwire_namesrv.server.http_port import missing_libraries
-from rocketwire_namesrv.tls.certificates import TlsError
-from rocketwire_namesrv.tls.contexts import check_files
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.config.config import Config
@@ -46,7 +47,7 @@ def check_config(path: str, environment: Mapping[str, str]) -> Findings:
     """
     try:
         settings = configured(path, environment)
-    except (OSError, StorageError) as error:
+    except (OSError, IllegalValueError) as error:
         return Findings((os_error_text(error),))
     errors, warnings = [*settings.refusals], [*settings.remarks]
     for check in (_on_addresses, _on_files, _on_tls):

@@ -8,20 +8,13 @@ operators search in Java's ``namesrv.log``; if one line replaces many of Java's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from enum import IntEnum, StrEnum
-from typing import ClassVar, cast, dataclass_transform
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from rocketwire.codes import RequestCode
+from rocketwire.serving.events import Event, Level
 
-
-class Level(IntEnum):
-    """The level of an event, with the numbers of Python's ``logging``."""
-
-    DEBUG = 10
-    INFO = 20
-    WARNING = 30
-    ERROR = 40
+if TYPE_CHECKING:
+    from rocketwire.codes import RequestCode
 
 
 class Reason(StrEnum):
@@ -31,57 +24,6 @@ class Reason(StrEnum):
     IDLE = "idle"
     EXPIRED = "expired"
     UNREGISTERED = "unregistered"
-
-
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
-    0x2028: "\\u2028",
-    0x2029: "\\u2029",
-}
-
-
-def shown(value: object) -> str:
-    """Return a value for a log line: one line, at most 500 characters.
-
-    None reads ``null`` and several values read ``[a, b]``, as in Java; a request code has its name:
-    ``PUT_KV_CONFIG (100)``.
-    """
-    if value is None:
-        return "null"
-    if isinstance(value, tuple):
-        text = f"[{', '.join(map(shown, cast('tuple[object, ...]', value)))}]"
-    elif isinstance(value, RequestCode):
-        text = f"{value.name} ({value:d})" if value.is_known else f"code {value:d}"
-    else:
-        text = str(value)
-    if len(text) > 500:
-        text = f"{text[:500]}... ({len(text)} characters)"
-    return text.translate(_CONTROLS)
-
-
-@dataclass_transform(kw_only_default=True, frozen_default=True)
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """An event; the subclasses describe it."""
-
-    level: ClassVar[Level] = Level.INFO
-    template: ClassVar[str]
-
-    def __init_subclass__(cls) -> None:
-        """Make the subclass a frozen dataclass."""
-        dataclass(frozen=True, kw_only=True)(cls)
-
-    @property
-    def text(self) -> str:
-        """The line for the log, without time and peer."""
-        return self.template.format_map(
-            {field.name: shown(getattr(self, field.name)) for field in fields(self)}
-        )
-
-    def line(self, address: str | None) -> str:
-        """The line with the address of the peer that caused it, unless the text has it already."""
-        if address is None or getattr(self, "client", None) == address:
-            return self.text
-        return f"{self.text} [{address}]"
 
 
 # ---------------------------------------- brokers
@@ -377,44 +319,3 @@ class ResponseDropped(Event):
     client: str
     opaque: int
     template = "receive response, but not matched any request, {client} opaque: {opaque}"
-
-
-class ConnectionRefused(Event):
-    """A connection was closed before its first frame; the subclasses have the reason. Abstract."""
-
-    level = Level.WARNING
-    client: str
-    reason: str
-    template = "connection of {client} closed: {reason}"
-
-
-class PlainRefused(ConnectionRefused):
-    """It did not begin with TLS, which is required."""
-
-
-class TlsRefused(ConnectionRefused):
-    """It began with TLS, which is disabled."""
-
-
-class TlsUnavailable(ConnectionRefused):
-    """It began with TLS, and this server has no valid certificate."""
-
-
-class TlsHandshakeFailed(ConnectionRefused):
-    """The TLS handshake failed, for example because the client has no certificate that is
-    trusted."""
-
-
-class ProxyHeaderRefused(ConnectionRefused):
-    """Its PROXY header is malformed."""
-
-
-class ForeignHostRefused(Event):
-    """The operators' port received a request for a foreign host name."""
-
-    level = Level.WARNING
-    host: str
-    template = (
-        "a request to the operators' port is refused: its host is {host}, and this port only"
-        " accepts localhost and IP addresses"
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from rocketwire.errors import DecodeError
+from rocketwire.serving.preamble import Preamble, describe, is_plain
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.config import Config
 from rocketwire_broker.protocol.session import Session
@@ -12,7 +13,6 @@ from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
 from rocketwire_namesrv.config.config import Config as NameServerConfig
 from rocketwire_namesrv.protocol.handlers import Peer as NameServerPeer
-from rocketwire_namesrv.protocol.preamble import Preamble, describe, is_plain
 from rocketwire_namesrv.protocol.session import Session as NameServerSession
 from rocketwire_namesrv.protocol.state import State
 from tests.fuzz import seeds

@@ -49,6 +49,7 @@ class BrokerAtHand:
         for number in list(self.broker.outbox):
             client = self._clients[number - 1]
             frames, client.peer.out = client.peer.out, []
+            client.peer.unsent = 0
             client.take(b"".join(frames))
         self.broker.outbox.clear()
 

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire import __version__
+from rocketwire.serving.http.exchange import Document, Exchange, plain
 from rocketwire_broker.admin_http.browser import (
     MOST_SEARCHED,
     MessageList,
@@ -22,7 +23,6 @@ from rocketwire_broker.admin_http.browser import (
 from rocketwire_broker.admin_http.metrics import CONTENT_TYPE, Exposition
 from rocketwire_broker.admin_http.pages import group_page, message_page, messages_page, status_page
 from rocketwire_broker.admin_http.status import GroupLine, group_lines, status_of
-from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
@@ -46,6 +46,7 @@ class Documents:
         brokers: gives the brokers and the times of their clocks; none before the first is ready.
         ready: gives the reason why the process does not serve yet; empty if it does.
         local_only: refuse requests to host names other than localhost.
+        refused: called with the host name of such a request.
     """
 
     def __init__(
@@ -54,10 +55,12 @@ class Documents:
         ready: Callable[[], str],
         *,
         local_only: bool,
+        refused: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._brokers = brokers
         self._ready = ready
         self._local_only = local_only
+        self._refused = refused
         self._exposition = Exposition(brokers)
         self._pages: Mapping[str, Callable[[Broker, int, Query], Document | None]] = {
             "/": self._status,
@@ -72,7 +75,7 @@ class Documents:
 
     def exchange(self) -> Exchange:
         """Return the HTTP exchange of a connection."""
-        return Exchange(self.respond, local_only=self._local_only)
+        return Exchange(self.respond, local_only=self._local_only, refused=self._refused)
 
     def respond(self, path: str, query: Query) -> Document | None:
         """Return the document at a path, or None."""

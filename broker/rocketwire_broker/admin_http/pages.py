@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from rocketwire_namesrv.admin_http.markup import page, rest, span, table, text, when
+from rocketwire.serving.http.markup import page, rest, span, table, text, when
 
 if TYPE_CHECKING:
     from rocketwire_broker.admin_http.browser import MessageLine, MessageList

@@ -28,9 +28,13 @@ _PATTERN: Final = "^[%|a-zA-Z0-9_-]+$"
 _LEGAL: Final = re.compile("[%|a-zA-Z0-9_-]+")
 
 
-@lru_cache(maxsize=1024)
 def topic_problem(name: str) -> str | None:
     """Return why a topic's name is invalid, in Java's words; None if it is valid."""
+    # what the cache keeps is bounded by the length of names
+    return (_topic_problem if len(name) <= MAX_RETRY_TOPIC_LENGTH else _find_topic_problem)(name)
+
+
+def _find_topic_problem(name: str) -> str | None:
     if not name.strip():
         return "The specified topic is blank."
     if not _LEGAL.fullmatch(name):
@@ -40,6 +44,9 @@ def topic_problem(name: str) -> str | None:
     if len(name) > limit:
         return f"The specified topic: {name}, is longer than topic max length: {limit}"
     return None
+
+
+_topic_problem: Final = lru_cache(maxsize=1024)(_find_topic_problem)
 
 
 def group_problem(name: str) -> str | None:

@@ -294,7 +294,8 @@ def _hold(
             outcome = Outcome(RETRY, "NO_MATCHED_MESSAGE", offset)
         return _answer(broker, pull_request, outcome)
 
-    broker.hold(peer, opaque, ((pull_request.stored_topic, pull_request.queue_id),), wake_up, due)
+    queues = ((pull_request.stored_topic, pull_request.queue_id),)
+    broker.hold(peer, opaque, queues, wake_up, due, size=pull_request.message_filter.size)
 
 
 HANDLERS: Final[Mapping[int, Handler]] = {

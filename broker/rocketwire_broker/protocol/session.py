@@ -39,6 +39,7 @@ UNWRITABLE: Final = (
 
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
+_UNLIMITED: Final = 1 << 62
 
 
 class Session:
@@ -49,6 +50,9 @@ class Session:
         peer: the other side.
 
     Attributes:
+        has_handled: whether the last call of ``receive`` has handled a command.
+        is_paused: whether too many bytes wait for the peer; the driver calls ``receive`` without
+            bytes when they are sent, and before it passes further ones.
         last_code: code of the last request.
     """
 
@@ -57,29 +61,43 @@ class Session:
         self._broker = broker
         self._peer = peer
         self._decoder = CommandDecoder()
+        self.has_handled = False
+        self.is_paused = False
 
     @property
-    def incomplete(self) -> int:
-        """Bytes of a frame that is not complete yet."""
-        return self._decoder.buffered
+    def frame_started(self) -> bool:
+        """Whether an incomplete frame has been received, or further ones while it is paused."""
+        return self._decoder.frame_started
 
     def receive(self, data: bytes, now: int) -> None:
         """Handle received bytes; answers are in the broker's outbox, and ``settle`` adds to them.
 
+        Args:
+            data: bytes as received; none if it is paused.
+            now: the time.
+
         Raises:
             DecodeError: not the protocol; the connection has to be closed.
         """
-        decoder = self._decoder
+        decoder, peer = self._decoder, self._peer
+        limit = self._broker.config.max_unsent_bytes or _UNLIMITED
         command = decoder.only_command(data)
         if command is None:
             decoder.feed(data)
             command = decoder.next_command()
+        self.has_handled, self.is_paused = command is not None, False
         while command is not None:
             if command.flag & _RESPONSE:
-                self._broker.relayed(self._peer, command, now)
+                self._broker.relayed(peer, command, now)
             else:
                 self._handle(command, now)
+            if peer.unsent >= limit and decoder.frame_started:
+                self.is_paused = True
+                break
             command = decoder.next_command()
+        if decoder.buffered != peer.buffered:
+            peer.buffered = decoder.buffered
+            self._broker.note_buffered(peer)
 
     def _handle(self, request: RemotingCommand, now: int) -> None:
         self.last_code = request.code

@@ -7,20 +7,19 @@ the frames of others never mix their bytes.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire_namesrv.tls.stream import TlsStream
+from rocketwire.connection.guards import Activity
+from rocketwire.serving.tls.stream import TlsStream
+from rocketwire_broker.state.broker import LARGE
 
 if TYPE_CHECKING:
+    from rocketwire.serving.sockets import SocketStream
     from rocketwire_broker.protocol.session import Session
     from rocketwire_broker.tables.peer import Peer
-    from rocketwire_namesrv.runtime.sockets import SocketStream
-
-
-HANDSHAKE_SECONDS: Final = 30.0
-"""Longest time from the first byte of a PROXY header or a TLS handshake to its end."""
 
 
 class _Transport(trio.abc.Stream):
@@ -45,7 +44,7 @@ class _Transport(trio.abc.Stream):
         """Do nothing; the server closes the socket."""
 
 
-class Connection:
+class Connection(Activity):
     """A connection.
 
     Args:
@@ -53,16 +52,27 @@ class Connection:
         peer: the other side.
         session: handles what it sends.
         tasks: runs the task that sends what the socket did not take at once.
-        max_unsent: bytes that may wait for the peer; it is closed beyond.
+        note_unsent: called when ``peer.unsent`` has changed and is or was large.
 
     Attributes:
         socket, peer, session: see above.
         stream: where it is read from: the socket, or TLS over it.
         scope: of the task that reads.
-        incomplete: bytes of it that are not a complete frame yet.
         reading: whether that task waits for bytes.
-        handshake: scope of its PROXY header and its TLS handshake, which may take so long.
     """
+
+    __slots__ = (
+        "_drained",
+        "_note_unsent",
+        "_tasks",
+        "_unsent",
+        "peer",
+        "reading",
+        "scope",
+        "session",
+        "socket",
+        "stream",
+    )
 
     def __init__(
         self,
@@ -70,44 +80,37 @@ class Connection:
         peer: Peer,
         session: Session,
         tasks: trio.Nursery,
-        max_unsent: int,
+        note_unsent: Callable[[Peer], None],
     ) -> None:
+        super().__init__(trio.current_time())
         self.socket = socket
         self.stream: trio.abc.Stream = _Transport(self)
-        self.incomplete = 0
         self.reading = False
-        self.handshake = trio.CancelScope()
         self.peer = peer
         self.session = session
         self.scope = trio.CancelScope()
         self._tasks = tasks
-        self._max_unsent = max_unsent
+        self._note_unsent = note_unsent
         self._unsent: deque[bytes | memoryview] = deque()
-        self._unsent_size = 0
         self._drained: trio.Event | None = None
-
-    @property
-    def frame_since(self) -> float:
-        """Start of an incomplete header or handshake, in seconds; else infinite."""
-        return self.handshake.deadline - HANDSHAKE_SECONDS
-
-    @frame_since.setter
-    def frame_since(self, start: float) -> None:
-        self.handshake.deadline = start + HANDSHAKE_SECONDS
 
     def finish(self, why: str) -> None:
         """Do nothing: when its peer has closed it, the task that reads ends."""
 
     def write(self, frames: list[bytes]) -> None:
-        """Send frames."""
+        """Send frames that ``peer.unsent`` has counted."""
         data = frames[0] if len(frames) == 1 else b"".join(frames)
+        size = len(data)
         if type(self.stream) is TlsStream:
             try:
                 data = self.stream.encrypt(data)
             except trio.BrokenResourceError:
                 self.close()
                 return
+        self.peer.unsent -= size
         self.send(data)
+        if size >= LARGE:
+            self._note_unsent(self.peer)
 
     def send(self, data: bytes | memoryview) -> None:
         """Send as much as the socket takes, and the rest as soon as it takes more."""
@@ -120,14 +123,15 @@ class Connection:
                 self.close()
                 return
             if sent == len(data):
+                self.heard = trio.current_time()
                 return
             data = memoryview(data)[sent:]
             self._drained = trio.Event()
+            self.heard, self.sending = trio.current_time(), True
             self._tasks.start_soon(self._flush, self._drained)
         self._unsent.append(data)
-        self._unsent_size += len(data)
-        if self._unsent_size > self._max_unsent:
-            self.close()
+        self.peer.unsent += len(data)
+        self._note_unsent(self.peer)
 
     async def drained(self) -> None:
         """Wait until the socket has taken everything; a slow reader is not read from."""
@@ -137,7 +141,7 @@ class Connection:
     def close(self) -> None:
         """End the connection at once."""
         self._unsent.clear()
-        self._unsent_size = 0
+        self.peer.unsent = 0
         self.scope.cancel()
 
     async def _flush(self, drained: trio.Event) -> None:
@@ -147,9 +151,11 @@ class Connection:
                 await self.socket.send_all(data)
                 if self._unsent:
                     self._unsent.popleft()
-                    self._unsent_size -= len(data)
+                    self.peer.unsent -= len(data)
+            self._note_unsent(self.peer)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             self.close()
         finally:
+            self.heard, self.sending = trio.current_time(), False
             self._drained = None
             drained.set()

@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.serving.addresses import is_loopback
+from rocketwire.serving.events import Event, ForeignHostRefused
+from rocketwire.serving.http.port import HttpPort
+from rocketwire.serving.sockets import BindError
+from rocketwire_broker.access.exposure import PagesExposed
 from rocketwire_broker.config import ANY_STATUS_PORT, STATUS_PORT
-from rocketwire_namesrv.config.access_control import is_loopback
-from rocketwire_namesrv.runtime.sockets import BindError
-from rocketwire_namesrv.server.http_port import HttpPort
 
 if TYPE_CHECKING:
+    from rocketwire.serving.http.exchange import Exchange
     from rocketwire_broker.admin_http.documents import Documents
     from rocketwire_broker.config import Config
     from rocketwire_broker.server.server import BrokerServer
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_namesrv.admin_http.http import Exchange
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
@@ -43,7 +45,7 @@ class OperatorsPort:
     def __init__(self) -> None:
         self.servers: list[BrokerServer] = []
         self.is_ready = False
-        self._port = HttpPort(self._open_exchange)
+        self._port = HttpPort(self._open_exchange, logger=LOGGER)
         self._documents: Documents | None = None
         self._loading = trio.Lock()
 
@@ -67,6 +69,11 @@ class OperatorsPort:
             except BindError as error:
                 text = f"no port for operators (rocketwire.observePort): {error}"
                 raise BindError(text) from error
+        if self._port.is_exposed:
+            self._record(PagesExposed(url=self.url))
+
+    def _record(self, event: Event) -> None:
+        LOGGER.log(event.level, "%s", event.text)
 
     async def _start_anywhere(self, address: str) -> None:
         """Listen on the default port or, if that is in use, on a free one."""
@@ -96,6 +103,9 @@ class OperatorsPort:
                 from rocketwire_broker.admin_http.documents import Documents
 
                 self._documents = Documents(
-                    self._brokers, self._waits_for, local_only=is_loopback(address)
+                    self._brokers,
+                    self._waits_for,
+                    local_only=is_loopback(address),
+                    refused=lambda host: self._record(ForeignHostRefused(host=host)),
                 )
         return self._documents.exchange()

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.serving.tls.settings import TlsMode, TlsSettings
 from rocketwire_broker.server.operators_port import OperatorsPort
 from rocketwire_broker.server.registering import registered
 from rocketwire_broker.server.server import BrokerServer
 from rocketwire_namesrv.config.config import Config as NameServerConfig
-from rocketwire_namesrv.config.tls_settings import TlsMode, TlsSettings
 from rocketwire_namesrv.server.server import NameServer, serve
 
 if TYPE_CHECKING:

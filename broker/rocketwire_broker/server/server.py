@@ -9,15 +9,24 @@ Java: ``BrokerController``, ``NettyRemotingServer``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.errors import DecodeError, LimitExceededError
+from rocketwire.connection.guards import Deadlines
+from rocketwire.errors import DecodeError
+from rocketwire.serving.acceptor import Acceptor
+from rocketwire.serving.handshake import RefusedError, open_connection
+from rocketwire.serving.limits import ConnectionTooSlow
+from rocketwire.serving.sockets import listen
+from rocketwire.serving.sweeper import sweep_for_ever
+from rocketwire.serving.tls.contexts import TlsContexts
+from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.wire.message.host import Host
+from rocketwire_broker.access.exposure import exposed
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.server.clock import Clock
@@ -25,16 +34,11 @@ from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.server.gathering import Gathering
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
-from rocketwire_namesrv.config.tls_settings import TlsMode
-from rocketwire_namesrv.protocol.preamble import is_plain
-from rocketwire_namesrv.runtime.sockets import SocketStream, accept, address_text, listen
-from rocketwire_namesrv.server.handshake import RefusedError, open_connection
-from rocketwire_namesrv.tls.contexts import TlsContexts
-from rocketwire_namesrv.tls.stream import TlsStream
 
 if TYPE_CHECKING:
-    import socket
-
+    from rocketwire.connection.guards import Overdue
+    from rocketwire.serving.events import Event
+    from rocketwire.serving.sockets import SocketStream
     from rocketwire_broker.config import Config
     from rocketwire_broker.files.folder import StoreFolder
     from rocketwire_broker.server.syncing import Syncing
@@ -42,8 +46,8 @@ if TYPE_CHECKING:
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
 READ_SIZE: Final = 262_144
-PAUSE_SECONDS: Final = 0.1
-"""Pause when the process has no file descriptor left."""
+MOST_GATHERED: Final = 4 << 20
+"""Bytes of answers of several connections; with more, no further requests are waited for."""
 
 SLOW_SECONDS: Final = 0.1
 """Time for the requests of one read after which a warning is logged."""
@@ -74,7 +78,7 @@ class BrokerServer:
         self.clock = Clock()
         if broker is not None:
             self.clock.advance(broker.clock_advance)
-        self.tls = TlsContexts(config.tls)
+        self.tls = TlsContexts(config.tls, LOGGER)
         self._earlier = broker
         self._folder: StoreFolder | None = None
         self._syncing: Syncing | None = None
@@ -83,9 +87,7 @@ class BrokerServer:
         self._connections: dict[int, Connection] = {}
         self._number = 0
         self._gathering = Gathering()
-        self._incomplete = 0
         self._timer = trio.CancelScope()
-        self._places = trio.Semaphore(config.max_connections)
 
     async def run(
         self, *, task_status: trio.TaskStatus[BrokerServer] = trio.TASK_STATUS_IGNORED
@@ -117,13 +119,23 @@ class BrokerServer:
             else:
                 self.broker = self._earlier or Broker(config, self.clock.now())
             self.broker.access = access
+            self.broker.record = lambda event: self._record((event,), None)
+            self._acceptor = Acceptor(
+                lambda: self.broker.config, self._welcome, self._record, LOGGER
+            )
             async with trio.open_nursery() as tasks:
+                self._tasks = tasks
                 tasks.start_soon(watch_accounts, self.broker)
                 if self._folder is not None:
                     tasks.start_soon(self._keep_folder, self._folder)
                 tasks.start_soon(self._keep_time)
                 tasks.start_soon(self.tls.watch)
-                tasks.start_soon(self._accept_for_ever, listener, tasks)
+                tasks.start_soon(
+                    sweep_for_ever, self._connections, self._deadlines, self._close_overdue
+                )
+                tasks.start_soon(self._acceptor.accept_for_ever, listener)
+                address = listener.getsockname()[0]
+                self._record(exposed(config, address, has_accounts=access is not None), None)
                 task_status.started(self)
 
     # ------------------------------------------------------------------ time
@@ -187,22 +199,19 @@ class BrokerServer:
 
     # ------------------------------------------------------------------ connections
 
-    async def _accept_for_ever(self, listener: socket.socket, tasks: trio.Nursery) -> None:
-        exhausted = False
-        while True:
-            await self._places.acquire()
-            try:
-                accepted = await accept(listener)
-                stream = SocketStream(accepted)
-            except OSError as error:
-                self._places.release()
-                if not exhausted:
-                    LOGGER.warning("no connection can be accepted: %s", error)
-                exhausted = True
-                await trio.sleep(PAUSE_SECONDS)
-                continue
-            exhausted = False
-            tasks.start_soon(self._serve, stream, address_text(accepted), tasks)
+    def _welcome(self, stream: SocketStream, address: str) -> None:
+        self._tasks.start_soon(self._serve, stream, address)
+
+    def _record(self, events: Iterable[Event], address: str | None) -> None:
+        for event in events:
+            LOGGER.log(event.level, "%s", event.line(address))
+
+    def _deadlines(self) -> Deadlines:
+        return Deadlines.of(self.broker.config)
+
+    def _close_overdue(self, connection: Connection, overdue: Overdue) -> None:
+        self._record((ConnectionTooSlow.of(overdue, connection.peer.address),), None)
+        connection.close()
 
     async def _open(self, connection: Connection) -> bytes:
         """Read up to the first frame; return the bytes of it that were received."""
@@ -211,60 +220,62 @@ class BrokerServer:
             """Use the address of a load balancer's client from now on."""
             connection.peer.address, connection.peer.host = client, Host.parse(client)
 
-        socket = connection.socket
-        data = await socket.receive_some(READ_SIZE)
-        if data and (not is_plain(data) or self.tls.mode is TlsMode.ENFORCING):
-            with connection.handshake as handshake:
-                data = await open_connection(connection, self.tls, introduce, data)
-            if handshake.cancelled_caught:
-                raise trio.TooSlowError("its header or its handshake took too long")
-        return data
+        return await open_connection(connection, self.tls, introduce)
 
-    async def _serve(self, stream: SocketStream, address: str, tasks: trio.Nursery) -> None:
+    async def _serve(self, stream: SocketStream, address: str) -> None:
         self._number += 1
+        broker = self.broker
         try:
             host = Host.parse(address)
         except ValueError:  # the peer has closed it already
             host = Host(bytes(4), 0)
         peer = Peer(self._number, address, host)
-        session = Session(self.broker, peer)
-        connection = Connection(stream, peer, session, tasks, self._config.max_unsent_bytes)
+        session = Session(broker, peer)
+        connection = Connection(stream, peer, session, self._tasks, broker.note_unsent)
         self._connections[peer.number] = connection
-        self.broker.connected(peer)
+        broker.connected(peer)
         try:
             with connection.scope:
                 await self._converse(connection)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
-        except (DecodeError, RefusedError, trio.TooSlowError) as error:
+        except DecodeError as error:
             LOGGER.warning("connection of %s is closed: %s", peer.address, error)
+        except RefusedError as refused:
+            self._record((refused.event_type(client=peer.address, reason=str(refused)),), None)
         except Exception:
             LOGGER.exception("connection of %s failed, it is closed", address)
         finally:
             del self._connections[peer.number]
-            self._incomplete -= connection.incomplete
-            self._places.release()
-            self.broker.lost(peer, self.clock.now())
+            self._acceptor.leave(address)
+            broker.lost(peer, self.clock.now())
             trio.lowlevel.notify_closing(stream.socket)
             stream.socket.close()
             self._deliver()
 
     async def _converse(self, connection: Connection) -> None:
-        work, gathering = connection.session.receive, self._gathering
+        session, broker, gathering = connection.session, self.broker, self._gathering
         data = await self._open(connection)
         over_tls = type(connection.stream) is TlsStream
         receive = connection.stream.receive_some if over_tls else connection.socket.receive_some
-        while data or (data := bytes(await receive(READ_SIZE))):
+        while session.is_paused or data or (data := bytes(await receive(READ_SIZE))):
             start = trio.current_time()
             try:
-                work(data, self.clock.now())
+                session.receive(data, self.clock.now())
             finally:
                 if (seconds := trio.current_time() - start) > SLOW_SECONDS:
                     self._report_slow(connection, seconds)
-                if await gathering.answers():
+                if broker.queued >= MOST_GATHERED or await gathering.answers():
+                    broker.queued = 0
                     await self.settle()
-            self._note_incomplete(connection)
+            connection.note_frames(
+                trio.current_time(),
+                is_complete=session.has_handled,
+                is_started=session.frame_started,
+            )
             await connection.drained()
+            if session.is_paused:
+                await trio.lowlevel.checkpoint()
             data = b""
 
     def _report_slow(self, connection: Connection, seconds: float) -> None:
@@ -272,23 +283,6 @@ class BrokerServer:
         self.broker.statistics.slow += 1
         code, address = connection.session.last_code, connection.peer.address
         LOGGER.warning("requests of %s up to code %d took %.1f s", address, code, seconds)
-
-    def _note_incomplete(self, connection: Connection) -> None:
-        """Count the bytes that a connection keeps until its next frame is complete.
-
-        Raises:
-            LimitExceededError: all connections keep too much.
-        """
-        size = connection.session.incomplete
-        if size != connection.incomplete:
-            self._incomplete += size - connection.incomplete
-            connection.incomplete = size
-            limit = self._config.max_incomplete_bytes
-            if self._incomplete > limit:
-                what = "bytes of requests that are not complete"
-                raise LimitExceededError(
-                    f"{self._incomplete} {what}", declared=self._incomplete, limit=limit
-                )
 
     async def settle(self) -> None:
         """Do what follows from the last requests, and send all frames."""

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.connection.guards import Guard, Holdings, exceeds
 from rocketwire.errors import EncodeError
+from rocketwire.serving.limits import LimitExceeded
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire_broker.state.faults import Faults
@@ -40,12 +42,19 @@ from rocketwire_broker.tables.topics import Topics
 
 if TYPE_CHECKING:
     from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
+    from rocketwire.serving.events import Event
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.access.access import Access
     from rocketwire_broker.config import Config
     from rocketwire_broker.state.schedule import Entry
     from rocketwire_broker.storage.message import Message
     from rocketwire_broker.tables.peer import Peer
+
+LARGE: Final = 16_384
+"""Unsent bytes of a connection from which on they are counted."""
+
+POSTPONE_MS: Final = 100
+"""Time between two looks at whether a client reads its responses again."""
 
 SCAN_MS: Final = 10_000
 """Time between two searches for silent clients and old messages."""
@@ -85,6 +94,10 @@ class Broker:
         peers: open connections by number.
         outbox: peers with frames to send, by number; the driver empties it.
         closing: connections that the driver has to close, by number.
+        queued: bytes in ``Peer.out`` since the driver has set it to 0.
+        unsent, buffered: ``Peer.unsent``, if it is large, and the bytes of requests that are not
+            handled or wait, by number of the connection.
+        record: called with each event for the log.
     """
 
     def __init__(self, config: Config, now: int, store: Store | None = None) -> None:
@@ -103,8 +116,8 @@ class Broker:
         self.topics = Topics(config, now)
         self.groups = Groups(config, now)
         self.offsets = Offsets(now)
-        self.members = Members()
-        self.locks = Locks(config.lock_expiry_ms, config.max_topics)
+        self.members = Members(config)
+        self.locks = Locks(config.lock_expiry_ms, config.max_locks)
         self.timers = Timers()
         self.halves = Halves()
         self.delivered: dict[int, int] = {}
@@ -122,6 +135,10 @@ class Broker:
         self.peers: dict[int, Peer] = {}
         self.outbox: dict[int, Peer] = {}
         self.closing: dict[int, str] = {}
+        self.queued = 0
+        self.unsent = Holdings()
+        self.buffered = Holdings()
+        self.record: Callable[[Event], None] = _drop
         self._id_prefix = create_offset_message_id(self.store.store_host, 0)[:-16]
         self._relays: dict[tuple[int, int], tuple[Answered, Entry]] = {}
         self._unique = 0
@@ -130,6 +147,15 @@ class Broker:
         self.lite = LiteTopics(self, now)
         self.schedule.every(SCAN_MS, self._scan, now)
         self.schedule.every(SAMPLE_MS, self.statistics.sample, now)
+
+    def configure(self, config: Config, now: int) -> None:
+        """Use other settings from now on; those that are ``is_fixed`` must be the same."""
+        self.config = self.groups.config = self.members.config = config
+        self.topics.configure(config, now)
+        self.locks.most = config.max_locks
+        retain_bytes = config.store_retain_bytes if self.store.is_durable else config.retain_bytes
+        self.store.retain(retain_bytes, config.retain_hours * 3_600_000)
+        self.store.has_light_queues = config.light_queues
 
     # ------------------------------------------------------------------ messages
 
@@ -178,19 +204,17 @@ class Broker:
     def answer(self, peer: Peer, opaque: int, response: Response) -> None:
         """Send a response."""
         if not peer.gone:
-            peer.out += encode_response(response, opaque, binary=self.config.binary)
-            self.outbox[peer.number] = peer
+            self._queue(peer, encode_response(response, opaque, binary=self.config.binary))
 
     def notify(
         self, peer: Peer, code: int, ext_fields: Mapping[str, str], body: bytes = b""
     ) -> None:
         """Send a one-way request to a client."""
         if not peer.gone:
+            binary = self.config.binary
             opaque = peer.new_opaque()
-            peer.out += encode_request(
-                code, opaque, ext_fields, body, oneway=True, binary=self.config.binary
-            )
-            self.outbox[peer.number] = peer
+            parts = encode_request(code, opaque, ext_fields, body, oneway=True, binary=binary)
+            self._queue(peer, parts)
 
     def ask(
         self,
@@ -206,7 +230,7 @@ class Broker:
         Raises:
             RefusedError: too many such requests are unanswered.
         """
-        if len(self._relays) >= self.config.max_topics:
+        if exceeds(len(self._relays) + 1, self.config.max_relayed_requests):
             raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many requests to clients")
         opaque = peer.new_opaque()
         key = (peer.number, opaque)
@@ -217,10 +241,19 @@ class Broker:
 
         entry = self.schedule.at(now + self.config.relay_timeout_ms, give_up)
         self._relays[key] = (answered, entry)
-        peer.out += encode_request(
-            code, opaque, ext_fields, body, oneway=False, binary=self.config.binary
-        )
+        binary = self.config.binary
+        parts = encode_request(code, opaque, ext_fields, body, oneway=False, binary=binary)
+        self._queue(peer, parts)
+
+    def _queue(self, peer: Peer, parts: list[bytes]) -> None:
+        """Put a frame into the outbox."""
+        size = sum(map(len, parts))
+        peer.out += parts
+        peer.unsent += size
+        self.queued += size
         self.outbox[peer.number] = peer
+        if size >= LARGE:
+            self.note_unsent(peer)
 
     def relayed(self, peer: Peer, response: RemotingCommand, now: int) -> None:
         """Take a client's answer to ``ask``; one that nobody waits for is dropped."""
@@ -233,21 +266,35 @@ class Broker:
     # ------------------------------------------------------------------ waiting
 
     def hold(
-        self, peer: Peer, opaque: int, queues: Iterable[TopicQueue], wake_up: WakeUp, due: int
+        self,
+        peer: Peer,
+        opaque: int,
+        queues: Iterable[TopicQueue],
+        wake_up: WakeUp,
+        due: int,
+        *,
+        size: int = 0,
     ) -> None:
         """Let a request wait for messages until a time; the caller has tried it.
+
+        Args:
+            size: about the bytes that it takes, if they depend on the client.
 
         Raises:
             RefusedError: too many requests wait.
         """
         config = self.config
-        if len(self.waits) >= config.max_held or peer.held >= config.max_held_per_peer:
+        if exceeds(len(self.waits) + 1, config.max_held) or exceeds(
+            peer.held + 1, config.max_held_per_peer
+        ):
             raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many requests wait for messages")
-        wait = Wait(peer, opaque, tuple(queues), wake_up)
+        wait = Wait(peer, opaque, tuple(queues), wake_up, size)
         wait.deadline = self.schedule.at(
             due, lambda now: self._wake_up(wait, now, must_answer=True)
         )
         self.waits.add(wait)
+        if size:
+            self.note_buffered(peer)
 
     def wake_topic(self, topic: str, now: int) -> None:
         """Try the requests that wait for a topic again; each is answered."""
@@ -255,15 +302,31 @@ class Broker:
             self._wake_up(wait, now, must_answer=True)
 
     def _wake_up(self, wait: Wait, now: int, *, must_answer: bool = False) -> None:
+        if exceeds(wait.peer.unsent, self.config.max_unsent_bytes):
+            self._postpone(wait, now)
+            return
         try:
             response = wait.wake_up(now, must_answer)
         except RefusedError as refused:
             response = refused.response
         if response is not None:
-            self.waits.remove(wait)
-            if wait.deadline is not None:
-                self.schedule.cancel(wait.deadline)
+            self._end_wait(wait)
             self.answer(wait.peer, wait.opaque, response)
+
+    def _postpone(self, wait: Wait, now: int) -> None:
+        """Try a request again soon, because its sender does not read its responses now."""
+        if wait.deadline is not None:
+            self.schedule.cancel(wait.deadline)
+        wait.deadline = self.schedule.at(
+            now + POSTPONE_MS, lambda now: self._wake_up(wait, now, must_answer=True)
+        )
+
+    def _end_wait(self, wait: Wait) -> None:
+        self.waits.remove(wait)
+        if wait.deadline is not None:
+            self.schedule.cancel(wait.deadline)
+        if wait.size:
+            self.note_buffered(wait.peer)
 
     def settle(self, now: int) -> None:
         """Do what follows from the requests before it, and what is due.
@@ -302,15 +365,38 @@ class Broker:
         self.peers.pop(peer.number, None)
         self.outbox.pop(peer.number, None)
         for wait in self.waits.of_peer(peer.number):
-            self.waits.remove(wait)
-            if wait.deadline is not None:
-                self.schedule.cancel(wait.deadline)
+            self._end_wait(wait)
+        self.unsent.note(peer.number, 0)
+        self.buffered.note(peer.number, 0)
         for group in self.members.lost(peer.number):
             self.notify_members(group)
         for key in [key for key in self._relays if key[0] == peer.number]:
             answered, entry = self._relays.pop(key)
             self.schedule.cancel(entry)
             answered(None, now)
+
+    def note_unsent(self, peer: Peer) -> None:
+        """Count the bytes that wait for a connection; close those with most if they are too
+        many."""
+        size = peer.unsent if peer.unsent >= LARGE and not peer.gone else 0
+        self.unsent.note(peer.number, size)
+        limit = self.config.max_all_unsent_bytes
+        if self.unsent.total > limit:
+            self._relieve(self.unsent, Guard.ALL_UNSENT_BYTES, limit, "unsent responses")
+
+    def note_buffered(self, peer: Peer) -> None:
+        """Count the bytes of a connection's requests that are incomplete or wait; close those with
+        most if they are too many."""
+        self.buffered.note(peer.number, peer.buffered + peer.held_bytes)
+        limit = self.config.max_buffered_bytes
+        if self.buffered.total > limit:
+            self._relieve(self.buffered, Guard.BUFFERED_BYTES, limit, "waiting requests")
+
+    def _relieve(self, holdings: Holdings, guard: Guard, limit: int, what: str) -> None:
+        for number, size in holdings.relieved(limit):
+            text = f"{what}; connection {number} with {size} bytes is closed"
+            self.closing[number] = text
+            self.record(LimitExceeded(limit=guard, allowed=limit, what=text))
 
     def notify_members(self, name: str) -> None:
         """Tell the members of a clustering group that it has changed (code 40)."""
@@ -331,3 +417,7 @@ class Broker:
             self.closing[peer.number] = "no heartbeat"
             for group in self.members.lost(peer.number):
                 self.notify_members(group)
+
+
+def _drop(event: Event) -> None:
+    """Log nothing: the broker has no driver."""

@@ -35,14 +35,16 @@ class Wait:
         opaque: its number.
         queues: the queues that wake it.
         wake_up: see ``WakeUp``.
+        size: about the bytes that it takes, if they depend on the client.
         deadline: entry of the schedule at which it must answer.
     """
 
-    __slots__ = ("deadline", "opaque", "peer", "queues", "wake_up")
+    __slots__ = ("deadline", "opaque", "peer", "queues", "size", "wake_up")
 
     def __init__(
-        self, peer: Peer, opaque: int, queues: tuple[TopicQueue, ...], wake_up: WakeUp
+        self, peer: Peer, opaque: int, queues: tuple[TopicQueue, ...], wake_up: WakeUp, size: int
     ) -> None:
+        self.size = size
         self.peer = peer
         self.opaque = opaque
         self.queues = queues
@@ -68,6 +70,7 @@ class Waits:
         """Let a request wait."""
         self._count += 1
         wait.peer.held += 1
+        wait.peer.held_bytes += wait.size
         self._by_peer.setdefault(wait.peer.number, {})[id(wait)] = wait
         for queue in wait.queues:
             self._by_queue.setdefault(queue, {})[id(wait)] = wait
@@ -79,6 +82,7 @@ class Waits:
             return
         self._count -= 1
         wait.peer.held -= 1
+        wait.peer.held_bytes -= wait.size
         if not of_peer:
             del self._by_peer[wait.peer.number]
         for queue in wait.queues:

@@ -6,7 +6,6 @@ Java: ``DefaultMessageFilter``, ``ExpressionMessageFilter``, ``DefaultMessageSto
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.errors import IllegalValueError
@@ -20,10 +19,16 @@ if TYPE_CHECKING:
 TAG: Final = "TAG"
 SQL92: Final = "SQL92"
 
+CACHED_CHARACTERS: Final = 262_144
+"""Characters of the expressions whose conditions are kept."""
+_CODE_BYTES: Final = 64
+_CONDITION_BYTES: Final = 150
+"""About the bytes of a condition for each character of its expression."""
+_TERM_BYTES: Final = 8 * _CONDITION_BYTES
+
 Condition = Callable[[Mapping[str, str]], bool]
 """Decides by the properties of a message."""
 
-CHARACTERS_PER_TERM: Final = 8
 MAX_TERMS_PER_READ: Final = 50_000
 """Terms of an expression times messages of a read: some 100 ms, in which nobody else is served."""
 
@@ -34,12 +39,12 @@ class Filter(NamedTuple):
     Attributes:
         codes: tag codes that pass.
         condition: an SQL92 expression.
-        terms: about how many terms the expression has.
+        size: about the bytes that it takes.
     """
 
     codes: frozenset[int] | None = None
     condition: Condition | None = None
-    terms: int = 1
+    size: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -49,7 +54,9 @@ class Filter(NamedTuple):
     @property
     def max_messages(self) -> int:
         """Maximum number of messages of a read that the filter looks at."""
-        return max(1, MAX_TERMS_PER_READ // self.terms)
+        if self.condition is None:
+            return MAX_TERMS_PER_READ
+        return max(1, MAX_TERMS_PER_READ * _TERM_BYTES // (_TERM_BYTES + self.size))
 
     def passes(self, tag_code: int, record: bytes) -> bool:
         """Return whether a stored message passes."""
@@ -78,15 +85,39 @@ def filter_of(subscription: SubscriptionData) -> Filter:
             or not codes
         ):
             return EVERYTHING
-        return Filter(codes=frozenset(codes))
+        return Filter(codes=frozenset(codes), size=_CODE_BYTES * len(codes))
+    text = subscription.sub_string or ""
     try:
-        text = subscription.sub_string or ""
-        return Filter(condition=compiled(kind, text), terms=1 + len(text) // CHARACTERS_PER_TERM)
+        return Filter(condition=compiled(kind, text), size=_CONDITION_BYTES * len(text))
     except IllegalValueError:
         return EVERYTHING
 
 
-@lru_cache(maxsize=1024)
+class _Conditions:
+    """Compiled expressions; those that were not used for longest are forgotten first."""
+
+    def __init__(self) -> None:
+        self._by_text: dict[str, Condition] = {}
+        self._size = 0
+
+    def compile(self, text: str) -> Condition:
+        """Return the condition of an expression."""
+        by_text = self._by_text
+        condition = by_text.pop(text, None)
+        if condition is None:
+            condition = compile_expression(text)
+            self._size += _CODE_BYTES + len(text)
+            while self._size > CACHED_CHARACTERS and by_text:
+                oldest = next(iter(by_text))
+                del by_text[oldest]
+                self._size -= _CODE_BYTES + len(oldest)
+        by_text[text] = condition
+        return condition
+
+
+_CONDITIONS: Final = _Conditions()
+
+
 def compiled(kind: str, text: str) -> Condition:
     """Compile an expression that is not about tags.
 
@@ -95,7 +126,7 @@ def compiled(kind: str, text: str) -> Condition:
     """
     if kind != SQL92:
         raise IllegalExpressionError(f"{kind} is not a type of filters")
-    return compile_expression(text)
+    return _CONDITIONS.compile(text)
 
 
 class Selection(NamedTuple):

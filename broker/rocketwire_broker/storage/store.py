@@ -85,6 +85,11 @@ class Store:
         self._begin = 0
         self._second: dict[int, Queue] = {}  # light queue of the message at a physical offset
 
+    def retain(self, retain_bytes: int, retain_ms: float) -> None:
+        """Change how many bytes of messages are kept, and for how long."""
+        self._retain_bytes = retain_bytes
+        self._retain_ms = retain_ms
+
     # ------------------------------------------------------------------ storing
 
     def put(self, message: Message, now: int) -> Place:

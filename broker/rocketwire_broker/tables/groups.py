@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.connection.guards import exceeds
 from rocketwire.errors import IllegalNameError
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import DataVersion
@@ -33,6 +34,7 @@ class Groups:
     """Consumer groups by name, with the version of all of them.
 
     Attributes:
+        config: the settings that are valid now.
         version: changes with each group.
         forbidden: topics that a group may not read, by group (code 353).
     """
@@ -40,7 +42,7 @@ class Groups:
     def __init__(self, config: Config, now: int) -> None:
         self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now)
         self.forbidden: dict[str, set[str]] = {}
-        self._config = config
+        self.config = config
         self._groups = {
             name: SubscriptionGroupConfig(
                 group_name=name, consume_broadcast_enable=name != "SELF_TEST_C_GROUP"
@@ -61,6 +63,11 @@ class Groups:
     def is_system(name: str) -> bool:
         """Return whether every broker has this group."""
         return name in SYSTEM_GROUPS
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be no further group."""
+        return exceeds(len(self) + 1, self.config.max_groups)
 
     def get(self, name: str) -> SubscriptionGroupConfig | None:
         """Return a group, or None."""
@@ -107,7 +114,7 @@ class Groups:
         group = self._groups.get(name)
         if group is not None:
             return group
-        if not self._config.auto_create_groups or len(self) >= self._config.max_topics:
+        if not self.config.auto_create_groups or self.is_full:
             return None
         try:
             check_group(name)

@@ -9,10 +9,16 @@ Java: ``RebalanceLockManager``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.connection.guards import exceeds
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
+
+
+LONGEST_NAME: Final = 1_024
+"""Characters of a name in a lock; queues with longer ones are not locked."""
 
 
 class _Lock(NamedTuple):
@@ -25,24 +31,32 @@ class Locks:
 
     Args:
         expiry_ms: time without renewal after which a lock is free.
-        most: most locks of all groups; further queues are not locked.
+        most: most locks of all groups; 0: no limit. Further queues are not locked.
+
+    Attributes:
+        most: see above.
     """
 
     def __init__(self, expiry_ms: int, most: int) -> None:
         self._expiry_ms = expiry_ms
-        self._most = most
+        self.most = most
         self._groups: dict[str, dict[MessageQueue, _Lock]] = {}
 
     def lock(
         self, group: str, client_id: str, queues: Iterable[MessageQueue], now: int
     ) -> tuple[MessageQueue, ...]:
         """Lock or renew queues; return those that the client has now."""
+        if max(len(group), len(client_id)) > LONGEST_NAME:
+            return ()
+        count = self._count(now)
         locks = self._groups.get(group, {})
-        count = sum(map(len, self._groups.values()))
         granted: list[MessageQueue] = []
         for queue in queues:
             lock = locks.get(queue)
-            if lock is None and count >= self._most:
+            names = (queue.topic or "", queue.broker_name or "")
+            if lock is None and (
+                exceeds(count + 1, self.most) or max(map(len, names)) > LONGEST_NAME
+            ):
                 continue
             if lock is None or lock.client_id == client_id or self._is_free(lock, now):
                 count += lock is None
@@ -64,6 +78,18 @@ class Locks:
         """Return whether a queue of a group is locked."""
         locks = self._groups.get(group, {})
         return any(not self._is_free(lock, now) for lock in locks.values())
+
+    def _count(self, now: int) -> int:
+        """Return the number of locks; if there is no room for another one, without free ones."""
+        count = sum(map(len, self._groups.values()))
+        if not exceeds(count + 1, self.most):
+            return count
+        for group, locks in list(self._groups.items()):
+            for queue in [queue for queue, lock in locks.items() if self._is_free(lock, now)]:
+                del locks[queue]
+            if not locks:
+                del self._groups[group]
+        return sum(map(len, self._groups.values()))
 
     def _is_free(self, lock: _Lock, now: int) -> bool:
         return now - lock.renewed > self._expiry_ms

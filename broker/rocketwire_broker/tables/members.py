@@ -1,7 +1,7 @@
 """Who is connected: the members of consumer and producer groups.
 
 A member is a connection with a client id. What a group subscribes to is what its last heartbeat
-said.
+said. It leaves with the last member. Members and subscriptions of all groups are bounded in bytes.
 
 Java: ``ConsumerManager``, ``ConsumerGroupInfo``, ``ProducerManager``.
 """
@@ -12,16 +12,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.connection.guards import exceeds
+from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import MessageModel
+from rocketwire.policy.validation import MAX_GROUP_LENGTH
 
 if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
     from rocketwire.wire.header_fields import Language
+    from rocketwire_broker.config import Config
     from rocketwire_broker.tables.peer import Peer
 
 
-MOST_PRODUCER_GROUPS: Final = 20_000
-"""Most groups of producers that are connected."""
+ITEM_BYTES: Final = 256
+"""Bytes of a member or a subscription, besides those of its texts."""
+
+
+class MembersLimitError(RocketWireError):
+    """A group, member or subscription is too much."""
 
 
 @dataclass(slots=True)
@@ -42,10 +50,15 @@ class Member:
     version: int
     heard: int
 
+    @property
+    def size(self) -> int:
+        """Bytes that it takes."""
+        return ITEM_BYTES + len(self.client_id)
+
 
 @dataclass(slots=True)
 class ConsumerGroup:
-    """A consumer group that has members, or had them.
+    """A consumer group that has members.
 
     Attributes:
         name: name of the group.
@@ -54,6 +67,7 @@ class ConsumerGroup:
         consume_from_where: where new members begin, likewise.
         members: members by the number of their connection.
         subscriptions: subscriptions by topic.
+        size: bytes of the subscriptions.
     """
 
     name: str
@@ -64,6 +78,7 @@ class ConsumerGroup:
     subscriptions: dict[str, SubscriptionData] = field(
         default_factory=dict[str, "SubscriptionData"]
     )
+    size: int = 0
 
     @property
     def is_broadcasting(self) -> bool:
@@ -85,13 +100,20 @@ class ConsumerGroup:
 class Members:
     """Members of all groups.
 
+    Args:
+        config: the settings.
+
     Attributes:
-        consumers: consumer groups by name; one stays when its last member leaves.
+        config: the settings that are valid now.
+        consumers: consumer groups with members by name.
         producers: members of producer groups by name and number of the connection.
         fingerprints: known fingerprints of heartbeats, by number of the connection.
+        size: bytes of all members and subscriptions.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.size = 0
         self.consumers: dict[str, ConsumerGroup] = {}
         self.producers: dict[str, dict[int, Member]] = {}
         self.fingerprints: dict[int, int] = {}
@@ -100,24 +122,29 @@ class Members:
 
     def online(self, group: str) -> ConsumerGroup | None:
         """Return a consumer group that has members; else None."""
-        found = self.consumers.get(group)
-        return found if found is not None and found.members else None
+        return self.consumers.get(group)
 
     def join(self, data: ConsumerData, member: Member) -> bool:
         """Apply a heartbeat to a consumer group.
 
         Returns:
             Whether the others should know: there is a new member, or another set of topics.
+
+        Raises:
+            MembersLimitError: there is no room for it; nothing has changed.
         """
         name = data.group_name or ""
-        group = self.consumers.get(name)
-        if group is None:
-            group = self.consumers[name] = ConsumerGroup(name)
+        group = self.consumers.get(name) or ConsumerGroup(name)
+        subscriptions = _merged(group.subscriptions, data)
+        size = sum(map(_size_of, subscriptions.values()))
+        self._make_room(group.members, member, size - group.size)
+        is_changed = group.subscriptions.keys() != subscriptions.keys()
+        group.subscriptions, group.size = subscriptions, size
+        self.consumers[name] = group
         group.consume_type = data.consume_type
         group.message_model = data.message_model
         group.consume_from_where = data.consume_from_where
-        is_new = self._put(group.members, member)
-        return self._subscribe(group, data) or is_new
+        return self._put(group.members, member) or is_changed
 
     def touch(self, member: Member) -> None:
         """Note a heartbeat without subscriptions."""
@@ -127,31 +154,46 @@ class Members:
             if known is not None and known.client_id == member.client_id:
                 known.heard = member.heard
 
+    def _make_room(self, members: dict[int, Member], member: Member, more: int) -> None:
+        """Count the bytes of a member and ``more``.
+
+        Raises:
+            MembersLimitError: they are too many.
+        """
+        known = members.get(member.peer.number)
+        more += member.size - (0 if known is None else known.size)
+        limit = self.config.max_subscription_bytes
+        if more > 0 and exceeds(self.size + more, limit):
+            raise MembersLimitError(
+                f"{self.size + more} bytes of members and subscriptions: this broker's"
+                f" rocketwire.maxSubscriptionBytes is {limit}"
+            )
+        self.size += more
+
     @staticmethod
     def _put(members: dict[int, Member], member: Member) -> bool:
         known = members.get(member.peer.number)
         members[member.peer.number] = member
         return known is None or known.client_id != member.client_id
 
-    @staticmethod
-    def _subscribe(group: ConsumerGroup, data: ConsumerData) -> bool:
-        """Replace the subscriptions; per topic the newest version stays."""
-        subscriptions = {item.topic or "": item for item in data.subscription_data_set or ()}
-        known = group.subscriptions
-        for topic, item in subscriptions.items():
-            old = known.get(topic)
-            if old is not None and (old.sub_version or 0) > (item.sub_version or 0):
-                subscriptions[topic] = old
-        group.subscriptions = subscriptions
-        return known.keys() != subscriptions.keys()
-
     # ------------------------------------------------------------------ producers
 
     def produce(self, group: str, member: Member) -> None:
-        """Note the heartbeat of a producer, unless there are too many groups."""
-        if len(self.producers) >= MOST_PRODUCER_GROUPS and group not in self.producers:
-            return
-        self._put(self.producers.setdefault(group, {}), member)
+        """Note the heartbeat of a producer.
+
+        Raises:
+            MembersLimitError: there is no room for it.
+        """
+        limit = self.config.max_groups
+        if group not in self.producers and exceeds(len(self.producers) + 1, limit):
+            text = f"{limit} producer groups, and another one: this broker's"
+            raise MembersLimitError(f"{text} rocketwire.maxGroups is {limit}")
+        if len(group) > MAX_GROUP_LENGTH:
+            raise MembersLimitError(f"a group's name of {len(group)} characters")
+        members = self.producers.get(group, {})
+        self._make_room(members, member, 0)
+        self.producers[group] = members
+        self._put(members, member)
 
     def producer(self, client_id: str) -> Member | None:
         """Return a producer by its client id, or None."""
@@ -171,25 +213,32 @@ class Members:
         """Remove a connection from groups; return whether it was in the consumer group."""
         if producer_group:
             self._leave_producers(number, producer_group)
-        group = self.consumers.get(consumer_group or "")
         self.fingerprints.pop(number, None)
-        return group is not None and group.members.pop(number, None) is not None
+        return self._leave_consumers(number, consumer_group or "")
 
     def lost(self, number: int) -> list[str]:
         """Remove a connection from all groups; return the consumer groups that it was in."""
         for name in list(self.producers):
             self._leave_producers(number, name)
         self.fingerprints.pop(number, None)
-        return [
-            name
-            for name, group in self.consumers.items()
-            if group.members.pop(number, None) is not None
-        ]
+        return [name for name in list(self.consumers) if self._leave_consumers(number, name)]
+
+    def _leave_consumers(self, number: int, name: str) -> bool:
+        group = self.consumers.get(name)
+        member = None if group is None else group.members.pop(number, None)
+        if group is None or member is None:
+            return False
+        self.size -= member.size
+        if not group.members:
+            self.size -= group.size
+            del self.consumers[name]
+        return True
 
     def _leave_producers(self, number: int, name: str) -> None:
-        members = self.producers.get(name)
-        if members is not None:
-            members.pop(number, None)
+        members = self.producers.get(name, {})
+        member = members.pop(number, None)
+        if member is not None:
+            self.size -= member.size
             if not members:
                 del self.producers[name]
 
@@ -214,3 +263,22 @@ class Members:
             if member.heard < heard_before
         }
         yield from peers.values()
+
+
+def _merged(
+    known: Mapping[str, SubscriptionData], data: ConsumerData
+) -> dict[str, SubscriptionData]:
+    """Return the subscriptions after a heartbeat; per topic the newest version stays."""
+    subscriptions = {item.topic or "": item for item in data.subscription_data_set or ()}
+    for topic, item in subscriptions.items():
+        old = known.get(topic)
+        if old is not None and (old.sub_version or 0) > (item.sub_version or 0):
+            subscriptions[topic] = old
+    return subscriptions
+
+
+def _size_of(subscription: SubscriptionData) -> int:
+    """Return about how many bytes a subscription takes."""
+    tags, codes = subscription.tags_set or (), subscription.code_set or ()
+    texts = (subscription.topic, subscription.sub_string, subscription.expression_type, *tags)
+    return ITEM_BYTES + sum(64 + len(text or "") for text in texts) + 64 * len(codes)

@@ -16,7 +16,10 @@ class Peer:
         address: ``host:port``.
         host: the same as a value, as stored messages have it.
         out: frames to send to it, in order; the driver empties it.
-        held: number of its requests that wait.
+        unsent: bytes for it that its socket has not taken.
+        buffered: bytes from it that are not handled.
+        held: number of its requests that wait for messages.
+        held_bytes: bytes that these take.
         first_ends: ends of queues, by topic and queue id, when a consumer that begins at the end
             asked for an offset and there was none; it asks for the end next.
         gone: whether the connection has ended.
@@ -24,13 +27,16 @@ class Peer:
 
     __slots__ = (
         "address",
+        "buffered",
         "first_ends",
         "gone",
         "held",
+        "held_bytes",
         "host",
         "next_opaque",
         "number",
         "out",
+        "unsent",
     )
 
     def __init__(self, number: int, address: str, host: Host) -> None:
@@ -38,7 +44,10 @@ class Peer:
         self.address = address
         self.host = host
         self.out: list[bytes] = []
+        self.unsent = 0
+        self.buffered = 0
         self.held = 0
+        self.held_bytes = 0
         self.first_ends: dict[tuple[str, int], int] = {}
         self.gone = False
         self.next_opaque = 0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.connection.guards import exceeds
 from rocketwire.flags import Perm, TopicSysFlag
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
 from rocketwire.policy.resource_names import is_system_topic
@@ -49,6 +50,7 @@ class Topics:
     """Topics by name, with the version of all of them.
 
     Attributes:
+        config: the settings that are valid now.
         version: changes with each topic.
         changed: topics to be registered at the name servers, by name, since the owner has
             emptied it.
@@ -61,7 +63,7 @@ class Topics:
         self.changed: dict[str, TopicConfig] = {}
         self.removed: set[str] = set()
         self.save: Callable[[], None] = _save_nothing
-        self._config = config
+        self.config = config
         self._topics = {str(topic.topic_name): topic for topic in _system_topics(config)}
         self._system = frozenset(self._topics) | set(NOT_COUNTED)
 
@@ -78,6 +80,18 @@ class Topics:
     def system(self) -> frozenset[str]:
         """Names of the system topics of this broker."""
         return self._system
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be no further topic."""
+        return exceeds(len(self) + 1, self.config.max_topics)
+
+    def configure(self, config: Config, now: int) -> None:
+        """Use other settings from now on."""
+        self.config = config
+        self.put(_delay_topic(config), now)
+        if config.auto_create_topics and TEMPLATE_TOPIC not in self:
+            self.put(_template(config), now)
 
     def get(self, name: str) -> TopicConfig | None:
         """Return a topic, or None."""
@@ -114,7 +128,9 @@ class Topics:
     ) -> TopicConfig | None:
         """Create the unknown topic of a send; return None if its template does not allow it."""
         template = self._topics.get(template_name)
-        if template is None or not template.perm & _INHERIT or self._is_full():
+        if template_name == TEMPLATE_TOPIC and not self.config.auto_create_topics:
+            return None
+        if template is None or not template.perm & _INHERIT or self.is_full:
             return None
         count = min(queues, template.write_queue_nums) if queues > 0 else template.write_queue_nums
         topic = new_topic(name, count, template.perm & ~_INHERIT, sys_flag=sys_flag)
@@ -128,14 +144,11 @@ class Topics:
         topics exist."""
         topic = self._topics.get(name)
         if topic is None:
-            if self._is_full():
+            if self.is_full:
                 return None
             topic = new_topic(name, min(queues, MAX_QUEUES), order=order)
             self.put(topic, now)
         return topic
-
-    def _is_full(self) -> bool:
-        return len(self._topics) >= self._config.max_topics
 
     def _change(self, name: str, topic: TopicConfig | None, now: int) -> None:
         """Set or delete a topic."""
@@ -165,17 +178,25 @@ def unit_flag(*, unit_mode: bool) -> int:
     return int(TopicSysFlag.UNIT) if unit_mode else 0
 
 
+def _template(config: Config) -> TopicConfig:
+    return new_topic(TEMPLATE_TOPIC, config.default_topic_queues, _ALL)
+
+
+def _delay_topic(config: Config) -> TopicConfig:
+    return new_topic("SCHEDULE_TOPIC_XXXX", len(config.delays_ms()))
+
+
 def _system_topics(config: Config) -> Iterator[TopicConfig]:
     """Yield the topics of a new broker (Java: ``TopicConfigManager``'s constructor)."""
     cluster, broker = config.cluster_name, config.broker_name
     yield new_topic("SELF_TEST_TOPIC", 1)
     if config.auto_create_topics:
-        yield new_topic(TEMPLATE_TOPIC, config.default_topic_queues, _ALL)
+        yield _template(config)
     yield new_topic("BenchmarkTest", 1024)
     yield new_topic(cluster, 16, _ALL)
     yield new_topic(broker, 1, _ALL)
     yield new_topic("OFFSET_MOVED_EVENT", 1)
-    yield new_topic("SCHEDULE_TOPIC_XXXX", len(config.delays_ms()))
+    yield _delay_topic(config)
     if config.trace_topic:
         yield new_topic("RMQ_SYS_TRACE_TOPIC", 1)
     yield new_topic(f"{cluster}_REPLY_TOPIC", 1)

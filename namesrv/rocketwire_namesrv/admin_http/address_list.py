@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv.config.java_properties import load_properties
+from rocketwire.serving.java_properties import load_properties
 
 PATH: Final = "/rocketmq/"
 MAX_FILE_SIZE: Final = 65_536

@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from rocketwire.serving.events import Level, shown
 from rocketwire_namesrv.events import (
     BrokerExpired,
     BrokerRegistered,
@@ -21,7 +22,6 @@ from rocketwire_namesrv.events import (
     ConfigUpdated,
     ConfigUpdateRefused,
     GroupRemoved,
-    Level,
     MinBrokerIdChanged,
     NamespaceCreated,
     RegistrationConflict,
@@ -30,11 +30,10 @@ from rocketwire_namesrv.events import (
     TopicsRegistered,
     UnregistrationIgnored,
     WritePermChanged,
-    shown,
 )
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.events import Event
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.protocol.response import Peer
 
 EVENTS: Final = 256

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rocketwire.flags import Perm
-from rocketwire_namesrv.admin_http.markup import page, rest, span, table, text, when
+from rocketwire.serving.http.markup import page, rest, span, table, text, when
 
 if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData

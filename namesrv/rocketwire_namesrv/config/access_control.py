@@ -7,14 +7,13 @@ the address of a connection counts. Without lists every request is allowed, as i
 from __future__ import annotations
 
 from enum import Enum
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from rocketwire.codes import RequestCode
+from rocketwire.serving.addresses import ip_of, is_loopback
+from rocketwire.serving.events import Event, Level
 from rocketwire_namesrv.config.config import ConfigError
 from rocketwire_namesrv.config.settings import networks_of
-from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsMode
-from rocketwire_namesrv.events import Event, Level
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
@@ -122,7 +121,7 @@ class Access:
         not have; None if it has all."""
         if not self.restricted:
             return None
-        host = _host(address)
+        host = ip_of(address)
         roles = frozenset(
             role for role, networks in self._lists.items() if not _within(host, networks)
         )
@@ -137,17 +136,9 @@ def exposed(config: Config, address: str) -> tuple[Exposed, ...]:
         address: the IP address that the server listens on.
     """
     lists = config.broker_addresses and config.admin_addresses
-    tls = config.tls
-    certificates = tls.mode is TlsMode.ENFORCING and tls.client_auth is ClientAuth.REQUIRE
-    if lists or certificates or is_loopback(address):
+    if lists or config.tls.requires_certificates or is_loopback(address):
         return ()
     return (Exposed(address=f"{config.bind_address}:{config.listen_port}"),)
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether only this machine reaches an IP address."""
-    host = _host(f"{address}:0")
-    return host is not None and host.is_loopback
 
 
 def _networks(text: str, role: Role) -> Networks | None:
@@ -155,16 +146,6 @@ def _networks(text: str, role: Role) -> Networks | None:
         return networks_of(text)
     except ValueError as error:
         raise ConfigError(f"{role.value}: {error}") from error
-
-
-def _host(address: str) -> Address | None:
-    text = address.rpartition(":")[0].strip("[]")
-    try:
-        host = ip_address(text)
-    except ValueError:
-        return None
-    mapped = None if host.version == 4 else host.ipv4_mapped
-    return host if mapped is None else mapped
 
 
 def _within(host: Address | None, networks: Networks) -> bool:

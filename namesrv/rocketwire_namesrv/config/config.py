@@ -16,12 +16,18 @@ from functools import partial
 from typing import Any, Final, Self
 
 from rocketwire.codes import SerializeType
+from rocketwire.connection.guards import Guard
 from rocketwire.errors import RocketWireError
-from rocketwire_namesrv.config.java_properties import PropertiesFile, flat_text, stored_text
+from rocketwire.serving.events import shown
+from rocketwire.serving.java_properties import (
+    PropertiesFile,
+    flat_text,
+    stored_text,
+    system_properties,
+)
+from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.config.settings import JAVA_BLANKS, Owner, Property
-from rocketwire_namesrv.config.tls_settings import TlsSettings
-from rocketwire_namesrv.events import shown
 
 _MEGABYTE: Final = 1024 * 1024
 
@@ -36,8 +42,6 @@ NO_PORT: Final = -1
 _DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
 _KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, "bool": bool}
 _SECRET: Final = re.compile("password|passwd|secret|accesskey|credential|token", re.I)
-_WORD: Final = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
-_QUOTED: Final = re.compile(r""""([^"]*)"?|'([^']*)'?""")
 
 
 class ConfigError(RocketWireError):
@@ -191,9 +195,9 @@ class Config:
     # Limits: 0 means none, except for ``max_connections`` and ``frame_max_length``.
     # ``settings.BOUNDS`` has the valid numbers, ``docs/limits.md`` explains each default.
     frame_max_length: int = _ours(
-        16 * _MEGABYTE, Limit.FRAME_LENGTH, system="com.rocketmq.remoting.frameMaxLength"
+        16 * _MEGABYTE, Guard.FRAME_LENGTH, system="com.rocketmq.remoting.frameMaxLength"
     )  # bytes of a whole frame
-    header_max_length: int = _ours(4 * _MEGABYTE, Limit.HEADER_LENGTH)
+    header_max_length: int = _ours(4 * _MEGABYTE, Guard.HEADER_LENGTH)
     body_max_length: int = _ours(4 * _MEGABYTE, Limit.BODY_LENGTH)  # but for registrations
     inflated_max_length: int = _ours(64 * _MEGABYTE, Limit.INFLATED_LENGTH)
     max_name_length: int = _ours(1024, Limit.NAME_LENGTH)  # characters
@@ -208,15 +212,15 @@ class Config:
     max_kv_entries: int = _ours(100_000, Limit.KV_ENTRIES)
     max_kv_value_length: int = _ours(_MEGABYTE, Limit.KV_VALUE_LENGTH)  # characters
     max_kv_length: int = _ours(64 * _MEGABYTE, Limit.KV_LENGTH)  # keys, values, namespaces
-    max_connections: int = _ours(65_536, Limit.CONNECTIONS)
-    max_connections_per_address: int = _ours(0, Limit.CONNECTIONS_PER_ADDRESS)
-    frame_deadline_seconds: int = _ours(60, Limit.FRAME_DEADLINE)  # first byte to last
-    first_frame_deadline_seconds: int = _ours(0, Limit.FIRST_FRAME_DEADLINE)
-    send_deadline_seconds: int = _ours(60, Limit.SEND_DEADLINE)  # for answers to be taken
+    max_connections: int = _ours(65_536, Guard.CONNECTIONS)
+    max_connections_per_address: int = _ours(0, Guard.CONNECTIONS_PER_ADDRESS)
+    frame_deadline_seconds: int = _ours(60, Guard.FRAME_DEADLINE)  # first byte to last
+    first_frame_deadline_seconds: int = _ours(0, Guard.FIRST_FRAME_DEADLINE)
+    send_deadline_seconds: int = _ours(60, Guard.SEND_DEADLINE)  # for answers to be taken
     max_requests_in_flight: int = _ours(256, Limit.REQUESTS_IN_FLIGHT)
-    max_unsent_bytes: int = _ours(_MEGABYTE, Limit.UNSENT_BYTES)
-    max_all_unsent_bytes: int = _ours(1024 * _MEGABYTE, Limit.ALL_UNSENT_BYTES)
-    max_buffered_bytes: int = _ours(1024 * _MEGABYTE, Limit.BUFFERED_BYTES)
+    max_unsent_bytes: int = _ours(_MEGABYTE, Guard.UNSENT_BYTES)
+    max_all_unsent_bytes: int = _ours(1024 * _MEGABYTE, Guard.ALL_UNSENT_BYTES)
+    max_buffered_bytes: int = _ours(1024 * _MEGABYTE, Guard.BUFFERED_BYTES)
     max_notifications: int = _ours(1_000, Limit.NOTIFICATIONS)  # waiting to be sent
     allow_config_update: bool = _ours(False, "rocketwire.allowConfigUpdate")  # 318; Java: always
     read_addresses: str = _ours("", "rocketwire.readAddresses")  # allowed addresses; empty: all
@@ -397,30 +401,6 @@ class Config:
         }
         changes: dict[str, Any] = {name: to for name, to in values.items() if to is not None}
         return replace(self, **changes)
-
-
-def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the Java system properties of the ``-D`` options in JAVA_OPT and JAVA_OPT_EXT.
-
-    Operators of the Java server set them there. Every JVM also reads JAVA_TOOL_OPTIONS and
-    JDK_JAVA_OPTIONS, with quotes around texts with spaces; the former variables override these.
-    Other JVM options are ignored.
-    """
-    options = [
-        *_quoted_words(environment.get("JAVA_TOOL_OPTIONS", "")),
-        *_quoted_words(environment.get("JDK_JAVA_OPTIONS", "")),
-        *environment.get("JAVA_OPT", "").split(),
-        *environment.get("JAVA_OPT_EXT", "").split(),
-    ]
-    pairs = (option[2:].partition("=") for option in options if option.startswith("-D"))
-    return {name: value for name, _, value in pairs}
-
-
-def _quoted_words(text: str) -> list[str]:
-    """Split a text at spaces; a quote protects spaces up to the next quote of its kind, or the
-    end."""
-    words = _WORD.findall(text)
-    return [_QUOTED.sub(lambda quoted: quoted[1] or quoted[2] or "", word) for word in words]
 
 
 def place_of(entries: Mapping[str, str], key: str) -> str:

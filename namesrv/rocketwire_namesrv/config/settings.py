@@ -16,6 +16,7 @@ from enum import Enum
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from rocketwire.connection.guards import Guard
 from rocketwire_namesrv.config.limits import Limit
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ _POOL: Final = Bounds(1, otherwise="Java's name server does not start with it; t
 
 BOUNDS: Final[Mapping[str, Bounds]] = {
     # a frame has a header: with less than this the server could not receive any request
-    Limit.FRAME_LENGTH: Bounds(1024, unit="bytes"),
-    Limit.HEADER_LENGTH: Bounds(1024, unit="bytes", zero="no limit"),
+    Guard.FRAME_LENGTH: Bounds(1024, unit="bytes"),
+    Guard.HEADER_LENGTH: Bounds(1024, unit="bytes", zero="no limit"),
     Limit.BODY_LENGTH: _BYTES,
     Limit.INFLATED_LENGTH: _BYTES,
     Limit.NAME_LENGTH: _CHARACTERS,
@@ -101,15 +102,15 @@ BOUNDS: Final[Mapping[str, Bounds]] = {
     Limit.KV_ENTRIES: _LIMIT,
     Limit.KV_VALUE_LENGTH: _CHARACTERS,
     Limit.KV_LENGTH: _CHARACTERS,
-    Limit.CONNECTIONS: Bounds(1),
-    Limit.CONNECTIONS_PER_ADDRESS: _LIMIT,
-    Limit.FRAME_DEADLINE: _DEADLINE,
-    Limit.FIRST_FRAME_DEADLINE: _DEADLINE,
-    Limit.SEND_DEADLINE: _DEADLINE,
+    Guard.CONNECTIONS: Bounds(1),
+    Guard.CONNECTIONS_PER_ADDRESS: _LIMIT,
+    Guard.FRAME_DEADLINE: _DEADLINE,
+    Guard.FIRST_FRAME_DEADLINE: _DEADLINE,
+    Guard.SEND_DEADLINE: _DEADLINE,
     Limit.REQUESTS_IN_FLIGHT: _LIMIT,
-    Limit.UNSENT_BYTES: _BYTES,
-    Limit.ALL_UNSENT_BYTES: _BYTES,
-    Limit.BUFFERED_BYTES: _BYTES,
+    Guard.UNSENT_BYTES: _BYTES,
+    Guard.ALL_UNSENT_BYTES: _BYTES,
+    Guard.BUFFERED_BYTES: _BYTES,
     Limit.NOTIFICATIONS: _LIMIT,
     "rocketwire.splitRegistrationSize": Bounds(
         1, unit="topics", zero="each part is registered as it comes"

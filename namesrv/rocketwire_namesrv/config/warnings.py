@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final
 
+from rocketwire.serving.events import shown
+from rocketwire.serving.java_properties import PropertiesFile
+from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
+from rocketwire.serving.tls.settings import SWITCHES as TLS_SWITCHES
 from rocketwire_namesrv.config.config import BY_KEY, Config, place_of
-from rocketwire_namesrv.config.java_properties import PropertiesFile
-from rocketwire_namesrv.config.tls_settings import KEYS as TLS_KEYS
-from rocketwire_namesrv.config.tls_settings import SWITCHES as TLS_SWITCHES
-from rocketwire_namesrv.events import shown
 
 OURS: Final = "rocketwire."
 """Prefix of the keys that only this server has."""

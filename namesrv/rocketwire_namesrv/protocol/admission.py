@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_namesrv.config.limits import Limit, LimitReachedError, exceeds
+from rocketwire.connection.guards import exceeds
+from rocketwire_namesrv.config.limits import Limit, LimitReachedError
 
 if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData, TopicQueueMappingInfo

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
+from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 
 if TYPE_CHECKING:
+    from rocketwire.connection.guards import Guard
     from rocketwire.errors import DecodeError
-    from rocketwire_namesrv.events import Event
+    from rocketwire.serving.events import Event
+    from rocketwire_namesrv.config.limits import Limit
     from rocketwire_namesrv.protocol.state import Notification
 
 
@@ -79,7 +81,7 @@ class EffectsBuilder:
         self.unsaved: dict[int, bytes] = {}
         self.commands = 0
         self.pause = False
-        self.met: Limit | None = None
+        self.met: Guard | Limit | None = None
         self.close_connections: tuple[int, ...] = ()
 
     def sent_unsaved(self) -> bytes:

@@ -42,12 +42,11 @@ from rocketwire.messages.route import (
     WipeWritePermOfBrokerRequestHeader,
     WipeWritePermOfBrokerResponseHeader,
 )
-from rocketwire_namesrv.config.java_properties import load_update
+from rocketwire.serving.java_properties import load_update
 from rocketwire_namesrv.config.update_policy import UpdateRefusedError, changes_by
 from rocketwire_namesrv.events import (
     ConfigUpdated,
     ConfigUpdateRefused,
-    Event,
     TopicDeleted,
     WritePermChanged,
 )
@@ -62,6 +61,7 @@ from rocketwire_namesrv.protocol.route_fast_path import wants_standard_json, zon
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 
 if TYPE_CHECKING:
+    from rocketwire.serving.events import Event
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_namesrv.protocol.state import State
 

@@ -19,7 +19,7 @@ from rocketwire.messages.registration import (
     RegisterBrokerResponseHeader,
 )
 from rocketwire_namesrv.config.limits import Limit, LimitReachedError
-from rocketwire_namesrv.events import ChecksumMismatch, Event, RegistrationRefused
+from rocketwire_namesrv.events import ChecksumMismatch, RegistrationRefused
 from rocketwire_namesrv.protocol.admission import admit_body, admit_registration
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.protocol.response import Peer, Response, kv_table, required
@@ -32,6 +32,7 @@ from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 from rocketwire_namesrv.routes.steps import drained
 
 if TYPE_CHECKING:
+    from rocketwire.serving.events import Event
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_namesrv.protocol.state import State
 

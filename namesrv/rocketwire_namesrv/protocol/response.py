@@ -14,7 +14,7 @@ from rocketwire.messages import encode_body
 from rocketwire.messages.kvconfig import KVTable
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.events import Event
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.protocol.state import State
 
 T = TypeVar("T")

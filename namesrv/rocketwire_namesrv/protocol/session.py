@@ -17,20 +17,17 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeType
+from rocketwire.connection.guards import Guard, exceeds
 from rocketwire.errors import DecodeError
 from rocketwire.flags import CommandFlag
+from rocketwire.serving.events import Event, shown
+from rocketwire.serving.limits import FrameRefused, LimitExceeded
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire_namesrv.config.access_control import AccessRefused, Role
-from rocketwire_namesrv.config.limits import (
-    FrameRefused,
-    Limit,
-    LimitExceeded,
-    LimitReachedError,
-    exceeds,
-)
-from rocketwire_namesrv.events import Event, RequestFailed, ResponseDropped, shown
+from rocketwire_namesrv.config.limits import Limit, LimitReachedError
+from rocketwire_namesrv.events import RequestFailed, ResponseDropped
 from rocketwire_namesrv.protocol.cluster_test import get_route_in_cluster_test
 from rocketwire_namesrv.protocol.counters import ONEWAY, UNKNOWN, RequestKind
 from rocketwire_namesrv.protocol.effects import NOTHING as NOTHING
@@ -173,7 +170,7 @@ class Session:
                     return Effects(send=answers, commands=work.commands)
                 work.send, work.size = [answers], len(answers)
                 if work.size >= self._most_unsent:
-                    work.pause, work.met = True, Limit.UNSENT_BYTES
+                    work.pause, work.met = True, Guard.UNSENT_BYTES
                 data = data[end:]
             self._decoder = CommandDecoder(
                 max_frame_length=self._limit,
@@ -295,7 +292,7 @@ class Session:
         for number, buffered in holdings.relieved(limit):
             work.close_connections += (number,)
             what = f"incomplete requests; connection {number} with {buffered} bytes is closed"
-            work.events.append(LimitExceeded(limit=Limit.BUFFERED_BYTES, allowed=limit, what=what))
+            work.events.append(LimitExceeded(limit=Guard.BUFFERED_BYTES, allowed=limit, what=what))
 
     def _handle(self, work: EffectsBuilder, request: RemotingCommand, now: float) -> None:
         denied = self._denied is not None and self._denied.role_of(request.code) is not None
@@ -333,14 +330,14 @@ class Session:
     def _note_size(self, work: EffectsBuilder) -> None:
         """Pauses after many responses, or long ones."""
         if work.size >= self._most_unsent:
-            work.pause, work.met = True, Limit.UNSENT_BYTES
+            work.pause, work.met = True, Guard.UNSENT_BYTES
         elif work.commands >= self._in_flight:
             work.pause, work.met = True, Limit.REQUESTS_IN_FLIGHT
 
     def _note_pause(self, work: EffectsBuilder) -> None:
         """Adds an event for a limit that was met; only the first one of a connection is logged."""
         config = self._state.config
-        unsent = work.met is Limit.UNSENT_BYTES
+        unsent = work.met is Guard.UNSENT_BYTES
         work.note_pause(
             config.max_unsent_bytes if unsent else config.max_requests_in_flight,
             is_logged=self._waited,

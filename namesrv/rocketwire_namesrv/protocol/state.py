@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode, RequestCode
+from rocketwire.connection.guards import Holdings
 from rocketwire.flags import CommandFlag
 from rocketwire.messages import encode_header
 from rocketwire.messages.registration import NotifyMinBrokerIdChangeRequestHeader
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.frame import BodySpace
 from rocketwire_namesrv.config.access_control import Access
-from rocketwire_namesrv.config.limits import Holdings
-from rocketwire_namesrv.events import Event, MinBrokerIdChanged, PartsOverdue
+from rocketwire_namesrv.events import MinBrokerIdChanged, PartsOverdue
 from rocketwire_namesrv.protocol.counters import Counters
 from rocketwire_namesrv.protocol.route_fast_path import RouteFastPath, RouteResponseTemplate
 from rocketwire_namesrv.protocol.views import Views
@@ -31,6 +31,7 @@ from rocketwire_namesrv.routes.steps import drained
 from rocketwire_namesrv.routes.warm_start import WarmStart
 
 if TYPE_CHECKING:
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.config.config import Config
 
 Notification = tuple[str, RemotingCommand]

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.flags import Perm
-from rocketwire_namesrv.events import Event, MinBrokerIdChanged
+from rocketwire_namesrv.events import MinBrokerIdChanged
 from rocketwire_namesrv.routes.java_hashmap import HashMap
 
 if TYPE_CHECKING:
     from rocketwire.messages.registration import DataVersion
     from rocketwire.messages.route import TopicQueueMappingInfo
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 
 ALL_PERMS = -1

@@ -9,9 +9,13 @@ Java: ``KVConfigManager`` of 5.5.0.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.events import ConfigItemDeleted, ConfigItemPut, Event, NamespaceCreated
+from rocketwire_namesrv.events import ConfigItemDeleted, ConfigItemPut, NamespaceCreated
 from rocketwire_namesrv.routes.java_hashmap import HashMap
+
+if TYPE_CHECKING:
+    from rocketwire.serving.events import Event
 
 ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"
 """The namespace of the queue layouts of ordered topics, which the server sends to brokers and

@@ -25,7 +25,6 @@ from rocketwire_namesrv.events import (
     BrokerRegistered,
     BrokerUnregistered,
     ClusterRemoved,
-    Event,
     GroupRemoved,
     Reason,
     RegistrationConflict,
@@ -46,6 +45,7 @@ from rocketwire_namesrv.routes.topic_table import TopicTable
 if TYPE_CHECKING:
     from rocketwire.messages.registration import DataVersion
     from rocketwire.messages.route import QueueData
+    from rocketwire.serving.events import Event
 
 
 class RouteTable:

@@ -14,12 +14,7 @@ from operator import getitem, is_, is_not
 from typing import TYPE_CHECKING
 
 from rocketwire.messages.route import QueueData, TopicQueueMappingInfo
-from rocketwire_namesrv.events import (
-    Event,
-    TopicRouteRefused,
-    TopicRouteRegistered,
-    TopicsRegistered,
-)
+from rocketwire_namesrv.events import TopicRouteRefused, TopicRouteRegistered, TopicsRegistered
 from rocketwire_namesrv.routes.java_hashmap import (
     ConcurrentHashMap,
     HashMap,
@@ -28,6 +23,7 @@ from rocketwire_namesrv.routes.java_hashmap import (
 from rocketwire_namesrv.routes.queue_layouts import QueueLayout, QueueLayouts, QueueSettings
 
 if TYPE_CHECKING:
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.routes.brokers import Registration
 
 TOPICS_PER_STEP = 256

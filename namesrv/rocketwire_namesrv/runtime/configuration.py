@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import NamedTuple
 
-from rocketwire_namesrv.config.config import Config, system_properties
+from rocketwire.serving.java_properties import load_config, system_properties
+from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.warnings import config_remarks
-from rocketwire_namesrv.runtime.storage import load_config
 
 
 class Configured(NamedTuple):
@@ -37,7 +37,7 @@ def configured(path: str | None, environment: Mapping[str, str]) -> Configured:
 
     Raises:
         OSError: the file cannot be read.
-        StorageError: it is not a properties text.
+        IllegalValueError: it is not a properties text.
     """
     entries: Mapping[str, str] = {} if path is None else load_config(path)
     refusals: list[str] = []

@@ -10,11 +10,9 @@ Java: ``KVConfigManager.load``/``persist`` and ``MixAll.string2File``, which ove
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import errno
 import os
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -23,10 +21,8 @@ from rocketwire.messages import decode_body, from_json
 from rocketwire.messages.kvconfig import KVConfigSerializeWrapper
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.json import fastjson
-from rocketwire_namesrv.config.java_properties import PropertiesFile, load_entries
 from rocketwire_namesrv.routes.warm_start import KnownBroker, read_brokers
 
-_CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]*)-----END")
 _PRIVATE: Final = 0o600  # of a new file; an existing one keeps its mode
 _NO_RENAME_HERE: Final = frozenset({errno.EACCES, errno.EBUSY, errno.EPERM, errno.EXDEV})
 _LIMITS: Final = fastjson.JsonLimits(max_size=1 << 30, max_count=10_000_000)  # our own file
@@ -34,21 +30,6 @@ _LIMITS: Final = fastjson.JsonLimits(max_size=1 << 30, max_count=10_000_000)  # 
 
 class StorageError(RocketWireError):
     """A file is invalid, and the server must not start with it."""
-
-
-def load_config(path: str) -> PropertiesFile:
-    """Read a configuration file, with the line of each setting.
-
-    Raises:
-        OSError: it cannot be read.
-        StorageError: it is not a properties text.
-    """
-    with open(path, "rb") as file:
-        data = file.read()
-    try:
-        return PropertiesFile(path, load_entries(data))
-    except DecodeError as error:
-        raise StorageError(f"{path}, {error}") from error
 
 
 def read_start(path: str, size: int) -> bytes:
@@ -114,19 +95,6 @@ def load_brokers(path: str) -> list[KnownBroker]:
         return []
     except DecodeError as error:
         raise StorageError(f"{path}: {error}") from error
-
-
-def first_certificate(path: str) -> bytes | None:
-    """Return the first certificate of a PEM file in DER form; None if there is none.
-
-    OpenSSL has read the file already, so an error is not reported a second time.
-    """
-    try:
-        with open(path, "rb") as file:
-            certificate = _CERTIFICATE.search(file.read())
-        return None if certificate is None else base64.b64decode(certificate[1])
-    except (OSError, ValueError):
-        return None
 
 
 def kv_document(table: Mapping[str, Mapping[str, str]]) -> bytes:

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Final, Protocol
 import trio
 
 from rocketwire import __version__
+from rocketwire.serving.addresses import is_loopback
+from rocketwire.serving.events import ForeignHostRefused
+from rocketwire.serving.http.exchange import Document, Exchange, plain
 from rocketwire_namesrv.admin_http.address_list import AddressLists, list_for, read_lists
-from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
 from rocketwire_namesrv.admin_http.metrics import CONTENT_TYPE, Exposition
 from rocketwire_namesrv.admin_http.status import status_of
 from rocketwire_namesrv.admin_http.status_page import status_page
-from rocketwire_namesrv.config.access_control import is_loopback
-from rocketwire_namesrv.events import ForeignHostRefused
 from rocketwire_namesrv.runtime.address_file import AddressFile
 from rocketwire_namesrv.server.peers import PATH
 
 if TYPE_CHECKING:
+    from rocketwire.serving.acceptor import Acceptor
+    from rocketwire.serving.tls.contexts import TlsContexts
     from rocketwire_namesrv.admin_http.event_history import Observer
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.server.acceptor import Acceptor
     from rocketwire_namesrv.server.event_log import Journal
-    from rocketwire_namesrv.tls.contexts import TlsContexts
 
 MOST_AWAITED: Final = 16
 """Maximum number of awaited brokers that are listed."""

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.serving.http.port import HttpPort
+from rocketwire.serving.sockets import BindError, Listening
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.sockets import BindError, Listening
-from rocketwire_namesrv.server.http_port import HttpPort
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.admin_http.http import Exchange
+    from rocketwire.serving.http.exchange import Exchange
     from rocketwire_namesrv.server.admin_pages import Observed, Pages
 
 PAGES: Final = "rocketwire_namesrv.server.admin_pages"
@@ -38,7 +38,7 @@ class Observation:
     def __init__(self, server: Observed) -> None:
         self.observer = Observer(time.time)
         self._server = server
-        self.port = HttpPort(self._open_exchange)
+        self.port = HttpPort(self._open_exchange, logger=LOGGER)
         self._pages: Pages | None = None
         self._loading = trio.Lock()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.events import Event
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.server.connection import ServerConnection
 
 

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.connection.guards import exceeds
 from rocketwire.os_errors import os_error_text
+from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.tls.certificates import TlsError
 from rocketwire.wire.command import encode
-from rocketwire_namesrv.config.limits import Limit, LimitExceeded, exceeds
+from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.tls.certificates import TlsError
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.events import Event
+    from rocketwire.serving.events import Event
+    from rocketwire.serving.tls.contexts import TlsContexts
     from rocketwire_namesrv.protocol.state import Notification, State
-    from rocketwire_namesrv.tls.contexts import TlsContexts
 
 AT_ONCE: Final = 64
 """Maximum number of brokers that are notified at the same time."""

@@ -31,9 +31,9 @@ from rocketwire_namesrv.server.connection import ServerConnection
 
 if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
+    from rocketwire.serving.sockets import SocketStream
     from rocketwire_namesrv.protocol.counters import Counters
     from rocketwire_namesrv.protocol.handlers import Peer
-    from rocketwire_namesrv.runtime.sockets import SocketStream
 
 READ_SIZE: Final = 65_536
 """Bytes received at a time; with more, the allocator would call the kernel each time."""
@@ -111,9 +111,8 @@ class EpollConnection(ServerConnection):
         stream: SocketStream,
         session: Session,
         peer: Peer,
-        idle_limit: float,
     ) -> None:
-        super().__init__(stream, session, peer, idle_limit)
+        super().__init__(stream, session, peer)
         self._reactor = reactor
         self.begun = False
         self.filling = False
@@ -154,11 +153,9 @@ class Reactor:
         self._turns = 0
         self._bodies = 0  # rounds with bytes of large bodies
 
-    def add(
-        self, stream: SocketStream, session: Session, peer: Peer, idle_limit: float
-    ) -> EpollConnection:
+    def add(self, stream: SocketStream, session: Session, peer: Peer) -> EpollConnection:
         """Serve a connection; the reactor owns the stream."""
-        connection = EpollConnection(self, stream, session, peer, idle_limit)
+        connection = EpollConnection(self, stream, session, peer)
         number = stream.socket.fileno()
         self._connections[number] = connection
         self._epoll.register(number, select.EPOLLIN)

@@ -10,7 +10,6 @@ Java: ``NamesrvController``, ``NettyRemotingServer``.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -19,35 +18,39 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.connection.guards import Deadlines, Guard
+from rocketwire.serving.acceptor import Acceptor
+from rocketwire.serving.handshake import RefusedError, open_connection
+from rocketwire.serving.limits import ConnectionTooSlow, LimitExceeded
+from rocketwire.serving.preamble import describe, is_plain
+from rocketwire.serving.sockets import Listening, SocketStream, listen
+from rocketwire.serving.sweeper import sweep_for_ever
+from rocketwire.serving.tls.contexts import TlsContexts
+from rocketwire.serving.tls.settings import TlsMode
 from rocketwire_namesrv.config.access_control import exposed
-from rocketwire_namesrv.config.limits import Limit, LimitExceeded
-from rocketwire_namesrv.config.tls_settings import TlsMode
+from rocketwire_namesrv.events import Reason
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.protocol.handlers import Peer
-from rocketwire_namesrv.protocol.preamble import describe, is_plain
 from rocketwire_namesrv.protocol.session import NOTHING, Effects, Session
 from rocketwire_namesrv.runtime.durable_file import DurableFile
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.runtime.sockets import Listening, SocketStream, listen
 from rocketwire_namesrv.server import reactor
-from rocketwire_namesrv.server.acceptor import Acceptor
 from rocketwire_namesrv.server.admin_port import Observation
 from rocketwire_namesrv.server.connection import ServerConnection, TaskConnection
 from rocketwire_namesrv.server.event_log import Journal
-from rocketwire_namesrv.server.handshake import RefusedError, open_connection
 from rocketwire_namesrv.server.known_brokers import remember_for_ever
 from rocketwire_namesrv.server.notifier import Notifier
 from rocketwire_namesrv.server.peers import compare_for_ever
 from rocketwire_namesrv.server.reactor import EpollConnection, Reactor
 from rocketwire_namesrv.server.signals import run_until_signal
 from rocketwire_namesrv.server.startup import kv_content, load_state
-from rocketwire_namesrv.server.timers import expire_for_ever, sweep_for_ever
-from rocketwire_namesrv.tls.contexts import TlsContexts
+from rocketwire_namesrv.server.timers import complete_for_ever, expire_for_ever
 
 if TYPE_CHECKING:
+    from rocketwire.connection.guards import Overdue
     from rocketwire.errors import DecodeError
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.config.config import Config
-    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
 
 READ_SIZE: Final = 65_536
@@ -121,10 +124,10 @@ class NameServer:
         self.connections: dict[int, ServerConnection] = {}
         self.listening = Listening(state.config.bind_address, state.config.listen_port)
         self.reactor: Reactor | None = None
-        self.tls = TlsContexts(state.config.tls)
+        self.tls = TlsContexts(state.config.tls, LOGGER)
         self.journal = Journal()
         self.notifier = Notifier(state, self.tls, self.record_events)
-        self.acceptor = Acceptor(state, self.welcome, self.record_events)
+        self.acceptor = Acceptor(lambda: state.config, self.welcome, self.record_events, LOGGER)
         self.observation = Observation(self)
         self.stopped = trio.Event()
         self._next_id = 1
@@ -161,7 +164,10 @@ class NameServer:
                 async with trio.open_nursery() as services:
                     self.notifier.tasks = services
                     services.start_soon(self.acceptor.accept_for_ever, listener)
-                    services.start_soon(sweep_for_ever, self)
+                    services.start_soon(
+                        sweep_for_ever, self.connections, self._deadlines, self._close_overdue
+                    )
+                    services.start_soon(complete_for_ever, self)
                     services.start_soon(expire_for_ever, self)
                     services.start_soon(self.tls.watch)
                     services.start_soon(remember_for_ever, self)
@@ -208,7 +214,7 @@ class NameServer:
             return
         peer = self._new_peer(address)
         session = Session(self.state, peer)
-        connection = self.reactor.add(stream, session, peer, self._idle_limit())
+        connection = self.reactor.add(stream, session, peer)
         self.connections[peer.connection_id] = connection
 
     def begins_plainly(self, data: bytes) -> bool:
@@ -243,10 +249,6 @@ class NameServer:
         """The driver of the connections: ``reactor`` or ``portable``."""
         return "portable" if self.reactor is None else "reactor"
 
-    def _idle_limit(self) -> float:
-        idle = self.state.config.server_channel_max_idle_time_seconds
-        return idle if idle > 0 else math.inf
-
     async def serve_stream(
         self, stream: trio.abc.Stream, address: str, received: bytes = b""
     ) -> None:
@@ -258,7 +260,7 @@ class NameServer:
             received: bytes that were read from it already.
         """
         peer = self._new_peer(address)
-        connection = TaskConnection(stream, Session(self.state, peer), peer, self._idle_limit())
+        connection = TaskConnection(stream, Session(self.state, peer), peer)
         self.connections[peer.connection_id] = connection
         try:
             try:
@@ -336,7 +338,7 @@ class NameServer:
         unsent.note(connection.peer.connection_id, size if size >= LARGE else 0)
         for number, waiting in unsent.relieved(limit):
             what = f"unsent responses; connection {number} with {waiting} bytes is closed"
-            exceeded = LimitExceeded(limit=Limit.ALL_UNSENT_BYTES, allowed=limit, what=what)
+            exceeded = LimitExceeded(limit=Guard.ALL_UNSENT_BYTES, allowed=limit, what=what)
             self.record_events((exceeded,), None)
             if (slow := self.connections.get(number)) is not None:
                 slow.close("responses were not read, and too many wait for all peers")
@@ -432,6 +434,13 @@ class NameServer:
         """Drop a connection that has ended, and free its place."""
         del self.connections[connection.peer.connection_id]
         self.acceptor.leave(connection.peer.address)
+
+    def _deadlines(self) -> Deadlines:
+        return Deadlines.of(self.state.config)
+
+    def _close_overdue(self, connection: ServerConnection, overdue: Overdue) -> None:
+        self.record_events((ConnectionTooSlow.of(overdue, connection.peer.address),), None)
+        connection.close(overdue.text, Reason.IDLE)
 
     def lost(self, connection: ServerConnection) -> None:
         """Unregister the brokers of a connection that has ended, unless the server stops."""

@@ -11,8 +11,8 @@ import trio
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.runtime.sockets import Listening
-    from rocketwire_namesrv.tls.contexts import TlsContexts
+    from rocketwire.serving.sockets import Listening
+    from rocketwire.serving.tls.contexts import TlsContexts
 
 
 class Stoppable(Protocol):

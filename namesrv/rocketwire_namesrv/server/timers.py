@@ -1,10 +1,6 @@
-"""Periodic work: closes overdue connections, removes silent brokers, and completes registrations
-whose last part is missing.
+"""Periodic work: removes silent brokers, and completes registrations whose last part is missing.
 
-Rules of this file: no cancel scope and no timer per connection or request: all connections are
-checked periodically.
-
-Java: ``NamesrvController.startScheduleService``, ``IdleStateHandler``.
+Java: ``NamesrvController.startScheduleService``.
 """
 
 from __future__ import annotations
@@ -14,18 +10,19 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
-from rocketwire_namesrv.events import Event, Reason
+from rocketwire_namesrv.events import Reason
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.server.connection import Deadlines, ServerConnection
 
 if TYPE_CHECKING:
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.protocol.state import State
+    from rocketwire_namesrv.server.connection import ServerConnection
 
 FIRST_SCAN_SECONDS: Final = 5.0
 """Time from the start to the first scan for silent brokers, as in Java."""
-SWEEP_SECONDS: Final = 1.0
-"""Time between two checks of all connections; less if a limit is short."""
+COMPLETION_SECONDS: Final = 1.0
+"""Time between two searches for registrations without their last part."""
 
 
 class Timed(Protocol):
@@ -45,33 +42,17 @@ class Timed(Protocol):
         """Record events."""
 
 
-async def sweep_for_ever(server: Timed) -> None:
-    """Close overdue connections, and complete registrations without their last part, until
-    cancelled."""
-    pause = 0.0
+async def complete_for_ever(server: Timed) -> None:
+    """Complete registrations without their last part, until cancelled."""
     while True:
-        await trio.sleep(pause)
-        pause = _sweep(server)
-
-
-def _sweep(server: Timed) -> float:
-    """Close overdue connections; return the seconds until the next check."""
-    now = trio.current_time()
-    _complete_parts(server, now)
-    deadlines = Deadlines.of(server.state.config)
-    shortest = min(deadlines)
-    for connection in list(server.connections.values()):
-        shortest = min(shortest, connection.idle_limit)
-        if (exceeded := connection.overdue(now, deadlines)) is not None:
-            server.record_events((exceeded,), None)
-            connection.close(exceeded.what, Reason.IDLE)
-    return min(SWEEP_SECONDS, shortest / 8)
+        await trio.sleep(COMPLETION_SECONDS)
+        _complete_parts(server, trio.current_time())
 
 
 def _complete_parts(server: Timed, now: float) -> None:
     try:
         server.record_events(server.state.complete_parts(now), None)
-    except Exception:  # noqa: BLE001 - connections have to be checked in any case
+    except Exception:  # noqa: BLE001 - the next search comes
         LOGGER.exception("a registration without its last part failed")
 
 

@@ -16,9 +16,9 @@ import pytest
 import trio
 import yaml
 
+from rocketwire.serving.java_properties import load_properties, system_properties
 from rocketwire_namesrv.command_line import USAGE, parse
-from rocketwire_namesrv.config.config import OBSERVE_PORT, Config, system_properties
-from rocketwire_namesrv.config.java_properties import load_properties
+from rocketwire_namesrv.config.config import OBSERVE_PORT, Config
 from rocketwire_namesrv.config.settings import Owner
 from rocketwire_namesrv.server.server import NameServer, serve
 from rocketwire_tools.exporter.command_line import PORT, build_parser

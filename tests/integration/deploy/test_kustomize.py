@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from rocketwire.serving.java_properties import load_properties
 from rocketwire_namesrv.admin_http.address_list import list_for, read_lists
 from rocketwire_namesrv.config.config import OBSERVE_PORT, Config
-from rocketwire_namesrv.config.java_properties import load_properties
 from rocketwire_namesrv.config.settings import Owner
 from rocketwire_tools.exporter.command_line import PORT, build_parser
 

@@ -15,8 +15,8 @@ import trio
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.tls_settings import TlsSettings
 from rocketwire_namesrv.routes.peer_views import PeerView
 from rocketwire_namesrv.server.server import NameServer, serve
 from rocketwire_tools.exporter.collector import AGE, COLLECTIONS

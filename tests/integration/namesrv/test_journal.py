@@ -10,7 +10,7 @@ from rocketwire_namesrv.server.event_log import Journal
 if TYPE_CHECKING:
     import pytest
 
-    from rocketwire_namesrv.events import Event
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.server.connection import ServerConnection
 
 REMOVED = ClusterRemoved(cluster="c")

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire import __version__
+from rocketwire.serving.sockets import BindError, Listening
+from rocketwire.serving.tls.certificates import TlsError
 from rocketwire_namesrv.__main__ import main
 from rocketwire_namesrv.command_line import HELP
 from rocketwire_namesrv.config.config import PROPERTIES, ConfigError
 from rocketwire_namesrv.config.settings import Owner
 from rocketwire_namesrv.runtime.logging_setup import LOGGER, tear_down
-from rocketwire_namesrv.runtime.sockets import BindError, Listening
 from rocketwire_namesrv.runtime.storage import StorageError
 from rocketwire_namesrv.server import server
-from rocketwire_namesrv.tls.certificates import TlsError
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.config.config import Config

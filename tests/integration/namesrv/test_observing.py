@@ -14,11 +14,11 @@ import trio.testing
 from trio.testing import memory_stream_pair
 
 from rocketwire.codes import RequestCode
+from rocketwire.serving.http import port as http_port
+from rocketwire.serving.sockets import BindError
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
-from rocketwire_namesrv.runtime.sockets import BindError
-from rocketwire_namesrv.server import http_port
 from rocketwire_namesrv.server.server import NameServer, serve
 from tests.support.running_server import (
     CLUSTER_INFO,

@@ -12,10 +12,10 @@ import trio
 from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
+from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.tls_settings import TlsSettings
 from rocketwire_namesrv.server.server import NameServer, serve
 from tests.support.builders.certificates import Pair, authority, with_pair
 

@@ -13,13 +13,13 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
+from rocketwire.serving import acceptor, sockets
+from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_namesrv.protocol.session import NOT_SAVED
-from rocketwire_namesrv.runtime import sockets, storage
-from rocketwire_namesrv.server import acceptor
+from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.server.server import NameServer, serve, serve_until_signal
 from rocketwire_namesrv.server.startup import load_state
-from rocketwire_namesrv.tls.contexts import TlsContexts
 from tests.support.running_server import (
     CLUSTER_INFO,
     Client,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import socket
     from pathlib import Path
 
-    from rocketwire_namesrv.runtime.sockets import Listening
+    from rocketwire.serving.sockets import Listening
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 

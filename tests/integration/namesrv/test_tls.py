@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire_namesrv.config.tls_settings import TlsSettings
-from rocketwire_namesrv.tls import certificates
-from rocketwire_namesrv.tls import contexts as tls
-from rocketwire_namesrv.tls.certificates import TlsError
-from rocketwire_namesrv.tls.contexts import TlsContexts
-from rocketwire_namesrv.tls.self_signed import make_self_signed
+from rocketwire.serving.tls import certificates
+from rocketwire.serving.tls import contexts as tls
+from rocketwire.serving.tls.certificates import TlsError
+from rocketwire.serving.tls.contexts import TlsContexts
+from rocketwire.serving.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.settings import TlsSettings
 from tests.support.builders.certificates import authority, shown, with_pair
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pytest
 import trio
 from trio.testing import MemoryReceiveStream, MemorySendStream, memory_stream_pair
 
-from rocketwire_namesrv.config.tls_settings import TlsSettings
-from rocketwire_namesrv.tls.certificates import make_client_context, make_server_context
-from rocketwire_namesrv.tls.stream import TlsStream
+from rocketwire.serving.tls.certificates import make_client_context, make_server_context
+from rocketwire.serving.tls.settings import TlsSettings
+from rocketwire.serving.tls.stream import TlsStream
 from tests.support.builders.certificates import authority, with_pair
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.errors import DecodeError
+from rocketwire.serving.java_properties import flat_text, load_properties, load_update
+from rocketwire.serving.tls.ciphers import TLS_1_3, choose, openssl_name
 from rocketwire_namesrv.config.config import BY_KEY, Config
-from rocketwire_namesrv.config.java_properties import flat_text, load_properties, load_update
 from rocketwire_namesrv.config.settings import Owner
-from rocketwire_namesrv.tls.ciphers import TLS_1_3, choose, openssl_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from trio.testing import memory_stream_pair
 
-from rocketwire_namesrv.config.tls_settings import TlsSettings
-from rocketwire_namesrv.tls.stream import TlsStream
+from rocketwire.serving.tls.settings import TlsSettings
+from rocketwire.serving.tls.stream import TlsStream
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from rocketwire_namesrv.protocol.session import Effects, Session
 from rocketwire_namesrv.protocol.state import State
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.events import Event
+    from rocketwire.serving.events import Event
 
 BROKER = "10.0.0.1:10911"
 SLAVE = "10.0.0.2:10911"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.self_signed import make_self_signed
 from tests.support.java import cache as java_cache
 
 if TYPE_CHECKING:

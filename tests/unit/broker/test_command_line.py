@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.errors import IllegalValueError
+from rocketwire.serving.tls.settings import TlsMode
 from rocketwire_broker.command_line import (
     broker_configs,
     broker_parser,
@@ -15,7 +16,6 @@ from rocketwire_broker.command_line import (
     read_topics,
 )
 from rocketwire_broker.config import ANY_STATUS_PORT, Config
-from rocketwire_namesrv.config.tls_settings import TlsMode
 
 if TYPE_CHECKING:
     from pathlib import Path

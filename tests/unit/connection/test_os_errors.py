@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from rocketwire.os_errors import os_error_text, reason_of_no_connection
-from rocketwire_namesrv.runtime.sockets import BindError
+from rocketwire.serving.sockets import BindError
 
 
 @pytest.mark.parametrize(

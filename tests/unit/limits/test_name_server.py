@@ -16,15 +16,16 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
+from rocketwire.connection.guards import Holdings
+from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.wire.command import CommandDecoder, RemotingCommand
 from rocketwire.wire.layouts.functions import RegisterParts, build_register_body
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.limits import Holdings, LimitExceeded
 from rocketwire_namesrv.events import GroupRemoved
 from rocketwire_namesrv.protocol.state import State
 from rocketwire_namesrv.server.notifier import Notifier
-from rocketwire_namesrv.tls.contexts import TlsContexts
 from tests.integration.namesrv.test_observing import connect as connect_to_operators
 from tests.integration.namesrv.test_observing import running as observed
 from tests.support.fakes.sansio_server import Server, identity, registration_body, topic
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from trio.testing import MockClock
 
-    from rocketwire_namesrv.events import Event
+    from rocketwire.serving.events import Event
     from tests.support.fakes.sansio_server import Reply
 
 LARGE = 60_000

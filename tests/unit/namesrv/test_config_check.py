@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.serving.http import port as http_port
 from rocketwire_namesrv.config_check import Findings, check_config
-from rocketwire_namesrv.server import http_port
 from tests.support.builders.certificates import authority
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.codes import RequestCode
+from rocketwire.serving.events import shown
 from rocketwire_namesrv.config.access_control import AccessRefused
 from rocketwire_namesrv.events import (
     ClusterRemoved,
@@ -12,7 +13,6 @@ from rocketwire_namesrv.events import (
     MinBrokerIdChanged,
     RequestFailed,
     TopicRouteRegistered,
-    shown,
 )
 
 PEER = "10.1.2.3:50584"

@@ -22,10 +22,10 @@ from rocketwire.errors import (
     RequestTimeoutError,
 )
 from rocketwire.flags import CommandFlag
+from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.transport.channel import Channel, open_channel, open_channel_over
 from rocketwire.transport.writer import MAX_UNSENT
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
-from rocketwire_namesrv.tls.stream import TlsStream
 from tests.support.builders.certificates import authority
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import trio
 from rocketwire.client.admin import open_admin
 from rocketwire.errors import NoNameServerError
 from rocketwire.output import reader_may_go
-from rocketwire_namesrv.runtime.sockets import BindError
+from rocketwire.serving.sockets import BindError
 from rocketwire_tools.admin.cli import exit_status as statuses
 from rocketwire_tools.admin.cli.client_config import REQUEST_TIMEOUT, client_config
 from rocketwire_tools.admin.cli.settings import settings_of

@@ -6,7 +6,7 @@ import gzip
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
+from rocketwire.serving.http.exchange import Document, Exchange, plain
 from rocketwire_tools.exporter.exposition import content_type_for
 
 if TYPE_CHECKING:

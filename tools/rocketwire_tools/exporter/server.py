@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.admin import open_admin
-from rocketwire_namesrv.config.access_control import is_loopback
-from rocketwire_namesrv.server.http_port import HttpPort
+from rocketwire.serving.addresses import is_loopback
+from rocketwire.serving.http.port import HttpPort
 from rocketwire_tools.exporter.collection import collect
 from rocketwire_tools.exporter.collector import Collector
 from rocketwire_tools.exporter.documents import Documents
@@ -17,7 +17,7 @@ from rocketwire_tools.exporter.exposition import gauges_text
 
 if TYPE_CHECKING:
     from rocketwire.client import ClientConfig
-    from rocketwire_namesrv.admin_http.http import Exchange
+    from rocketwire.serving.http.exchange import Exchange
     from rocketwire_tools.exporter.command_line import Options
 
 _LOG: Final = logging.getLogger("rocketwire.exporter")

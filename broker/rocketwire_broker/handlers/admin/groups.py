@@ -54,7 +54,7 @@ def _put(broker: Broker, group: SubscriptionGroupConfig, now: int) -> None:
     problem = group_problem(name)
     if problem is not None:
         raise RefusedError(ResponseCode.INVALID_PARAMETER, problem)
-    if len(broker.groups) >= broker.config.max_topics and name not in broker.groups:
+    if broker.groups.is_full and name not in broker.groups:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "too many groups")
     known = broker.groups.get(name)
     attributes = dict((None if known is None else known.attributes) or {})

@@ -22,10 +22,10 @@ from rocketwire.messages.ha import HARuntimeInfo
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
 from rocketwire.messages.topic_config import DataVersion
-from rocketwire_broker.config import SETTINGS, read_settings, write_settings
+from rocketwire_broker.config import is_fixed, read_settings, write_settings
 from rocketwire_broker.handlers.fields import Handler, required, text
 from rocketwire_broker.later.delays import delivered
-from rocketwire_broker.state.response import SUCCESS, Response
+from rocketwire_broker.state.response import Response
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.statistics import Count
     from rocketwire_broker.tables.peer import Peer
 
-FIXED_AT_START: Final = frozenset(
-    {"brokerName", "brokerClusterName", "brokerId", "brokerIP1", "bindAddress", "listenPort"}
-)
-"""Settings that cannot be changed later."""
 BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath", "storePathRootDir"})
 
 _POOLS: Final = {
@@ -64,21 +60,28 @@ def get_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -
 
 
 def update_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """25: change settings; unknown ones are ignored, as in Java."""
+    """25: change settings, which take effect at once; unknown ones are ignored, as in Java.
+
+    A setting that a running broker cannot change is refused, unless it has this value already.
+    """
     values = read_config(request.body or b"")
     if BLACK_LIST & values.keys():
         remark = "Can not update config in black list."
         return Response(ResponseCode.NO_PERMISSION, remark)
-    known = {
-        name: value
-        for name, value in values.items()
-        if name in SETTINGS and name not in FIXED_AT_START
-    }
+    shown = write_settings(broker.config)
+    changes = {name: value for name, value in values.items() if shown.get(name) != value.strip()}
+    if fixed := [name for name in changes if is_fixed(name)]:
+        remark = f"a running broker cannot change {', '.join(fixed)}"
+        return Response(ResponseCode.NO_PERMISSION, remark)
+    if broker.store.is_durable and "retainBytes" in changes:
+        remark = "retainBytes has no effect with a folder; start the broker with --retain-bytes"
+        return Response(ResponseCode.NO_PERMISSION, remark)
     try:
-        broker.config, _ = read_settings(broker.config, known)
+        config, unknown = read_settings(broker.config, changes)
     except IllegalValueError as error:
         return Response(ResponseCode.SYSTEM_ERROR, str(error))
-    return SUCCESS
+    broker.configure(config, now)
+    return Response(remark=f"no effect here: {', '.join(unknown)}"[:500] if unknown else None)
 
 
 # ---------------------------------------------------------------------------- figures

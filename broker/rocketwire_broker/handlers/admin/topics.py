@@ -85,7 +85,7 @@ def _put(broker: Broker, topic: TopicConfig, now: int) -> None:
         0 <= number <= MAX_QUEUES for number in (topic.read_queue_nums, topic.write_queue_nums)
     ):
         raise RefusedError(ResponseCode.INVALID_PARAMETER, f"more than {MAX_QUEUES} queues")
-    if len(broker.topics) >= broker.config.max_topics and name not in broker.topics:
+    if broker.topics.is_full and name not in broker.topics:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "too many topics")
     broker.topics.put(topic, now)
 

@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.connection.guards import exceeds
 from rocketwire.messages.config_text import read_config
 from rocketwire_broker.handlers.fields import Handler, text
+from rocketwire_broker.handlers.names import group_problem
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -37,13 +39,17 @@ def nothing_to_do(broker: Broker, request: RemotingCommand, peer: Peer, now: int
 
 
 def limit_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """2001: bytes of cold data that groups may read, as lines; one without a number is ignored."""
-    limits = broker.cold_read_limits
+    """2001: bytes of cold data that groups may read, as lines; one without a number, or with an
+    invalid name, is ignored."""
+    limits, response = broker.cold_read_limits, SUCCESS
     for group, limit in read_config(request.body or b"").items():
-        is_new = group not in limits and len(limits) >= broker.config.max_topics
-        if limit.isdecimal() and len(limit) < _LONGEST and not is_new:
+        if not limit.isdecimal() or len(limit) >= _LONGEST or group_problem(group) is not None:
+            continue
+        if group in limits or not exceeds(len(limits) + 1, broker.config.max_cold_read_limits):
             limits[group] = int(limit)
-    return SUCCESS
+        else:
+            response = Response(ResponseCode.SYSTEM_ERROR, "too many limits of cold data")
+    return response
 
 
 def end_cold_read_limit(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:

@@ -73,7 +73,8 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
         held = HeldPop(broker, pop_request)
         if count_held(broker, pop_request) >= broker.config.max_polls:
             raise RefusedError(ResponseCode.POLLING_FULL, NO_MESSAGE)
-        broker.hold(peer, request.opaque, wakers(pop_request), held, due)
+        size = pop_request.message_filter.size
+        broker.hold(peer, request.opaque, wakers(pop_request), held, due, size=size)
     except RefusedError as refused:
         response = refused.response
         return response._replace(ext_fields=NO_POP_FIELDS)

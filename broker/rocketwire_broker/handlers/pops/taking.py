@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import ResponseCode
+from rocketwire.connection.guards import exceeds
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.policy.pop_handle import NORMAL, RETRY_V1, PopHandle
 from rocketwire.policy.resource_names import pop_retry_topic
@@ -99,7 +100,8 @@ def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
     Raises:
         RefusedError: too many messages are hidden.
     """
-    if len(broker.pops) + pop_request.max_messages > broker.config.max_hidden_messages:
+    limit = broker.config.max_hidden_messages
+    if exceeds(len(broker.pops) + pop_request.max_messages, limit):
         raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many messages are not acknowledged")
     turn = broker.next_pop()
     revive = ORDERED_REVIVE_QUEUE if pop_request.is_ordered else turn % _REVIVE_QUEUES

@@ -13,15 +13,17 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
+from rocketwire.connection.guards import Guard
+from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire_namesrv.config.limits import Limit
 from tests.support.fakes.sansio_server import identity, registration_body, topic
 from tests.support.fakes.sansio_server import request as frame
 from tests.support.running_server import CLUSTER_INFO, Client, Driver, request, settings
 from tests.support.running_server import running as running_server
 
 if TYPE_CHECKING:
+    from rocketwire.serving.events import Event
     from rocketwire_namesrv.config.config import Config
-    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.server.connection import ServerConnection
     from tests.support.running_server import Site
 
@@ -131,11 +133,11 @@ async def test_one_more_than_the_limit_is_refused_and_what_there_is_stays(limit:
     ("limit", "changes", "frame"),
     [
         (
-            Limit.FRAME_LENGTH,
+            Guard.FRAME_LENGTH,
             {"frame_max_length": 1024},
             register(tuple(f"Topic-{number}" for number in range(100))),
         ),
-        (Limit.HEADER_LENGTH, {"header_max_length": 1024}, put("v" * 1024)),
+        (Guard.HEADER_LENGTH, {"header_max_length": 1024}, put("v" * 1024)),
     ],
 )
 async def test_too_large_a_frame_ends_its_connection_on_the_first_bytes(
@@ -163,7 +165,7 @@ async def test_who_holds_most_of_unfinished_frames_is_closed_when_it_is_too_much
             await late.send(data[:4_000])
 
             assert await glutton.is_closed()
-            assert heard.limits == [Limit.BUFFERED_BYTES]
+            assert heard.limits == [Guard.BUFFERED_BYTES]
             await small.send(data[8_000:12_000])
             await late.send(register(TWO)[:0])
             await wait_all_tasks_blocked()
@@ -201,7 +203,7 @@ async def test_who_does_not_take_most_answers_is_closed_when_it_is_too_much() ->
                     await trio.sleep(0.001)
                 await wait_all_tasks_blocked()
 
-            assert heard.limits == [Limit.ALL_UNSENT_BYTES]
+            assert heard.limits == [Guard.ALL_UNSENT_BYTES]
             assert len(site.server.connections) == 2
             assert (await other.ask(CLUSTER_INFO)).code == 0
     assert site.server.state.unsent.total == 0
@@ -223,10 +225,10 @@ async def test_answers_not_taken_in_time_end_their_connection(autojump_clock: Mo
             await wait_all_tasks_blocked()
             await trio.sleep(25)
             assert (await other.ask(CLUSTER_INFO)).code == 0
-            assert heard.limits == [Limit.UNSENT_BYTES]
+            assert heard.limits == [Guard.UNSENT_BYTES]
             await trio.sleep(15)
 
-            assert heard.limits == [Limit.UNSENT_BYTES, Limit.SEND_DEADLINE]
+            assert heard.limits == [Guard.UNSENT_BYTES, Guard.SEND_DEADLINE]
             assert (await other.ask(CLUSTER_INFO)).code == 0
 
 
@@ -239,7 +241,7 @@ async def test_a_frame_has_to_be_whole_in_time(autojump_clock: MockClock) -> Non
             assert (await other.ask(CLUSTER_INFO)).code == 0
 
         assert await slow.is_closed()
-        assert heard.limits == [Limit.FRAME_DEADLINE]
+        assert heard.limits == [Guard.FRAME_DEADLINE]
 
 
 async def test_the_first_frame_has_to_come_in_time_where_that_is_asked_for(
@@ -253,7 +255,7 @@ async def test_the_first_frame_has_to_come_in_time_where_that_is_asked_for(
         await trio.sleep(12)
 
         assert await silent.is_closed()
-        assert heard.limits == [Limit.FIRST_FRAME_DEADLINE]
+        assert heard.limits == [Guard.FIRST_FRAME_DEADLINE]
         assert (await other.ask(CLUSTER_INFO)).code == 0
 
 
@@ -267,7 +269,7 @@ async def test_by_default_a_connection_may_be_silent_for_its_idle_time(
         await trio.sleep(15)
 
         assert await silent.is_closed()
-        assert heard.limits == [Limit.IDLE_TIME]
+        assert heard.limits == [Guard.IDLE_TIME]
 
 
 async def test_connections_of_one_address_have_a_limit_where_that_is_asked_for(
@@ -281,7 +283,7 @@ async def test_connections_of_one_address_have_a_limit_where_that_is_asked_for(
                 assert (await client.ask(CLUSTER_INFO)).code == 0
             for _ in range(3):
                 assert await through_kernel(site).is_closed()
-            assert heard.limits == [Limit.CONNECTIONS_PER_ADDRESS] * 3
+            assert heard.limits == [Guard.CONNECTIONS_PER_ADDRESS] * 3
             assert [type(each) for each in heard.all[1:]] == [ExceededAgain] * 2
             assert [record.levelname for record in caplog.records if "limit" in record.message] == [
                 "WARNING"
@@ -303,7 +305,7 @@ async def test_connections_have_a_limit_and_others_wait(caplog: pytest.LogCaptur
             second = through_kernel(site)
             await second.send(CLUSTER_INFO)
             await wait_all_tasks_blocked()
-            assert heard.limits == [Limit.CONNECTIONS]
+            assert heard.limits == [Guard.CONNECTIONS]
             await first.stream.aclose()
             assert (await second.reply()).code == 0
             await second.stream.aclose()

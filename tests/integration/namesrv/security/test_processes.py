@@ -27,7 +27,7 @@ GENERATED = {
     "rocketwire/wire/values/frozen.py"  # constructors of values, from text that is all its own
 }
 
-ALLOCATOR = "rocketwire_namesrv/runtime/process_tuning.py"
+ALLOCATOR = "rocketwire/serving/process_tuning.py"
 """Tells the C library's allocator to give large blocks back, which Python has no other way to say."""
 
 

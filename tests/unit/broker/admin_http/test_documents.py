@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from rocketwire_broker.admin_http.documents import Documents
 from tests.support.broker import BrokerAtHand
 
@@ -74,3 +76,15 @@ def test_an_exchange_answers_to_local_names_only() -> None:
     answer = exchange.receive(b"GET /healthz HTTP/1.1\r\nhost: evil.example\r\n\r\n")
 
     assert answer.startswith(b"HTTP/1.1 421 ")
+
+
+@pytest.mark.parametrize("born", [253_402_300_800_000, -62_135_596_801_000, 2**63 - 1])
+def test_a_message_of_a_time_that_no_calendar_has_is_shown(born: int) -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    client.send(g=born)
+    document = documents(home).respond("/message", {"id": home.broker.message_id(0)})
+
+    assert document is not None
+    assert document.status == 200
+    assert b" s since 1970" in document.body

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.serving.sockets import SocketStream
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.tables.peer import Peer
-from rocketwire_namesrv.runtime.sockets import SocketStream
 from tests.support.broker import BrokerAtHand
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ LARGE = 4 << 20
 
 
 @contextmanager
-def connected(tasks: trio.Nursery, max_unsent: int) -> Generator[tuple[Connection, socket.socket]]:
+def connected(tasks: trio.Nursery) -> Generator[tuple[Connection, socket.socket]]:
     """A connection and the socket of its peer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         peer_socket = socket.create_connection(listener.getsockname())
@@ -32,12 +32,13 @@ def connected(tasks: trio.Nursery, max_unsent: int) -> Generator[tuple[Connectio
     stream = SocketStream(accepted, send_buffer=8192)
     session = Session(BrokerAtHand().broker, peer)
     with peer_socket, accepted:
-        yield Connection(stream, peer, session, tasks, max_unsent), peer_socket
+        yield Connection(stream, peer, session, tasks, lambda _peer: None), peer_socket
 
 
 async def test_what_the_socket_does_not_take_follows_in_order() -> None:
     async with trio.open_nursery() as tasks:
-        with connected(tasks, 2 * LARGE) as (connection, peer):
+        with connected(tasks) as (connection, peer):
+            connection.peer.unsent = LARGE + 2
             connection.write([b"a" * LARGE, b"b"])
             connection.write([b"c"])
             reader = trio.socket.from_stdlib_socket(peer.dup())
@@ -48,20 +49,23 @@ async def test_what_the_socket_does_not_take_follows_in_order() -> None:
                 await connection.drained()
 
     assert received == b"a" * LARGE + b"bc"
+    assert connection.peer.unsent == 0
 
 
-async def test_a_reader_that_is_too_slow_is_closed() -> None:
+async def test_what_a_slow_reader_leaves_is_counted() -> None:
     async with trio.open_nursery() as tasks:
-        with connected(tasks, LARGE // 2) as (connection, _):
+        with connected(tasks) as (connection, _):
+            connection.peer.unsent = LARGE
             connection.write([b"a" * LARGE])
 
-            assert connection.scope.cancel_called
+            assert connection.sending
+            assert 0 < connection.peer.unsent < LARGE
             tasks.cancel_scope.cancel()
 
 
 async def test_a_connection_that_is_broken_is_closed() -> None:
     async with trio.open_nursery() as tasks:
-        with connected(tasks, LARGE) as (connection, _):
+        with connected(tasks) as (connection, _):
             connection.socket.socket.shutdown(socket.SHUT_WR)
             connection.write([b"a"])
 

@@ -7,11 +7,11 @@ import socket
 import pytest
 import trio
 
+from rocketwire.serving.sockets import BindError
 from rocketwire_broker.config import ANY_STATUS_PORT, NO_STATUS_PORT, Config
 from rocketwire_broker.server import operators_port
 from rocketwire_broker.server.operators_port import OperatorsPort
 from rocketwire_broker.server.programs import open_broker
-from rocketwire_namesrv.runtime.sockets import BindError
 
 
 async def get(port: OperatorsPort, path: str) -> tuple[int, str]:
@@ -74,9 +74,21 @@ async def test_the_default_port_gives_way_to_a_free_one(
 async def test_without_a_library_there_is_a_warning_and_no_port(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("rocketwire_namesrv.server.http_port.LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr("rocketwire.serving.http.port.LIBRARIES", ("no_such_library",))
     port = OperatorsPort()
     await port.start(Config(observe_port=ANY_STATUS_PORT))
 
     assert port.url == ""
     assert "no_such_library not installed" in caplog.text
+
+
+@pytest.mark.parametrize(("address", "count"), [("0.0.0.0", 1), ("127.0.0.1", 0)])
+async def test_a_page_that_other_machines_reach_is_warned_of(
+    caplog: pytest.LogCaptureFixture, nursery: trio.Nursery, address: str, count: int
+) -> None:
+    port = OperatorsPort()
+    await port.start(Config(observe_port=0, observe_address=address))
+    nursery.start_soon(port.serve)
+
+    assert caplog.text.count("can read all messages") == count
+    assert (await get(port, "/healthz"))[0] == 200

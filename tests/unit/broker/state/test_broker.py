@@ -44,8 +44,9 @@ def test_a_client_that_does_not_answer_is_given_up(home: BrokerAtHand, closes: b
 
 
 def test_no_more_clients_are_asked_than_the_limit() -> None:
-    home = BrokerAtHand(max_topics=0)
+    home = BrokerAtHand(max_relayed_requests=1)
     client = home.connect()
+    home.broker.ask(client.peer, 307, None, b"", lambda _answer, _now: None, home.now)
 
     with pytest.raises(RefusedError, match="too many"):
         home.broker.ask(client.peer, 307, None, b"", lambda _answer, _now: None, home.now)

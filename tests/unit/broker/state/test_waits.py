@@ -10,7 +10,7 @@ from rocketwire_broker.tables.peer import Peer
 
 
 def a_wait(peer: Peer, *queues: tuple[str, int]) -> Wait:
-    return Wait(peer, 1, queues, lambda _now, _must: None)
+    return Wait(peer, 1, queues, lambda _now, _must: None, size=0)
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from rocketwire.errors import IllegalValueError
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.storage.filters import EVERYTHING, compiled, filter_of, select
+from rocketwire_broker.storage import filters
+from rocketwire_broker.storage.filters import EVERYTHING, Condition, compiled, filter_of, select
 from rocketwire_broker.storage.message import Message
 from rocketwire_broker.storage.queue import Queue
 
@@ -69,3 +70,20 @@ def test_what_cannot_be_understood_passes_everything(subscription: SubscriptionD
 def test_an_expression_of_an_unknown_type_does_not_compile() -> None:
     with pytest.raises(IllegalValueError, match="XPATH"):
         compiled("XPATH", "a")
+
+
+def test_conditions_are_remembered_up_to_a_number_of_characters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled_texts: list[str] = []
+
+    def compile_expression(text: str) -> Condition:
+        compiled_texts.append(text)
+        return lambda _: True
+
+    monkeypatch.setattr(filters, "compile_expression", compile_expression)
+    long = [f"a = {number}{' ' * 60_000}" for number in range(5)]
+    for text in (*long[:4], long[0], long[4], long[0], long[1]):
+        compiled("SQL92", text)
+
+    assert compiled_texts == [*long, long[1]]

@@ -8,7 +8,8 @@ from rocketwire.codes import LanguageCode
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.tables.members import Member, Members
+from rocketwire_broker.config import Config
+from rocketwire_broker.tables.members import Member, Members, MembersLimitError
 from rocketwire_broker.tables.peer import Peer
 
 
@@ -30,7 +31,7 @@ def consumer(*topics: str, version: int = 1, tags: str = "*") -> ConsumerData:
 
 @pytest.fixture
 def members() -> Members:
-    members = Members()
+    members = Members(Config())
     members.join(consumer("orders"), member(1))
     return members
 
@@ -64,3 +65,48 @@ def test_a_producer_is_found_by_its_client_id(members: Members) -> None:
 
     assert found is not None
     assert found.peer.number == 2
+
+
+def test_a_group_leaves_with_its_last_member(members: Members) -> None:
+    members.join(consumer("orders", "payments"), member(2))
+    members.leave(1, "readers", None)
+    assert members.online("readers") is not None
+
+    assert members.lost(2) == ["readers"]
+    assert (members.online("readers"), dict(members.consumers), members.size) == (None, {}, 0)
+
+
+def test_members_and_subscriptions_are_counted_once(members: Members) -> None:
+    once = members.size
+    members.join(consumer("orders"), member(1))
+    assert members.size == once
+
+    members.produce("producers", member(1))
+    members.produce("producers", member(1))
+    members.leave(1, None, "producers")
+    assert members.size == once
+
+
+@pytest.mark.parametrize("version", [1, 9])
+def test_a_subscription_too_much_is_refused_and_changes_nothing(version: int) -> None:
+    members = Members(Config(max_subscription_bytes=10_000))
+    members.join(consumer("orders", tags="t" * 5_000, version=version), member(1))
+    size = members.size
+
+    with pytest.raises(MembersLimitError, match=r"rocketwire\.maxSubscriptionBytes is 10000"):
+        members.join(consumer("orders", "payments", tags="t" * 5_000), member(2))
+    group = members.online("readers")
+    assert group is not None
+    assert (list(group.subscriptions), members.size) == (["orders"], size)
+    members.join(consumer("orders"), member(2))
+
+
+def test_a_producer_group_too_many_is_refused_and_others_stay(members: Members) -> None:
+    members.config = Config(max_groups=1)
+    members.produce("producers", member(1))
+
+    with pytest.raises(MembersLimitError, match=r"rocketwire\.maxGroups is 1"):
+        members.produce("others", member(2))
+    with pytest.raises(MembersLimitError, match="121 characters"):
+        Members(Config()).produce("g" * 121, member(2))
+    members.produce("producers", member(2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.serving.events import Event, Level
 from rocketwire_namesrv.admin_http.event_history import (
     BROKERS,
     ENDINGS,
@@ -18,9 +19,7 @@ from rocketwire_namesrv.events import (
     BrokerUnregistered,
     ChecksumMismatch,
     ConfigItemPut,
-    Event,
     GroupRemoved,
-    Level,
     WritePermChanged,
 )
 from rocketwire_namesrv.protocol.handlers import Peer

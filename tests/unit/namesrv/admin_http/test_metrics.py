@@ -11,10 +11,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.codes import RequestCode
+from rocketwire.serving.events import Event, Level
+from rocketwire.serving.limits import LimitExceeded
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.admin_http.metrics import MOST_BROKERS, SECURITY_EVENTS, Exposition
-from rocketwire_namesrv.config.limits import LimitExceeded
-from rocketwire_namesrv.events import BrokerUnregistered, Event, Level
+from rocketwire_namesrv.events import BrokerUnregistered
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.routes.peer_views import PeerView
 from rocketwire_namesrv.routes.table_digest import Drift
@@ -221,7 +222,11 @@ def test_only_so_many_brokers_have_series(site: Site) -> None:
 
 def kinds(of: type[Event] = Event) -> set[type[Event]]:
     """All kinds of occurrences of the server, those that no other one inherits from."""
-    below = [each for each in of.__subclasses__() if each.__module__.startswith("rocketwire_")]
+    below = [
+        each
+        for each in of.__subclasses__()
+        if each.__module__.startswith(("rocketwire.", "rocketwire_namesrv."))
+    ]
     found: set[type[Event]] = set() if below else {of}
     return found.union(*map(kinds, below))
 

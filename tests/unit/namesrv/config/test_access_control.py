@@ -7,16 +7,10 @@ from typing import Any
 
 import pytest
 
-from rocketwire_namesrv.config.access_control import (
-    Access,
-    AccessRefused,
-    Exposed,
-    Role,
-    exposed,
-    is_loopback,
-)
+from rocketwire.serving.addresses import is_loopback
+from rocketwire.serving.tls.settings import TlsSettings
+from rocketwire_namesrv.config.access_control import Access, AccessRefused, Exposed, Role, exposed
 from rocketwire_namesrv.config.config import Config, ConfigError
-from rocketwire_namesrv.config.tls_settings import TlsSettings
 from rocketwire_namesrv.protocol.handlers import Peer
 from rocketwire_namesrv.protocol.session import Session
 from rocketwire_namesrv.protocol.state import State

@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.codes import SerializeType
-from rocketwire_namesrv.config.config import Config, ConfigError, system_properties
-from rocketwire_namesrv.config.java_properties import PropertiesFile, load_entries, load_properties
+from rocketwire.serving.java_properties import (
+    PropertiesFile,
+    load_entries,
+    load_properties,
+    system_properties,
+)
+from rocketwire_namesrv.config.config import Config, ConfigError
 from rocketwire_namesrv.config.settings import Owner
 
 HOME = "/root"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.limits import Holdings, exceeds
 from tests.support.fakes.sansio_server import Server, registration_body, replies, request
 
 if TYPE_CHECKING:
@@ -15,27 +14,6 @@ if TYPE_CHECKING:
 
 FIELDS = {"brokerAddr": "10.0.0.1:10911", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
 BIG = request(103, FIELDS, registration_body(tuple(f"T{number}" for number in range(100))))
-
-
-@pytest.mark.parametrize(
-    ("amount", "limit", "beyond"), [(1, 1, False), (2, 1, True), (2, 0, False)]
-)
-def test_zero_is_no_limit(amount: int, limit: int, beyond: bool) -> None:
-    assert exceeds(amount, limit) is beyond
-    assert not exceeds(amount, -1)
-
-
-def test_who_holds_most_is_let_go_until_it_is_little_enough() -> None:
-    holdings = Holdings()
-    for number, size in ((1, 10), (2, 30), (3, 30), (4, 20)):
-        holdings.note(number, size)
-    holdings.note(4, 5)
-
-    assert list(holdings.relieved(75)) == []
-    assert list(holdings.relieved(20)) == [(2, 30), (3, 30)]
-    assert (holdings.total, len(holdings)) == (15, 2)
-    holdings.note(2, 0)
-    assert holdings.total == 15
 
 
 def test_bytes_that_are_no_frame_at_all_are_not_a_matter_of_limits() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rocketwire.connection.guards import Guard
 from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.config.settings import BOUNDS, Bounds, Owner, networks_of
@@ -215,7 +216,7 @@ def test_the_guide_has_the_bounds_of_every_setting_that_is_no_limit() -> None:
     bounds = {
         key: each
         for key, each in BOUNDS.items()
-        if key not in list(Limit) or key == Limit.IDLE_TIME
+        if key not in {*Limit, *Guard} or key == Guard.IDLE_TIME
     }
 
     assert documented == {
@@ -230,9 +231,9 @@ def test_the_guide_has_the_bounds_of_every_setting_that_is_no_limit() -> None:
 
 
 def test_limits_have_the_bounds_that_their_page_gives_to_all_of_them() -> None:
-    for key in set(Limit) - {Limit.IDLE_TIME}:
+    for key in {*Limit, *Guard} - {Guard.IDLE_TIME}:
         bounds = BOUNDS[key]
-        is_size = key in {Limit.FRAME_LENGTH, Limit.HEADER_LENGTH}
+        is_size = key in {Guard.FRAME_LENGTH, Guard.HEADER_LENGTH}
         assert bounds.minimum == (1024 if is_size else 1)
         assert bounds.maximum == (86_400 if bounds.unit == "seconds" else 2**31 - 1)
-        assert bool(bounds.zero) == (key not in {Limit.FRAME_LENGTH, Limit.CONNECTIONS})
+        assert bool(bounds.zero) == (key not in {Guard.FRAME_LENGTH, Guard.CONNECTIONS})

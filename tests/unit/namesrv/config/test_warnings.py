@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.serving.java_properties import PropertiesFile, load_entries
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.java_properties import PropertiesFile, load_entries
 from rocketwire_namesrv.config.warnings import config_remarks, placed
 
 

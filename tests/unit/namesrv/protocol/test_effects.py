@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire.connection.guards import Guard
+from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
+from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.protocol.effects import EffectsBuilder
 from tests.support.fakes.sansio_server import Server, replies, request
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.events import Event
+    from rocketwire.serving.events import Event
 
 CLUSTER_INFO = request(106)
 ROUTE = request(105, {"topic": "TA"})
@@ -44,7 +46,7 @@ def test_answers_for_which_others_have_to_wait_are_told_of() -> None:
         assert len(replies(outcome.send)) == count
         kinds = [kind for kind, _, _ in limits(outcome.events)]
         assert kinds[:2] == [LimitExceeded, ExceededAgain]
-        assert {each[1:] for each in limits(outcome.events)} == {(Limit.UNSENT_BYTES, 200)}
+        assert {each[1:] for each in limits(outcome.events)} == {(Guard.UNSENT_BYTES, 200)}
 
 
 def test_a_scan_lets_others_go_first_and_is_no_limit() -> None:

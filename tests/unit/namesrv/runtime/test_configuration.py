@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocketwire.serving.java_properties import load_entries
+from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
 from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config
-from rocketwire_namesrv.config.java_properties import load_entries
 from rocketwire_namesrv.config.settings import Owner
-from rocketwire_namesrv.config.tls_settings import KEYS as TLS_KEYS
 from rocketwire_namesrv.runtime.configuration import configured, sample
 
 if TYPE_CHECKING:

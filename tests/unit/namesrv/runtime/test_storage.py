@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import math
 import os
 from pathlib import Path
 
@@ -11,8 +10,7 @@ import pytest
 
 from rocketwire_namesrv.routes.kv_config import KVConfig
 from rocketwire_namesrv.runtime import storage
-from rocketwire_namesrv.runtime.storage import StorageError, kv_document, load_config, load_kv, save
-from rocketwire_namesrv.tls.certificate_dates import expiry_of
+from rocketwire_namesrv.runtime.storage import StorageError, kv_document, load_kv, save
 
 
 @pytest.mark.parametrize("content", [None, b"", b"null", b'""', b'"null"'])
@@ -159,21 +157,6 @@ def test_the_kv_document_is_what_java_writes() -> None:
     )
 
 
-def test_a_configuration_file_gives_its_pairs(tmp_path: Path) -> None:
-    path = tmp_path / "ns.properties"
-    path.write_bytes(b"listenPort=1\nname=\xe9\n")
-
-    assert load_config(str(path)) == {"listenPort": "1", "name": "é"}
-
-
-def test_a_malformed_configuration_file_is_refused_by_name(tmp_path: Path) -> None:
-    path = tmp_path / "ns.properties"
-    path.write_bytes(b"a=\\u00zz")
-
-    with pytest.raises(StorageError, match=r"ns\.properties"):
-        load_config(str(path))
-
-
 def test_the_first_save_makes_the_folders_and_no_backup(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "kv.json"
 
@@ -290,23 +273,3 @@ def test_only_this_module_of_the_name_server_opens_files() -> None:
     openers = {path.name for path in folder.rglob("*.py") if " open(" in path.read_text("utf-8")}
 
     assert openers == {"storage.py"}
-
-
-# ---- certificates
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"no certificate",
-        b"-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n",
-        b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
-    ],
-)
-def test_a_file_without_a_certificate_has_no_expiry(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "server.pem"
-    path.write_bytes(content)
-
-    assert math.isnan(expiry_of(storage.first_certificate(str(path))))
-    assert math.isnan(expiry_of(storage.first_certificate(str(tmp_path / "nowhere.pem"))))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.serving.events import Event
+from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.limits import LimitExceeded
-from rocketwire_namesrv.events import Event
 from rocketwire_namesrv.protocol.state import State
 from rocketwire_namesrv.server.notifier import Notifier
-from rocketwire_namesrv.tls.contexts import TlsContexts
 
 if TYPE_CHECKING:
     import pytest

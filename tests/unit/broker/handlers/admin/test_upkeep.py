@@ -29,11 +29,12 @@ def test_limits_for_cold_data_are_kept_and_shown(client: Client) -> None:
 
 
 def test_limits_are_bounded() -> None:
-    client = BrokerAtHand(max_topics=2).connect()
+    client = BrokerAtHand(max_cold_read_limits=2).connect()
 
-    client.call(2001, {}, b"a=1\nb=2\nc=3\na=4\n")
+    assert client.call(2001, {}, b"a=1\nb=2\na=4\n").code == 0
+    assert client.call(2001, {}, b"c=3\na=5\n").code == 1
 
-    assert limits(client) == {"a": 4, "b": 2}
+    assert limits(client) == {"a": 5, "b": 2}
 
 
 @pytest.mark.parametrize(

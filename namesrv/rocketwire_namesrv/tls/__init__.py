@@ -1,4 +1,0 @@
-"""TLS: certificates, cipher suites, and streams that encrypt.
-
-It may import ``runtime``, ``config`` and the library.
-"""

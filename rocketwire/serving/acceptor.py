@@ -1,0 +1,156 @@
+"""Accepts connections up to a limit, in total and per address, and waits when file descriptors run
+out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final, Protocol
+
+import trio
+
+from rocketwire.connection.guards import Guard, exceeds
+from rocketwire.os_errors import os_error_text
+from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire.serving.sockets import SocketStream, accept, address_text
+
+if TYPE_CHECKING:
+    import logging
+    import socket
+
+    from rocketwire.serving.events import Event
+
+PAUSE_SECONDS: Final = 0.1
+"""Pause when the process has no file descriptor left."""
+REPEAT_SECONDS: Final = 60.0
+"""Minimum time between two warnings about a limit, in total or for one address."""
+MOST_WARNED: Final = 1024
+"""Maximum number of addresses whose last warning is remembered."""
+
+
+class AcceptorSettings(Protocol):
+    """The settings of an acceptor."""
+
+    @property
+    def max_connections(self) -> int: ...
+
+    @property
+    def max_connections_per_address(self) -> int: ...
+
+    @property
+    def server_socket_snd_buf_size(self) -> int: ...
+
+    @property
+    def server_socket_rcv_buf_size(self) -> int: ...
+
+
+class Acceptor:
+    """Accepts connections.
+
+    Args:
+        settings: returns the settings that are valid now; the number of all connections is fixed.
+        welcome: serves an accepted connection, from its stream and its peer's ``host:port``;
+            ``leave`` frees its place.
+        record_events: records events with the address of the peer that caused them.
+        logger: gets a warning when no connection can be accepted.
+
+    Attributes:
+        admitted: number of accepted connections.
+    """
+
+    def __init__(
+        self,
+        settings: Callable[[], AcceptorSettings],
+        welcome: Callable[[SocketStream, str], None],
+        record_events: Callable[[Iterable[Event], str | None], None],
+        logger: logging.Logger,
+    ) -> None:
+        self.admitted = 0
+        self._settings = settings
+        self._logger = logger
+        self._welcome = welcome
+        self._record_events = record_events
+        self._next_warning: dict[str, float] = {}
+        self._places = trio.Semaphore(max(1, settings().max_connections))
+        self._hosts: dict[str, int] = {}
+
+    def leave(self, address: str) -> None:
+        """Free the place of a connection from ``address``."""
+        self._places.release()
+        host = _host(address)
+        count = self._hosts.pop(host, 0) - 1
+        if count > 0:
+            self._hosts[host] = count
+
+    async def accept_for_ever(self, listener: socket.socket) -> None:
+        """Accept connections until cancelled."""
+        exhausted = False
+        while True:
+            await self._free_place()
+            try:
+                accepted = await accept(listener)
+            except OSError as error:
+                self._places.release()
+                if not exhausted:
+                    text = os_error_text(error)
+                    self._logger.warning("no connection can be accepted: %s", text)
+                exhausted = True
+                await trio.sleep(PAUSE_SECONDS)
+            else:
+                exhausted = False
+                self.admit(accepted, address_text(accepted))
+
+    async def _free_place(self) -> None:
+        try:
+            self._places.acquire_nowait()
+        except trio.WouldBlock:
+            limit = self._settings().max_connections
+            what = f"{limit} connections, others have to wait"
+            self._exceeded(Guard.CONNECTIONS, limit, what, "")
+            await self._places.acquire()
+
+    def admit(self, accepted: socket.socket, address: str) -> None:
+        """Serve an accepted socket, unless its address has too many connections.
+
+        Args:
+            accepted: the server owns it from now on.
+            address: of the peer, ``host:port``, for the log.
+        """
+        config = self._settings()
+        try:
+            stream = SocketStream(
+                accepted,
+                send_buffer=config.server_socket_snd_buf_size,
+                receive_buffer=config.server_socket_rcv_buf_size,
+            )
+        except OSError:
+            accepted.close()  # the peer has already closed it
+            self._places.release()
+            return
+        host = _host(address)
+        count = self._hosts.get(host, 0) + 1
+        limit = config.max_connections_per_address
+        if exceeds(count, limit):
+            accepted.close()
+            self._places.release()
+            what = f"another connection of {host}"
+            self._exceeded(Guard.CONNECTIONS_PER_ADDRESS, limit, what, host)
+            return
+        self._hosts[host] = count
+        self.admitted += 1
+        self._welcome(stream, address)
+
+    def _exceeded(self, limit: Guard, allowed: int, what: str, host: str) -> None:
+        """Record an event; it is only logged once in a while."""
+        now = trio.current_time()
+        event_type: type[LimitExceeded] = ExceededAgain
+        if now >= self._next_warning.get(host, -math.inf):
+            event_type = LimitExceeded
+            if len(self._next_warning) >= MOST_WARNED:
+                self._next_warning.clear()
+            self._next_warning[host] = now + REPEAT_SECONDS
+        self._record_events((event_type(limit=limit, allowed=allowed, what=what),), None)
+
+
+def _host(address: str) -> str:
+    return address.rpartition(":")[0]

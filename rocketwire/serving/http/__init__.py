@@ -1,0 +1,1 @@
+"""A port for HTTP: its connections, their exchanges, and pieces of pages."""

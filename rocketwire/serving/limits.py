@@ -1,0 +1,70 @@
+"""The events when a limit of a server is exceeded.
+
+A limit is a setting; a larger amount is refused with one event that names the setting;
+``docs/limits.md`` has the table.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from rocketwire.connection.guards import Guard, Overdue
+from rocketwire.errors import DecodeError, FrameTooLargeError, HeaderTooLargeError
+from rocketwire.serving.events import Event, Level
+
+
+class LimitExceeded(Event):
+    """A request or connection was refused because of a limit.
+
+    Attributes:
+        limit: name of the setting.
+        what: the refused amount.
+    """
+
+    level = Level.WARNING
+    limit: str
+    allowed: int
+    what: str
+    template = "limit {limit}={allowed} exceeded: {what}"
+
+
+class FrameRefused(LimitExceeded):
+    """A frame is too large; another log line describes its bytes."""
+
+    level = Level.DEBUG
+
+    @classmethod
+    def of(cls, error: DecodeError) -> tuple[FrameRefused, ...]:
+        """Return the event if a frame was refused because of its size."""
+        if isinstance(error, FrameTooLargeError):
+            limit, what = Guard.FRAME_LENGTH, "frame"
+        elif isinstance(error, HeaderTooLargeError):
+            limit, what = Guard.HEADER_LENGTH, "header"
+        else:
+            return ()
+        text = f"a {what} of {error.declared} bytes"
+        return (cls(limit=limit, allowed=error.limit, what=text),)
+
+
+class ConnectionTooSlow(LimitExceeded):
+    """A connection is closed, because it exceeded a deadline.
+
+    Attributes:
+        client: address of the peer.
+    """
+
+    level = Level.INFO
+    client: str
+    template = "connection of {client} closed: {what}"
+
+    @classmethod
+    def of(cls, overdue: Overdue, client: str) -> Self:
+        """Return the event for an exceeded deadline."""
+        seconds = int(overdue.seconds)
+        return cls(limit=overdue.guard, allowed=seconds, what=overdue.text, client=client)
+
+
+class ExceededAgain(LimitExceeded):
+    """The limit was exceeded again shortly after a log line about it."""
+
+    level = Level.DEBUG

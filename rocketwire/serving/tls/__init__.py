@@ -1,0 +1,1 @@
+"""TLS: certificates, cipher suites, and streams that encrypt."""

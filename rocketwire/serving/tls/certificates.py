@@ -1,0 +1,160 @@
+"""Builds TLS contexts from files or from a self-signed certificate.
+
+Rules of this file: functions block; nothing is half done: a context is made of all its files or not
+at all.
+
+Java: ``TlsHelper``.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import ssl
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from typing import Final
+
+from rocketwire.errors import RocketWireError
+from rocketwire.os_errors import os_error_text
+from rocketwire.serving.tls.ciphers import choose, restrict
+from rocketwire.serving.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.settings import ClientAuth, TlsSettings
+
+_AUTH: Final = {
+    ClientAuth.NONE: ssl.CERT_NONE,
+    ClientAuth.OPTIONAL: ssl.CERT_OPTIONAL,
+    ClientAuth.REQUIRE: ssl.CERT_REQUIRED,
+}
+_VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+
+_CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]*)-----END")
+
+
+class TlsError(RocketWireError):
+    """There is no certificate, or it is invalid."""
+
+
+def make_server_context(settings: TlsSettings) -> ssl.SSLContext:
+    """Create the TLS context of accepted connections; blocks.
+
+    Raises:
+        TlsError: a file is missing or invalid, or key and certificate do not match.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    _limit(context, settings)
+    if settings.test_mode:
+        _load_self_signed(context)
+        return context
+    _load_pair(context, settings.cert_path, settings.key_path, settings.key_password)
+    context.verify_mode = _AUTH[settings.client_auth]
+    if settings.client_auth is not ClientAuth.NONE:
+        _load_trust(context, settings.trust_cert_path, ssl.Purpose.CLIENT_AUTH)
+    return context
+
+
+def make_client_context(settings: TlsSettings) -> ssl.SSLContext:
+    """Create the TLS context of connections to brokers; blocks.  Names are not verified, as in
+    Java.
+
+    Raises:
+        TlsError: a file is missing or invalid, or key and certificate do not match.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    _limit(context, settings)
+    if settings.test_mode or not settings.auth_server:
+        context.verify_mode = ssl.CERT_NONE
+    else:
+        _load_trust(context, settings.client_trust_cert_path, ssl.Purpose.SERVER_AUTH)
+    if settings.client_cert_path and not settings.test_mode:
+        _load_pair(
+            context,
+            settings.client_cert_path,
+            settings.client_key_path,
+            settings.client_key_password,
+        )
+    return context
+
+
+def first_certificate(path: str) -> bytes | None:
+    """Return the first certificate of a PEM file in DER form; None if there is none.
+
+    OpenSSL has read the file already, so an error is not reported a second time.
+    """
+    try:
+        with open(path, "rb") as file:
+            certificate = _CERTIFICATE.search(file.read())
+        return None if certificate is None else base64.b64decode(certificate[1])
+    except (OSError, ValueError):
+        return None
+
+
+def _limit(context: ssl.SSLContext, settings: TlsSettings) -> None:
+    names = [name.strip() for name in settings.protocols.split(",") if name.strip()]
+    versions = [_VERSIONS[name] for name in names if name in _VERSIONS] or list(_VERSIONS.values())
+    if names and not any(name in _VERSIONS for name in names):
+        raise TlsError(f"tls.protocols={settings.protocols!r} names neither TLSv1.2 nor TLSv1.3")
+    context.minimum_version = min(versions)
+    context.maximum_version = max(versions)
+    if settings.ciphers:
+        try:
+            restrict(context, choose(settings.ciphers))
+        except (ValueError, ssl.SSLError) as error:
+            raise TlsError(f"tls.ciphers={settings.ciphers!r}: {error}") from error
+
+
+def _load_pair(context: ssl.SSLContext, certificate: str, key: str, password: str) -> None:
+    try:
+        # a password, even an empty one, keeps OpenSSL from asking the terminal for one
+        context.load_cert_chain(certificate, key or None, password)
+    except (OSError, ValueError) as error:
+        raise TlsError(
+            f"certificate {certificate} with key {key}: {os_error_text(error)}"
+        ) from error
+
+
+def _load_trust(context: ssl.SSLContext, path: str, purpose: ssl.Purpose) -> None:
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # whatever is in the file is trusted
+    if not path:
+        context.load_default_certs(purpose)
+        return
+    try:
+        context.load_verify_locations(path)
+    except (OSError, ValueError) as error:
+        raise TlsError(f"trusted certificates {path}: {os_error_text(error)}") from error
+
+
+def _load_self_signed(context: ssl.SSLContext) -> None:
+    try:
+        pair = make_self_signed(datetime.now(UTC))
+    except ImportError as error:
+        raise TlsError(
+            "the test mode needs the library cryptography (pip install 'rocketwire[tls]'), or set"
+            " tls.test.mode.enable=false, tls.server.certPath and tls.server.keyPath"
+        ) from error
+    with ExitStack() as files:
+        certificate = files.enter_context(_as_file(pair.certificate))
+        key = files.enter_context(_as_file(pair.key))
+        _load_pair(context, certificate, key, "")
+
+
+@contextmanager
+def _as_file(content: bytes) -> Generator[str]:
+    """A path for those that read nothing else; in memory where the system can do that."""
+    if sys.platform == "linux":
+        with os.fdopen(os.memfd_create("rocketwire"), "wb") as file:
+            file.write(content)
+            file.flush()
+            yield f"/proc/self/fd/{file.fileno()}"
+    else:
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            yield file.name

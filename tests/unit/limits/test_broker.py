@@ -1,0 +1,501 @@
+"""Limits of the development broker: what a client may do, and what beyond it costs no other client.
+
+Clients talk to it over loopback.  The clock stands still until a test moves it, or until nothing has happened for seconds.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.messages import decode_body
+from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchResponseBody
+from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, SubscriptionData
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire_broker.config import Config
+from rocketwire_broker.server.programs import open_broker
+from tests.support.broker import BrokerAtHand
+from tests.support.broker import Client as AtHand
+from tests.support.broker_lite import Reader, put_group, put_parent, send
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+    from trio.testing import MockClock
+
+    from rocketwire_broker.server.server import BrokerServer
+
+GET_CONFIG = encode(RemotingCommand(code=26, opaque=1))
+LARGE = 4 << 20
+"""The largest body that clients send by default."""
+
+
+@pytest.fixture(autouse=True)
+def clock(mock_clock: MockClock) -> MockClock:
+    mock_clock.autojump_threshold = 1
+    return mock_clock
+
+
+@asynccontextmanager
+async def running(**settings: Any) -> AsyncGenerator[BrokerServer]:
+    async with open_broker(Config(listen_port=0, **settings)) as server:
+        yield server
+
+
+class Client:
+    """A connection to a broker."""
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        self.stream = stream
+        self._decoder = CommandDecoder()
+
+    async def send(self, *requests: bytes) -> None:
+        await self.stream.send_all(b"".join(requests))
+
+    async def answer(self) -> RemotingCommand:
+        with trio.fail_after(600):
+            while (command := self._decoder.next_command()) is None:
+                data = await self.stream.receive_some()
+                assert data, "closed"
+                self._decoder.feed(data)
+        return command
+
+    async def call(self, request: bytes = GET_CONFIG) -> RemotingCommand:
+        await self.send(request)
+        return await self.answer()
+
+    async def closed(self) -> None:
+        """Wait for its end; responses are not read."""
+        with trio.fail_after(600), suppress(trio.BrokenResourceError):
+            while await self.stream.receive_some():
+                pass
+
+
+@asynccontextmanager
+async def connected(server: BrokerServer, count: int = 1) -> AsyncGenerator[list[Client]]:
+    """Connections that the broker has accepted."""
+    accepted = len(server.broker.peers) + count
+    port = server.broker.config.listen_port
+    clients = [Client(await trio.open_tcp_stream("127.0.0.1", port)) for _ in range(count)]
+    await wait_for(lambda: len(server.broker.peers) == accepted)
+    try:
+        yield clients
+    finally:
+        for client in clients:
+            await trio.aclose_forcefully(client.stream)
+
+
+async def wait_for(is_true: Callable[[], bool]) -> None:
+    with trio.fail_after(600):
+        while not is_true():
+            await trio.lowlevel.checkpoint()
+
+
+async def advance(clock: MockClock, seconds: float) -> None:
+    """Let time pass, and what is due happen."""
+    await trio.testing.wait_all_tasks_blocked()
+    clock.jump(seconds)
+    await trio.testing.wait_all_tasks_blocked()
+
+
+def a_send(body: bytes = b"x", opaque: int = 1) -> bytes:
+    fields = dict(zip("bcdefghi", ("orders", "TBW102", "4", "0", "0", "0", "0", ""), strict=True))
+    return encode(RemotingCommand(code=310, opaque=opaque, ext_fields=fields, body=body))
+
+
+def a_pull(offset: int = 0, hold: int = 0, opaque: int = 1) -> bytes:
+    fields = {
+        "consumerGroup": "readers",
+        "topic": "orders",
+        "queueId": "0",
+        "queueOffset": str(offset),
+        "maxMsgNums": "32",
+        "sysFlag": "6",
+        "suspendTimeoutMillis": str(hold),
+    }
+    return encode(RemotingCommand(code=11, opaque=opaque, ext_fields=fields))
+
+
+# ---------------------------------------------------------------------------- time
+
+
+async def test_a_client_that_asks_every_two_minutes_less_a_second_stays(clock: MockClock) -> None:
+    async with running() as server, connected(server) as [client]:
+        for _ in range(3):
+            await advance(clock, 119)
+            assert (await client.call()).code == 0
+
+
+async def test_a_silent_connection_is_closed_and_others_are_served(clock: MockClock) -> None:
+    async with running() as server, connected(server, 2) as [silent, other]:
+        await advance(clock, 60)
+        await other.call()
+        await advance(clock, 61)
+
+        await silent.closed()
+        assert (await other.call()).code == 0
+
+
+async def test_a_request_that_is_held_keeps_its_connection(clock: MockClock) -> None:
+    async with running() as server, connected(server) as [client]:
+        await client.call(a_send())
+        for _ in range(6):
+            await client.send(a_pull(offset=1, hold=25_000))
+            await wait_for(lambda: len(server.broker.waits) == 1)
+            await advance(clock, 25)
+            assert (await client.answer()).code == 19
+
+
+async def test_a_frame_may_take_a_minute(clock: MockClock) -> None:
+    request = a_send(bytes(1000))
+    async with running() as server, connected(server) as [client]:
+        await client.send(request[:500])
+        await wait_for(lambda: server.broker.buffered.total == 500)
+        await advance(clock, 59)
+
+        assert (await client.call(request[500:])).code == 0
+
+
+@pytest.mark.parametrize("size", [1, 500], ids=["a byte", "half a frame"])
+async def test_an_incomplete_frame_ends_its_connection(clock: MockClock, size: int) -> None:
+    async with running() as server, connected(server, 2) as [slow, other]:
+        await slow.send(a_send(bytes(1000))[:size])
+        await wait_for(lambda: server.broker.buffered.total == size)
+        await advance(clock, 60)
+
+        await slow.closed()
+        assert (await other.call()).code == 0
+
+
+async def test_by_default_a_connection_may_begin_late(clock: MockClock) -> None:
+    async with running() as server, connected(server) as [client]:
+        await advance(clock, 119)
+
+        assert (await client.call()).code == 0
+
+
+async def test_a_connection_has_to_begin_in_time_if_asked_for(clock: MockClock) -> None:
+    async with (
+        running(first_frame_deadline_seconds=5) as server,
+        connected(server, 2) as [late, other],
+    ):
+        await advance(clock, 1)
+        await other.call()
+        await advance(clock, 4)
+
+        await late.closed()
+        assert (await other.call()).code == 0
+
+
+async def test_responses_may_be_read_within_a_minute(clock: MockClock) -> None:
+    async with running() as server, connected(server) as [client]:
+        await client.call(a_send(bytes(LARGE - 1000)))
+        await client.send(*(a_pull() for _ in range(4)))
+        await wait_for(lambda: server.broker.unsent.total > 0)
+        await advance(clock, 59)
+
+        for _ in range(4):
+            assert len((await client.answer()).body or b"") > LARGE - 1000
+
+
+async def test_responses_that_are_not_read_end_their_connection(clock: MockClock) -> None:
+    async with running() as server, connected(server, 2) as [slow, other]:
+        await other.call(a_send(bytes(LARGE - 1000)))
+        await slow.send(*(a_pull() for _ in range(4)))
+        await wait_for(lambda: server.broker.unsent.total > 0)
+        await advance(clock, 59)
+        await other.call()
+        await advance(clock, 2)
+
+        await slow.closed()
+        assert (await other.call()).code == 0
+
+
+# ---------------------------------------------------------------------------- connections
+
+
+async def test_two_hundred_clients_of_one_address_are_served() -> None:
+    async with running() as server, connected(server, 200) as clients:
+        for client in clients:
+            assert (await client.call()).code == 0
+
+
+async def test_a_connection_too_many_waits_and_is_warned_of_once_a_minute(
+    clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(max_connections=1) as server:
+        port = server.broker.config.listen_port
+        async with connected(server) as [first]:
+            await first.call()
+            waiting = Client(await trio.open_tcp_stream("127.0.0.1", port))
+            await waiting.send(GET_CONFIG)
+            await wait_for(lambda: "rocketwire.maxConnections=1 exceeded" in caplog.text)
+        assert (await waiting.answer()).code == 0
+        await waiting.stream.aclose()
+
+        third = Client(await trio.open_tcp_stream("127.0.0.1", port))
+        assert (await third.call()).code == 0
+        await third.stream.aclose()
+    assert caplog.text.count("rocketwire.maxConnections=1 exceeded") == 1
+
+
+async def test_connections_of_one_address_have_a_limit_if_asked_for() -> None:
+    async with running(max_connections_per_address=2) as server, connected(server, 2) as clients:
+        port = server.broker.config.listen_port
+        third = Client(await trio.open_tcp_stream("127.0.0.1", port))
+
+        await third.closed()
+        await third.stream.aclose()
+        for client in clients:
+            assert (await client.call()).code == 0
+
+
+# ---------------------------------------------------------------------------- memory
+
+
+async def test_a_thousand_pipelined_requests_are_answered_in_order() -> None:
+    async with running() as server, connected(server) as [client]:
+        await client.call(a_send(bytes(10_000)))
+        await client.send(*(a_pull(opaque=number) for number in range(1000)))
+
+        assert [(await client.answer()).opaque for _ in range(1000)] == list(range(1000))
+
+
+async def test_pipelined_pulls_of_a_large_message_take_bounded_memory() -> None:
+    async with running(max_unsent_bytes=100_000) as server, connected(server) as [client]:
+        await client.call(a_send(bytes(400_000)))
+        await client.send(*(a_pull(opaque=number) for number in range(200)))
+        sizes: list[int] = []
+
+        for number in range(200):
+            assert (await client.answer()).opaque == number
+            sizes.append(sum(peer.unsent for peer in server.broker.peers.values()))
+
+        assert max(sizes) < 100_000 + 401_000
+
+
+async def test_held_pulls_that_a_large_message_wakes_take_bounded_memory(clock: MockClock) -> None:
+    async with (
+        running(max_unsent_bytes=100_000) as server,
+        connected(server, 2) as [reader, producer],
+    ):
+        await producer.call(a_send())
+        await reader.send(*(a_pull(offset=1, hold=20_000, opaque=number) for number in range(20)))
+        await wait_for(lambda: len(server.broker.waits) == 20)
+        await producer.call(a_send(bytes(400_000)))
+        sizes, numbers = list[int](), list[int]()
+        while len(numbers) < 20:
+            sizes.append(sum(peer.unsent for peer in server.broker.peers.values()))
+            numbers.append((await reader.answer()).opaque)
+            await advance(clock, 0.1)
+
+    assert max(sizes) < 100_000 + 401_000
+    assert sorted(numbers) == list(range(20))
+
+
+async def test_readers_that_do_not_read_hold_bounded_bytes_in_all(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    settings = {"max_all_unsent_bytes": 2 * LARGE, "server_socket_snd_buf_size": 65_536}
+    async with running(**settings) as server, connected(server, 25) as [*slow, other]:
+        await other.call(a_send(bytes(LARGE - 1000)))
+        for client in slow:
+            await client.send(*(a_pull() for _ in range(8)))
+        await wait_for(lambda: len(server.broker.peers) < 20)
+
+        assert server.broker.unsent.total <= 2 * LARGE
+        assert (await other.call()).code == 0
+    assert f"limit rocketwire.maxAllUnsentBytes={2 * LARGE} exceeded" in caplog.text
+
+
+async def test_what_a_hundred_clients_send_at_once_closes_none() -> None:
+    request = a_send(bytes(100_000))
+    async with running() as server, connected(server, 100) as clients:
+        for client in clients:
+            await client.send(request[:90_000])
+        for client in clients:
+            assert (await client.call(request[90_000:])).code == 0
+
+
+async def test_a_hoarder_is_closed_and_its_victims_are_served(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    half = a_send(bytes(100_000))
+    async with (
+        running(max_buffered_bytes=200_000) as server,
+        connected(server, 4) as [hoarder, *victims],
+    ):
+        await hoarder.send(a_send(bytes(1_000_000))[:199_000])
+        await wait_for(lambda: server.broker.buffered.total == 199_000)
+        for victim in victims:
+            await victim.send(half[:20_000])
+        await hoarder.closed()
+
+        for victim in victims:
+            assert (await victim.call(half[20_000:])).code == 0
+    assert "limit rocketwire.maxBufferedBytes=200000 exceeded" in caplog.text
+
+
+async def test_a_running_broker_closes_nothing_that_is_whole(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.INFO):
+        async with running() as server, connected(server) as [client]:
+            assert (await client.call(a_send(bytes(LARGE - 1000)))).code == 0
+
+            assert server.broker.buffered.total == 0
+    assert "closed" not in caplog.text
+
+
+# ---------------------------------------------------------------------------- tables
+
+
+def heartbeat(client_id: str, topics: int, tags: str = "*") -> HeartbeatData:
+    subscriptions = tuple(
+        SubscriptionData(topic=f"topic-{number}", sub_string=tags) for number in range(topics)
+    )
+    consumer = ConsumerData(group_name="readers", subscription_data_set=subscriptions)
+    return HeartbeatData(client_id=client_id, consumer_data_set=(consumer,))
+
+
+def locked(client: AtHand, group: str, count: int) -> int:
+    """The number of queues that a client gets."""
+    queues = tuple(
+        MessageQueue(topic="orders", broker_name="broker-a", queue_id=number)
+        for number in range(count)
+    )
+    body = LockBatchRequestBody(consumer_group=group, client_id="a", mq_set=queues)
+    granted = decode_body(LockBatchResponseBody, client.call(41, {}, body).body or b"")
+    return len((granted and granted.lock_ok_mq_set) or ())
+
+
+def test_thousands_of_topics_and_groups_are_created() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    for number in range(2_000):
+        assert client.send(f"topic-{number}").code == 0
+        assert client.pulled(0, f"topic-{number}", consumerGroup=f"group-{number}").code == 0
+
+    assert (len(home.broker.topics) > 2_000, len(home.broker.groups) > 2_000) == (True, True)
+
+
+def test_a_topic_and_a_group_too_many_are_refused_and_others_work() -> None:
+    empty = BrokerAtHand().broker
+    home = BrokerAtHand(max_topics=len(empty.topics) + 1, max_groups=len(empty.groups) + 1)
+    client, other = home.connect(), home.connect()
+    client.send("orders")
+    client.pulled(0, "orders", consumerGroup="readers")
+
+    assert client.send("payments").code == 17
+    assert client.pulled(0, "orders", consumerGroup="auditors").code == 26
+    assert other.send("orders").code == 0
+    assert other.pulled(0, "orders", consumerGroup="readers").code == 0
+
+
+def test_the_members_of_large_groups_are_kept() -> None:
+    home = BrokerAtHand()
+    for number in range(100):
+        assert home.connect().call(34, {}, heartbeat(f"client-{number}", topics=100)).code == 0
+
+    group = home.broker.members.online("readers")
+    assert group is not None
+    assert len(group.members) == 100
+
+
+def test_subscriptions_too_much_are_refused_and_other_members_stay() -> None:
+    home = BrokerAtHand(max_subscription_bytes=100_000)
+    member, hoarder = home.connect(), home.connect()
+    member.call(34, {}, heartbeat("member", topics=20))
+    answer = hoarder.call(34, {}, heartbeat("hoarder", topics=20, tags="t" * 10_000))
+
+    assert answer.code == 1
+    assert "rocketwire.maxSubscriptionBytes is 100000" in (answer.remark or "")
+    assert member.call(34, {}, heartbeat("member", topics=20)).code == 0
+    group = home.broker.members.online("readers")
+    assert group is not None
+    assert group.client_ids() == ["member"]
+
+
+def test_a_consumer_waits_for_four_thousand_queues_at_once() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    client.send()
+    for _ in range(4_096):
+        client.pull(1, hold=15_000)
+
+    assert len(home.broker.waits) == 4_096
+
+
+def test_waiting_requests_with_long_expressions_are_counted_and_end() -> None:
+    home = BrokerAtHand()
+    client, other = home.connect(), home.connect()
+    client.send()
+    home.broker.configure(replace(home.broker.config, max_buffered_bytes=1_000_000), home.now)
+    for number in range(2):
+        text = f"a = {number}{' ' * 5_000}"
+        client.pull(1, hold=15_000, expressionType="SQL92", subscription=text)
+
+    assert list(home.broker.closing) == [client.peer.number]
+    client.close()
+    assert home.broker.buffered.total == 0
+    assert other.send().code == 0
+
+
+def test_a_consumer_locks_ten_thousand_queues() -> None:
+    assert locked(BrokerAtHand().connect(), "readers", 10_000) == 10_000
+
+
+def test_a_lock_too_many_is_not_given_and_others_stay() -> None:
+    home = BrokerAtHand(max_locks=3)
+    client, other = home.connect(), home.connect()
+
+    assert locked(client, "readers", 2) == 2
+    assert locked(other, "auditors", 2) == 1
+    assert locked(client, "readers", 2) == 2
+
+
+def test_hundreds_of_clients_are_asked_at_once() -> None:
+    home = BrokerAtHand()
+    answers: list[RemotingCommand | None] = []
+    clients = [home.connect() for _ in range(500)]
+    for client in clients:
+        home.broker.ask(client.peer, 307, None, b"", lambda a, _: answers.append(a), home.now)
+    home.settle()
+    for client in clients:
+        client.respond(client.requests()[0])
+
+    assert [answer is not None for answer in answers] == [True] * 500
+
+
+def test_limits_for_cold_data_of_thousands_of_groups_are_kept() -> None:
+    home = BrokerAtHand()
+    lines = "".join(f"group-{number}=1\n" for number in range(5_000))
+
+    assert home.connect().call(2001, {}, lines.encode()).code == 0
+    assert len(home.broker.cold_read_limits) == 5_000
+
+
+def test_thousands_of_lite_topics_and_subscriptions_are_kept() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    put_parent(home)
+    put_group(home)
+    names = [f"lite-{number}" for number in range(2_000)]
+    for name in names:
+        send(client, name, "x")
+
+    assert Reader(home, client).subscribe(*names).code == 0
+    assert len(home.broker.store.light_queues) == 2_000
+
+
+def test_names_of_a_thousand_topics_are_remembered() -> None:
+    client = BrokerAtHand().connect()
+    for _ in range(2):
+        assert {client.send(f"topic-{number}").code for number in range(1_000)} == {0}

@@ -1,0 +1,97 @@
+"""What the name server asks of its process."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from rocketwire.serving.process_tuning import (
+    MMAP_THRESHOLD,
+    TRIM_THRESHOLD,
+    allow_many_connections,
+    calm_collector,
+    give_memory_back,
+)
+
+
+def test_the_limit_of_file_descriptors_is_raised_where_that_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import resource
+
+    asked: list[tuple[int, int]] = []
+
+    def limits(_: int) -> tuple[int, int]:
+        return (1024, 4096)
+
+    def refuse(_: int, limits: tuple[int, int]) -> None:
+        asked.append(limits)
+        raise ValueError("not allowed")
+
+    monkeypatch.setattr(resource, "getrlimit", limits)
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    allow_many_connections()
+
+    assert asked == [(4096, 4096)]
+
+
+def test_the_allocator_is_told_its_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+
+    class Library:
+        @staticmethod
+        def mallopt(parameter: int, value: int) -> None:
+            told.append((parameter, value))
+
+    monkeypatch.setattr(ctypes, "CDLL", {None: Library}.__getitem__)
+    give_memory_back()
+
+    assert sorted(told) == [(-3, MMAP_THRESHOLD), (-1, TRIM_THRESHOLD)]
+
+
+def test_another_c_library_is_lived_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", {None: object()}.__getitem__)
+
+    give_memory_back()
+
+
+DEFAULT_THRESHOLD = 700
+"""Python's own."""
+GROW_AND_SHRINK = """
+import sys
+from rocketwire.serving.process_tuning import give_memory_back
+if sys.argv[1] == "told":
+    give_memory_back()
+for size in range(1, 17):
+    b"x" * (size << 20)  # each is freed at once, and what is freed sets glibc's threshold
+blocks = [b"x" * (2 << 20) for _ in range(12)]
+blocks[:-1] = []
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+print(int(status["VmRSS"].split()[0]))
+"""
+
+
+@pytest.mark.process
+def test_the_memory_of_large_blocks_goes_back() -> None:
+    def resident(how: str) -> int:
+        command = [sys.executable, "-c", GROW_AND_SHRINK, how]
+        return int(subprocess.run(command, capture_output=True, check=True).stdout)
+
+    assert resident("told") < resident("untold") - 8 * 1024
+
+
+def test_the_collector_does_not_look_at_what_stays() -> None:
+    thresholds = gc.get_threshold()
+    gc.unfreeze()
+    try:
+        calm_collector()
+
+        assert gc.get_freeze_count() > 1000
+        assert gc.get_threshold()[0] > DEFAULT_THRESHOLD
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*thresholds)

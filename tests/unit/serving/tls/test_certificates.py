@@ -1,0 +1,149 @@
+"""Certificates are loaded as a pair or not at all, and those that we make are like Java's."""
+
+from __future__ import annotations
+
+import math
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from rocketwire.serving.tls.certificate_dates import expiry_of
+from rocketwire.serving.tls.certificates import (
+    TlsError,
+    first_certificate,
+    make_client_context,
+    make_server_context,
+)
+from rocketwire.serving.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.settings import TlsSettings
+from tests.support.builders.certificates import authority, shown, with_pair
+
+OURS = authority("ours")
+WRONG = "wrong"
+RIGHT = "right"
+
+
+async def test_the_certificate_is_the_one_of_the_file(tmp_path: Path) -> None:
+    pair = OURS.issue("server")
+
+    assert await shown(make_server_context(with_pair(tmp_path, pair))) == pair.certificate
+
+
+def test_a_key_that_does_not_belong_to_the_certificate_is_refused(tmp_path: Path) -> None:
+    settings = with_pair(tmp_path, OURS.issue("server"))
+    Path(settings.key_path).write_bytes(OURS.issue("other").key_pem())
+
+    with pytest.raises(TlsError, match=r"(?i)mismatch"):
+        make_server_context(settings)
+
+
+@pytest.mark.parametrize("gone", ["server.pem", "server.key"])
+def test_a_missing_file_is_named(tmp_path: Path, gone: str) -> None:
+    settings = with_pair(tmp_path, OURS.issue("server"))
+    (tmp_path / gone).unlink()
+
+    with pytest.raises(TlsError, match=gone):
+        make_server_context(settings)
+
+
+def test_an_encrypted_key_needs_its_password_and_never_asks_for_it(tmp_path: Path) -> None:
+    cert, key = OURS.issue("server").write(tmp_path, "server", RIGHT)
+
+    for password in (RIGHT, "", WRONG):
+        settings = TlsSettings(test_mode=False, cert_path=cert, key_path=key, key_password=password)
+        if password == RIGHT:
+            make_server_context(settings)
+        else:
+            with pytest.raises(TlsError):
+                make_server_context(settings)
+
+
+def test_trust_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    settings = with_pair(
+        tmp_path,
+        OURS.issue("server"),
+        need_client_auth="require",
+        trust_cert_path=str(tmp_path / "none.pem"),
+    )
+
+    make_server_context(settings)  # not verified, not read
+    with pytest.raises(TlsError, match=r"none\.pem"):
+        make_server_context(settings.over({"tls.server.authClient": "true"}))
+
+
+def test_without_a_file_the_systems_authorities_are_trusted(tmp_path: Path) -> None:
+    settings = with_pair(tmp_path, OURS.issue("server"), need_client_auth="require")
+
+    context = make_server_context(settings.over({"tls.server.authClient": "true"}))
+
+    assert context.verify_mode == ssl.CERT_REQUIRED
+
+
+@pytest.mark.parametrize(
+    ("protocols", "expected"),
+    [
+        ("", ("TLSv1_2", "TLSv1_3")),
+        ("TLSv1.3", ("TLSv1_3", "TLSv1_3")),
+        ("TLSv1.1, TLSv1.2", ("TLSv1_2", "TLSv1_2")),
+    ],
+)
+def test_versions_can_be_limited(tmp_path: Path, protocols: str, expected: tuple[str, str]) -> None:
+    context = make_server_context(with_pair(tmp_path, OURS.issue("server"), protocols=protocols))
+
+    assert (context.minimum_version.name, context.maximum_version.name) == expected
+
+
+def test_versions_that_nobody_should_speak_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(TlsError, match="names neither"):
+        make_server_context(with_pair(tmp_path, OURS.issue("server"), protocols="TLSv1.1"))
+
+
+def test_connections_to_brokers_verify_only_where_they_are_told_to(tmp_path: Path) -> None:
+    trust, _ = OURS.write(tmp_path, "authority")
+    cert, key = OURS.issue("client").write(tmp_path, "client")
+    verifying = TlsSettings(
+        test_mode=False,
+        auth_server=True,
+        client_trust_cert_path=trust,
+        client_cert_path=cert,
+        client_key_path=key,
+    )
+
+    assert make_client_context(TlsSettings()).verify_mode == ssl.CERT_NONE
+    assert make_client_context(TlsSettings(test_mode=False)).verify_mode == ssl.CERT_NONE
+    assert make_client_context(verifying).verify_mode == ssl.CERT_REQUIRED
+
+
+def test_a_certificate_of_our_own_making_is_like_javas() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    certificate = x509.load_pem_x509_certificate(make_self_signed(now).certificate)
+
+    key = certificate.public_key()
+    assert isinstance(key, rsa.RSAPublicKey)
+    assert key.key_size == 2048
+    assert certificate.subject.rfc4514_string() == "CN=localhost"
+    assert certificate.issuer == certificate.subject
+    assert certificate.not_valid_before_utc == now - timedelta(days=365)
+    assert certificate.not_valid_after_utc.date().isoformat() == "9999-12-31"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no certificate",
+        b"-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n",
+        b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
+    ],
+)
+def test_a_file_without_a_certificate_has_no_expiry(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "server.pem"
+    path.write_bytes(content)
+
+    assert math.isnan(expiry_of(first_certificate(str(path))))
+    assert math.isnan(expiry_of(first_certificate(str(tmp_path / "nowhere.pem"))))
