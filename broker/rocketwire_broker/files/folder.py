@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from rocketwire.durable_file import make_folder
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.store.checkpoint import FILE_SIZE as CHECKPOINT_SIZE
@@ -62,7 +63,6 @@ class StoreFolder:
     Args:
         config: the settings, with the port on which the broker listens; ``store_path`` is the
             folder, which is created if it is missing.
-        disk: the files; a plain one by default.
 
     Attributes:
         is_synced: whether answers wait until messages are on the disk (``SYNC_FLUSH``).
@@ -76,10 +76,10 @@ class StoreFolder:
 
     persist_seconds: Final = PERSIST_SECONDS
 
-    def __init__(self, config: Config, disk: Disk | None = None) -> None:
+    def __init__(self, config: Config) -> None:
         root = Path(config.store_path)
-        root.mkdir(parents=True, exist_ok=True)
-        self.disk = Disk(root) if disk is None else disk
+        make_folder(root)
+        self.disk = Disk(root)
         self._config = config
         self.is_synced = config.flush_disk_type == "SYNC_FLUSH"
         self.disk.is_synced = self.is_synced
@@ -99,7 +99,7 @@ class StoreFolder:
     def _open_log(self) -> LogFiles:
         """Return the log; existing files tell the size of all."""
         folder = self.disk.root / FOLDER
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
         size, starts = self._config.log_file_size, list[int]()
         sizes = set[int]()
         for path in sorted(folder.iterdir()):
@@ -213,7 +213,8 @@ class StoreFolder:
         for table in files:
             version = table.version(broker)
             if self._saved.get(table.name) != version:
-                self.disk.replace(table.name, table.encode(broker), is_synced=self.is_synced)
+                self._saved.pop(table.name, None)  # after an error, its content is not known
+                self.disk.replace(table.name, table.encode(broker))
                 self._saved[table.name] = version
 
     def close(self, now: int) -> None:
@@ -258,7 +259,8 @@ def _check_kind(root: Path) -> None:
 
 def _locked(root: Path) -> int:
     """Lock a folder as Java does; return the descriptor that holds the lock."""
-    descriptor = os.open(root / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(root / LOCK, flags, 0o644)
     try:
         # one lock for other processes, Java's included, and one for brokers of this process
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
