@@ -14,12 +14,13 @@ import shutil
 import threading
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 from unittest import mock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
 PAGE: Final = 4096
 WRITES: Final = ("write", "pwrite")
@@ -115,13 +116,13 @@ class VirtualDisk:
                 self._gone[lost.stat().st_ino] = lost.read_bytes()
         result = REAL[name](*args, **keywords)
         for folder in {each.parent for each in paths}:
-            self._names.setdefault(folder, [{}]).append(listing(folder))
+            self._names.setdefault(folder.stat().st_ino, [{}]).append(listing(folder))
         return result
 
     def _sync(self, path: Path) -> None:
         if path.is_dir():
             if not self.failing_syncs:
-                self._names[path] = [listing(path)]
+                self._names[path.stat().st_ino] = [listing(path)]
         else:
             inode, content = path.stat().st_ino, path.read_bytes()
             old = self._bytes.get(inode, b"")
@@ -160,7 +161,7 @@ class VirtualDisk:
         for folder in folders_below(self.root):
             if folder.exists():
                 now = listing(folder)
-                kept = choose([*self._names.get(folder, [{}]), now])
+                kept = choose([*self._names.get(folder.stat().st_ino, [{}]), now])
                 for name in now.keys() - kept.keys():
                     path = folder / name
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -181,7 +182,8 @@ class VirtualDisk:
     def _settle(self) -> None:
         """Take everything as on the disk."""
         self._bytes = bytes_below(self.root)
-        self._names = {folder: [listing(folder)] for folder in folders_below(self.root)}
+        folders = folders_below(self.root)
+        self._names = {folder.stat().st_ino: [listing(folder)] for folder in folders}
         self._gone: dict[int, bytes] = {}
         self._lost: dict[int, tuple[bytes, bytes]] = {}
 
@@ -218,3 +220,31 @@ def folders_below(root: Path) -> list[Path]:
 def bytes_below(root: Path) -> dict[int, bytes]:
     files = (path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
     return {path.stat().st_ino: path.read_bytes() for path in files}
+
+
+def crashed_runs(
+    folder: Path,
+    work: Callable[[Path, list[Any]], object],
+    seeds: Sequence[int | None] = (None, 1, 2),
+) -> Iterator[tuple[Path, list[Any]]]:
+    """Let some work run up to each of its calls in turn, at which the machine fails.
+
+    Args:
+        folder: where each run gets a folder.
+        work: a function of its folder, and of a list in which it notes what it has finished.
+        seeds: of the crashes at each call.
+
+    Yields:
+        The folder after the crash, and what the work had noted.
+    """
+    for calls in count():
+        for seed in seeds:
+            done: list[Any] = []
+            with VirtualDisk(folder / f"{calls}-{seed}", calls) as disk:
+                with suppress(KilledError):
+                    work(disk.root, done)
+                is_whole = not disk.is_dead
+                disk.crash(seed)
+            yield disk.root, done
+        if is_whole:
+            return

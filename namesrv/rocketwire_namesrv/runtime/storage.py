@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from rocketwire.durable_file import replace_file, write_all
+from rocketwire.durable_file import make_folder, replace_file, write_all
 from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.messages import decode_body, from_json
 from rocketwire.messages.kvconfig import KVConfigSerializeWrapper
@@ -143,7 +143,7 @@ def save(path: str, content: bytes) -> None:
     Raises:
         OSError: the file is not saved; its old content is still there, in it or in ``.bak``.
     """
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    make_folder(os.path.dirname(path) or ".", 0o777)
     try:
         with open(path, "rb") as file:
             previous = file.read()

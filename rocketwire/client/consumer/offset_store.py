@@ -305,7 +305,7 @@ class LocalFileOffsetStore(OffsetStore):
         if offsets and offsets != self._read:
             merged = {**(self._read or {}), **offsets}
             try:
-                await trio.to_thread.run_sync(self._write, merged)
+                await trio.to_thread.run_sync(self.write, merged)
             except OSError as error:
                 self._outages.report(
                     _STORE_OUTAGE,
@@ -329,7 +329,12 @@ class LocalFileOffsetStore(OffsetStore):
             raise failures[0]
         return {}
 
-    def _write(self, offsets: Mapping[MessageQueue, int]) -> None:
+    def write(self, offsets: Mapping[MessageQueue, int]) -> None:
+        """Replace the file; there is no moment without it.
+
+        Raises:
+            OSError: the directory is not writable, or the disk fails.
+        """
         make_folder(self.path.parent)
         content = encode_body(OffsetSerializeWrapper(offset_table=offsets))
         suffix = f".{os.getpid()}.tmp"  # unique for each process
