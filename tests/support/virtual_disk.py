@@ -75,6 +75,14 @@ class VirtualDisk:
     def __exit__(self, *_: object) -> None:
         self._patches.close()
 
+    def end(self, name: str) -> None:
+        """End the process at a call; others may end it otherwise.
+
+        Raises:
+            KilledError: always.
+        """
+        raise KilledError(name)
+
     # ------------------------------------------------------------------ system calls
 
     def _call(self, name: str, *args: Any, **keywords: Any) -> Any:
@@ -94,11 +102,11 @@ class VirtualDisk:
             return result
 
     def _change(self, name: str, path: Path, args: tuple[Any, ...], keywords: Any) -> Any:
-        was_dead, self.is_dead = self.is_dead, self.is_dead or len(self.calls) == self._last
-        if self.is_dead:
-            if name in WRITES and not was_dead:
+        if self.is_dead or len(self.calls) == self._last:
+            if name in WRITES and not self.is_dead:
                 write_half(name, *args)
-            raise KilledError(name)
+            self.is_dead = True
+            self.end(name)
         self.calls.append(name)
         if self.is_full and name in NEED_ROOM:
             if name in WRITES:
@@ -108,8 +116,11 @@ class VirtualDisk:
             return write_half(name, *args)
         if name in SYNCS:
             return self._sync(path)
-        if name not in NAMES:
-            return REAL[name](*args, **keywords)
+        if name in NAMES:
+            return self._change_names(name, path, args, keywords)
+        return REAL[name](*args, **keywords)
+
+    def _change_names(self, name: str, path: Path, args: tuple[Any, ...], keywords: Any) -> Any:
         paths = [path, *(Path(other) for other in args[1:] if isinstance(other, str | Path))]
         for lost in paths:
             if lost.is_file() and not lost.is_symlink():  # the name may come back in a crash
@@ -131,7 +142,9 @@ class VirtualDisk:
             elif inode in self._lost:  # as Linux does: the pages count as clean now
                 content = b"".join(
                     before if page == lost else page
-                    for page, before, lost in zip(*map(pages, (content, *self._lost[inode])))
+                    for page, before, lost in zip(
+                        *map(pages, (content, *self._lost[inode])), strict=False
+                    )
                 )
             self._bytes[inode] = old if self.failing_syncs else content
         if self.failing_syncs:
@@ -176,7 +189,7 @@ class VirtualDisk:
         """Return the bytes of a file, of which each page was written, or was not."""
         old = self._bytes.get(inode, b"")
         size = choose([len(old), len(new)])
-        both = zip(pages(old[:size].ljust(size, b"\0")), pages(new[:size].ljust(size, b"\0")))
+        both = zip(*(pages(data[:size].ljust(size, b"\0")) for data in (old, new)), strict=True)
         return b"".join(choose(list(pair)) for pair in both)
 
     def _settle(self) -> None:

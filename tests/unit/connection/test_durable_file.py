@@ -51,7 +51,7 @@ def test_a_replacement_that_fails_leaves_the_file_as_it_was(tmp_path: Path, faul
     (tmp_path / "file").write_bytes(b"old")
     with VirtualDisk(tmp_path) as disk:
         setattr(disk, fault, 1)
-        with pytest.raises(OSError, match="No space left|Input/output"):
+        with pytest.raises(OSError, match=r"No space left|Input/output"):
             replace_file(tmp_path / "file", TEXTS[0], keeps_backup=True)
 
     assert (tmp_path / "file").read_bytes() == b"old"

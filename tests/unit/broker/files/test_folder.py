@@ -10,7 +10,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire_broker.files.folder import FolderError
 from tests.support.broker import bodies
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.virtual_disk import KilledError, VirtualDisk
+from tests.support.virtual_disk import KilledError, VirtualDisk, crashed_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -168,6 +168,110 @@ def test_a_message_whose_write_is_cut_short_is_whole(disk: VirtualDisk) -> None:
     home.connect().send("new", b"whole" * 1_000)
 
     assert bodies(home.killed().connect().pulled(0, "new")) == [b"whole" * 1_000]
+
+
+# ---------------------------------------------------------------------------- names and tables
+
+NAMES_ON_DISK = (
+    *("CURRENT", "LOCK", "MANIFEST-000001", "abort", "checkpoint", "lock", "commitlog", "config"),
+    *("consumequeue", "batchconsumequeue", "consumequeue_rocksdb", "dledger-x", "index", "cut"),
+    *("%LMQ%foo", "%LMQ%", "%RETRY%x", "%DLQ%x", "timerwheel", "timerlog", "topics-json-bak"),
+    *("-", "|", "%", "0", "00000000000000000000", "x" * 127),
+)
+"""Legal names of topics that mean something on a disk, to Java, or to RocksDB."""
+
+
+@ENDS
+def test_topics_named_like_files_of_stores_are_served(
+    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    for name in NAMES_ON_DISK:
+        assert client.send(name, name.encode()).code == 0
+    home.folder.persist(home.now)
+
+    client = next_of(home).connect()
+
+    assert [bodies(client.pulled(0, name)) for name in NAMES_ON_DISK] == [
+        [name.encode()] for name in NAMES_ON_DISK
+    ]
+
+
+def test_messages_of_a_topic_whose_configuration_is_lost_are_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    home.connect().send("first", b"1")
+    topics = (tmp_path / "config/topics.json").read_bytes()
+    home.connect().send("lost", b"2", queue=3)
+    home.folder.release()
+    (tmp_path / "config/topics.json").write_bytes(topics)
+
+    home = BrokerWithFolder(tmp_path)
+
+    assert bodies(home.connect().pulled(0, "lost", queue=3)) == [b"2"]
+    assert "topic lost has messages, but no configuration" in caplog.text
+
+
+@ENDS
+def test_no_queue_of_a_deleted_topic_comes_back(
+    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    client.send(body=b"old", queue=1)
+    client.call(215, {"topic": "orders"})
+    client.send(body=b"new", queue=0)
+
+    client = next_of(next_of(home)).connect()
+
+    assert bodies(client.pulled(0)) == [b"new"]
+    assert client.pulled(0, queue=1).code == ResponseCode.PULL_NOT_FOUND
+
+
+def test_a_table_that_is_written_in_parts_is_whole(disk: VirtualDisk) -> None:
+    disk.is_short = True
+    home = BrokerWithFolder(disk.root)
+    for number in range(200):
+        home.connect().send(f"topic-{number}", b"1")
+
+    home = home.killed()
+
+    assert all(f"topic-{number}" in home.broker.topics for number in range(200))
+
+
+def test_acknowledged_topics_survive_a_crash_at_each_step(tmp_path: Path) -> None:
+    def send_all(root: Path, done: list[str]) -> None:
+        home = BrokerWithFolder(root, flush_disk_type="SYNC_FLUSH", log_file_size=4_096)
+        log = home.folder.log
+        for number in range(3):
+            if home.connect().send(f"topic-{number}", b"1").code == 0:
+                log.sync(log.descriptors())
+                done.append(f"topic-{number}")
+
+    for root, done in crashed_runs(tmp_path, send_all, seeds=(None, 1)):
+        home = BrokerWithFolder(root, log_file_size=4_096)
+        client = home.connect()
+        assert [bodies(client.pulled(0, name)) for name in done] == [[b"1"]] * len(done)
+        home.folder.release()
+
+
+def test_a_new_store_is_for_its_owner_alone(tmp_path: Path) -> None:
+    BrokerWithFolder(tmp_path / "a/store")
+
+    assert (tmp_path / "a/store").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(b"text")
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store/lock").symlink_to(tmp_path / "mine")
+
+    with pytest.raises(OSError, match="symbolic link"):
+        BrokerWithFolder(tmp_path / "store")
+
+    assert (tmp_path / "mine").read_bytes() == b"text"
 
 
 # ---------------------------------------------------------------------------- kill -9
