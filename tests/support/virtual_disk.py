@@ -14,7 +14,7 @@ import shutil
 import threading
 from contextlib import ExitStack, suppress
 from functools import partial
-from itertools import count
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 from unittest import mock
@@ -138,12 +138,12 @@ class VirtualDisk:
             inode, content = path.stat().st_ino, path.read_bytes()
             old = self._bytes.get(inode, b"")
             if self.failing_syncs:
-                self._lost[inode] = (old, content)
+                self._lost[inode] = (old.ljust(len(content), b"\0"), content)
             elif inode in self._lost:  # as Linux does: the pages count as clean now
                 content = b"".join(
                     before if page == lost else page
-                    for page, before, lost in zip(
-                        *map(pages, (content, *self._lost[inode])), strict=False
+                    for page, before, lost in zip_longest(
+                        *map(pages, (content, *self._lost[inode])), fillvalue=b""
                     )
                 )
             self._bytes[inode] = old if self.failing_syncs else content
