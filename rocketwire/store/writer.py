@@ -19,6 +19,7 @@ from datetime import datetime
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
+from rocketwire.durable_file import Data, sync_path, write_all
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import split
@@ -74,8 +75,6 @@ _MAX_INT32: Final = (1 << 31) - 1
 _ENTRIES_AT_ONCE: Final = 50_000
 _UNITS_AT_ONCE: Final = 4096
 
-Data = bytes | bytearray | memoryview
-
 
 class Files(Protocol):
     """Where the files of a store are written."""
@@ -129,11 +128,7 @@ class DiskFiles:
         try:
             if os.fstat(descriptor).st_size < size:
                 os.ftruncate(descriptor, size)
-            view = memoryview(data)
-            while view:
-                written = os.pwrite(descriptor, view, position)
-                position += written
-                view = view[written:]
+            write_all(descriptor, data, position)
         finally:
             os.close(descriptor)
 
@@ -153,11 +148,7 @@ class DiskFiles:
         for name in self._changed:
             folders.update(_folders_above(name))
         for name in (*self._changed, *sorted(folders)):
-            descriptor = os.open(self._root / name, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            sync_path(self._root / name)
         self._changed.clear()
 
 

@@ -1,15 +1,15 @@
-"""``python -m tests.chaos.launched -c FILE``: the name server under limits and failpoints that its environment names.
+"""``python -m tests.chaos.launched -c FILE``: the name server under limits and on a disk that its environment names.
 
 ``CHAOS_NOFILE``: most descriptors it may have.  ``CHAOS_FSIZE``: most bytes of a file, as on a full disk.
-``CHAOS_DIE_AT``: the point of its writes of files at which it is killed.  ``CHAOS_TASKS``: a file with the number of its tasks.
+``CHAOS_DIE_AT``: the system calls of its saves before it is killed.  ``CHAOS_TASKS``: a file with the number of its tasks.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import signal
 import sys
-import threading
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import trio
 
 from rocketwire_namesrv.__main__ import main
 from rocketwire_namesrv.runtime import storage
-from tests.chaos.failpoints import Countdown, die, failpoints
+from tests.support.virtual_disk import VirtualDisk
 
 
 def _limit(what: int, name: str) -> None:
@@ -26,14 +26,23 @@ def _limit(what: int, name: str) -> None:
         resource.setrlimit(what, (most, most))
 
 
-def _arm(number: int) -> None:
-    """Let the process be killed at a point of its saves."""
+class DyingDisk(VirtualDisk):
+    """A disk whose process is killed at a call."""
+
+    def end(self, name: str) -> None:
+        """End this process at once, as ``kill -9`` does."""
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _arm(calls: int) -> None:
+    """Let the process be killed after some calls of its saves."""
     save = storage.save
-    countdown = Countdown(number, die)
+    disks: list[DyingDisk] = []
 
     def armed(path: str, content: bytes) -> None:
-        writer = threading.get_ident()
-        with failpoints(countdown, at=lambda _: threading.get_ident() == writer):
+        if not disks:
+            disks.append(DyingDisk(Path(path).parent, calls))
+        with disks[0]:
             save(path, content)
 
     setattr(storage, "save", armed)  # noqa: B010 - from outside

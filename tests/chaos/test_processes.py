@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.process, pytest.mark.chaos, pytest.mark.full]
 
 LONG = os.environ.get("ROCKETWIRE_CHAOS") == "long"
-POINTS = range(1, 80) if LONG else (14, 33)
-"""Of the second and later writes; each takes 28 points, the first one fewer."""
+POINTS = range(40) if LONG else (7, 20)
+"""System calls before the kill: each save takes 12, the first one 6."""
 HOLDERS, STAYING = 60, 10
 MIB = 1024 * 1024
 

@@ -1,20 +1,21 @@
-"""Plain files below one folder.
-
-``about_to`` is called before each system call that changes a file, so that tests can end the
-process, or fill the disk, at each of them.
-"""
+"""Plain files below one folder."""
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.durable_file import make_folder, replace_file, write_all
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rocketwire.store.writer import Data
+    from rocketwire.durable_file import Data
+
+LOGGER: Final = logging.getLogger("rocketwire.broker")
 
 OPEN_FILES: Final = 64
 """Files that stay open between two calls."""
@@ -32,25 +33,15 @@ class Disk:
         root: see above.
         is_synced: whether a file is brought onto the disk before it is closed, because it is not
             open when others are synced.
+        failure: why no message is stored any more; empty while all syncs succeed.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.is_synced = False
+        self.failure = ""
         self._open: OrderedDict[str, int] = OrderedDict()
         self._unsynced: set[str] = set()
-
-    def about_to(self, call: str) -> None:
-        """Do nothing; tests raise an error here.
-
-        Args:
-            call: name of the system call.
-        """
-
-    @staticmethod
-    def pwrite(descriptor: int, data: Data, position: int) -> int:
-        """Write bytes, perhaps not all; return how many."""
-        return os.pwrite(descriptor, data, position)
 
     # ------------------------------------------------------------------ writing
 
@@ -63,17 +54,11 @@ class Disk:
         descriptor = self._open.get(name)
         if descriptor is None:
             descriptor = self._create(name, size)
-        self.about_to("pwrite")
-        written = self.pwrite(descriptor, data, position)
-        if written < len(data):
-            view = memoryview(data)
-            while written < len(view):
-                written += self.pwrite(descriptor, view[written:], position + written)
+        write_all(descriptor, data, position)
         self._unsynced.add(name)
 
     def _create(self, name: str, size: int) -> int:
         path = self.root / name
-        self.about_to("open")
         try:
             descriptor = os.open(path, _FLAGS, 0o644)
         except FileNotFoundError:
@@ -81,7 +66,7 @@ class Disk:
             descriptor = os.open(path, _FLAGS, 0o644)
         try:
             if os.fstat(descriptor).st_size < size:
-                self._resize(descriptor, size)
+                os.ftruncate(descriptor, size)
         except BaseException:
             os.close(descriptor)
             raise
@@ -90,16 +75,26 @@ class Disk:
             self._close_oldest()
         return descriptor
 
-    def _resize(self, descriptor: int, size: int) -> None:
-        self.about_to("ftruncate")
-        os.ftruncate(descriptor, size)
-
     def _close_oldest(self) -> None:
         name, descriptor = self._open.popitem(last=False)
-        if self.is_synced and name in self._unsynced:
-            os.fdatasync(descriptor)
-            self._unsynced.discard(name)
-        os.close(descriptor)
+        try:
+            if self.is_synced and name in self._unsynced:
+                os.fdatasync(descriptor)
+                self._unsynced.discard(name)
+        except OSError as error:
+            self.give_up(error)
+        finally:
+            os.close(descriptor)
+
+    def give_up(self, error: OSError) -> None:
+        """Take note that a sync failed, until the process ends.
+
+        Linux reports the error once and drops the bytes, so that the next sync succeeds without
+        them: only what is read again after a restart is known to be there.
+        """
+        if not self.failure:
+            self.failure = f"a sync failed, restart the broker: {error.strerror}"
+            LOGGER.error("%s: messages are refused from now on, %s", self.root, self.failure)
 
     def clear_from(self, name: str, position: int) -> None:
         """Replace everything from a position on by zeros; the size stays."""
@@ -107,8 +102,8 @@ class Disk:
         if descriptor is None:
             descriptor = self._create(name, 0)
         size = os.fstat(descriptor).st_size
-        self._resize(descriptor, position)
-        self._resize(descriptor, size)
+        os.ftruncate(descriptor, position)
+        os.ftruncate(descriptor, size)
 
     def set_time(self, name: str, milliseconds: int) -> None:
         """Set when a file was changed last, in milliseconds since 1970."""
@@ -118,41 +113,30 @@ class Disk:
     def remove(self, name: str) -> None:
         """Remove a file, if it exists."""
         self._forget(name)
-        self.about_to("unlink")
         (self.root / name).unlink(missing_ok=True)
 
     def remove_folder(self, name: str) -> None:
         """Remove a folder with its files, if it exists."""
         for opened in [opened for opened in self._open if opened.startswith(f"{name}/")]:
             self._forget(opened)
-        self.about_to("rmtree")
         shutil.rmtree(self.root / name, ignore_errors=True)
 
     def move(self, name: str, other: str) -> None:
         """Give a file another name."""
         self._forget(name)
         target = self.root / other
-        self.about_to("rename")
         target.parent.mkdir(parents=True, exist_ok=True)
         (self.root / name).replace(target)
 
-    def replace(self, name: str, data: bytes, *, is_synced: bool = False) -> None:
-        """Replace a small file; there is no moment without it. The old one stays as ``.bak``."""
+    def replace(self, name: str, data: bytes) -> None:
+        """Replace a small file, whole or not at all. The old one stays as ``.bak``.
+
+        Raises:
+            OSError: the disk is full, or fails.
+        """
         path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new, backup = path.with_name(f"{path.name}.tmp"), path.with_name(f"{path.name}.bak")
-        self.about_to("write")
-        with new.open("wb", buffering=0) as file:
-            file.write(data)
-            if is_synced:
-                os.fsync(file.fileno())
-        if path.exists():
-            self.about_to("unlink")
-            backup.unlink(missing_ok=True)
-            self.about_to("link")
-            os.link(path, backup)
-        self.about_to("rename")
-        new.replace(path)
+        make_folder(path.parent)
+        replace_file(path, data, keeps_backup=True, is_synced=self.is_synced)
 
     # ------------------------------------------------------------------ reading
 
@@ -177,17 +161,12 @@ class Disk:
         """Return the descriptor of a file, if it is open; one that is not has been synced."""
         return self._open.get(name)
 
-    def sync(self, name: str) -> None:
-        """Wait until a file's bytes are on the disk."""
-        descriptor = self._open.get(name)
-        if descriptor is not None:
-            os.fdatasync(descriptor)
-            self._unsynced.discard(name)
-
     def flush(self) -> None:
         """Wait until all bytes that were written are on the disk."""
         for name in list(self._unsynced):
-            self.sync(name)
+            if name in self._open:
+                os.fdatasync(self._open[name])
+            self._unsynced.discard(name)
 
     def close(self) -> None:
         """Close all files."""

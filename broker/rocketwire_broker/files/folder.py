@@ -16,15 +16,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from rocketwire.durable_file import make_folder
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import MessageSysFlag
+from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.store.checkpoint import FILE_SIZE as CHECKPOINT_SIZE
+from rocketwire.store.commit_log import message_parts
+from rocketwire.store.consume_queue import decode_units
 from rocketwire.store.folder import offset_of_name
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.files import tables
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import FOLDER, LogFiles
+from rocketwire_broker.files.queue_files import FOLDER as QUEUES
 from rocketwire_broker.files.queue_files import QueueFiles
 from rocketwire_broker.files.scanning import scan
 from rocketwire_broker.files.timer_files import TimerFiles
@@ -62,7 +67,6 @@ class StoreFolder:
     Args:
         config: the settings, with the port on which the broker listens; ``store_path`` is the
             folder, which is created if it is missing.
-        disk: the files; a plain one by default.
 
     Attributes:
         is_synced: whether answers wait until messages are on the disk (``SYNC_FLUSH``).
@@ -76,10 +80,10 @@ class StoreFolder:
 
     persist_seconds: Final = PERSIST_SECONDS
 
-    def __init__(self, config: Config, disk: Disk | None = None) -> None:
+    def __init__(self, config: Config) -> None:
         root = Path(config.store_path)
-        root.mkdir(parents=True, exist_ok=True)
-        self.disk = Disk(root) if disk is None else disk
+        make_folder(root)
+        self.disk = Disk(root)
         self._config = config
         self.is_synced = config.flush_disk_type == "SYNC_FLUSH"
         self.disk.is_synced = self.is_synced
@@ -92,6 +96,7 @@ class StoreFolder:
         try:
             _check_kind(root)
             self.log = self._open_log()
+            _check_light_queues(root, self.log)
         except BaseException:
             os.close(self._lock)
             raise
@@ -99,7 +104,7 @@ class StoreFolder:
     def _open_log(self) -> LogFiles:
         """Return the log; existing files tell the size of all."""
         folder = self.disk.root / FOLDER
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
         size, starts = self._config.log_file_size, list[int]()
         sizes = set[int]()
         for path in sorted(folder.iterdir()):
@@ -137,7 +142,7 @@ class StoreFolder:
             ),
         )
         broker = self._broker = Broker(config, now, store)
-        has_topics = tables.read_tables(self.disk, broker)
+        keeps_all = tables.read_tables(self.disk, broker)
         restoring = Restoring(broker)
         for entry in scan(self.disk, self.log):
             if entry.sys_flag & _TRANSACTION not in _IN_QUEUES:
@@ -149,12 +154,22 @@ class StoreFolder:
                 entry.physical,
                 entry.size,
                 entry.store_time,
-                entry.prepared if entry.sys_flag & 8 else None,
+                entry.sys_flag,
+                entry.prepared,
                 entry.properties,
             )
+        misplaced = store.finish_placing()
+        if misplaced:
+            LOGGER.warning(
+                "%d messages have queue offsets that cannot be, they follow the ones before",
+                misplaced,
+            )
         store.next_physical = self.log.end
-        if has_topics:
-            restoring.drop_unknown()
+        queues = self.disk.root / QUEUES
+        for topic in restoring.settle_unknown(
+            now, is_deleted=lambda topic: not keeps_all and not (queues / topic).is_dir()
+        ):
+            LOGGER.warning("topic %s has messages, but no configuration: it gets a new one", topic)
         restoring.finish(now)
         wake_ordered_pops(broker, now)
         store.arrivals.clear()
@@ -213,7 +228,8 @@ class StoreFolder:
         for table in files:
             version = table.version(broker)
             if self._saved.get(table.name) != version:
-                self.disk.replace(table.name, table.encode(broker), is_synced=self.is_synced)
+                self._saved.pop(table.name, None)  # after an error, its content is not known
+                self.disk.replace(table.name, table.encode(broker))
                 self._saved[table.name] = version
 
     def close(self, now: int) -> None:
@@ -235,14 +251,13 @@ class StoreFolder:
 
 
 FOREIGN: Final = {
-    "dledger-*/data": "a log of DLedger",
-    "consumequeue/CURRENT": "queues in RocksDB",
-    "consumequeue_rocksdb/CURRENT": "queues in RocksDB",
-    "config/*/CURRENT": "configuration in RocksDB",
+    "dledger-*/data/*": "a log of DLedger",
+    "consumequeue/MANIFEST-*": "queues in RocksDB",
+    "consumequeue_rocksdb/MANIFEST-*": "queues in RocksDB",
+    "config/*/MANIFEST-*": "configuration in RocksDB",
     "batchconsumequeue/*/*/*": "queues of batches (queue.type=BatchCQ)",
-    "consumequeue/%LMQ%[!$]*": "queues of LMQ",
 }
-"""Parts of stores of Java brokers with other settings, and what they are."""
+"""Files of Java brokers with other settings, and what they are; a folder may be a topic."""
 
 
 def _check_kind(root: Path) -> None:
@@ -252,13 +267,32 @@ def _check_kind(root: Path) -> None:
         FolderError: a Java broker with other settings wrote it.
     """
     for pattern, what in FOREIGN.items():
-        if next(root.glob(pattern), None) is not None:
+        if any(path.is_file() for path in root.glob(pattern)):
             raise FolderError(f"{root} has {what}, which this broker does not serve")
+
+
+def _check_light_queues(root: Path, log: LogFiles) -> None:
+    """Refuse light queues that are not those of lite topics; a topic may have such a name.
+
+    Raises:
+        FolderError: such a queue has messages of another topic.
+    """
+    for path in root.glob(f"{QUEUES}/{LMQ_PREFIX}[!$]*/0/*"):
+        for unit in decode_units(path.read_bytes()):
+            if unit.points_to_message and log.first <= unit.physical_offset:
+                record = log.read(unit.physical_offset, unit.size)
+                parts = message_parts(record, 0)
+                topic = b"" if parts is None else record[parts.topic :][: parts.topic_size]
+                if topic.decode(errors="replace") != path.parts[-3]:
+                    text = "queues of LMQ, which this broker does not serve"
+                    raise FolderError(f"{root} has {text}")
+                break
 
 
 def _locked(root: Path) -> int:
     """Lock a folder as Java does; return the descriptor that holds the lock."""
-    descriptor = os.open(root / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(root / LOCK, flags, 0o644)
     try:
         # one lock for other processes, Java's included, and one for brokers of this process
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

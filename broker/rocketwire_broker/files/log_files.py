@@ -58,6 +58,8 @@ class LogFiles:
     def append(self, physical: int, data: bytes) -> None:
         """Write messages; see ``Log.append``."""
         size, disk = self.file_size, self._disk
+        if disk.failure:
+            raise UnwritableError(disk.failure)
         start = self._start
         if start <= physical < start + size and physical == self.end:
             try:
@@ -109,25 +111,46 @@ class LogFiles:
         """Take note that a file behind the end is gone."""
         self._starts.remove(start)
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether a sync failed, and nothing is stored any more."""
+        return bool(self._disk.failure)
+
+    def give_up(self, error: OSError) -> None:
+        """Take note that a sync failed; see ``Disk.give_up``."""
+        self._disk.give_up(error)
+
     def descriptors(self) -> list[int]:
-        """Return copies of the descriptors of files that a sync may have to write; close them."""
-        opened = [self._disk.descriptor(name_of(start)) for start in self._starts[-2:]]
-        copies = [os.dup(descriptor) for descriptor in opened if descriptor is not None]
-        if self._starts[-1:] != self._listed:  # the name of a new file must be on the disk, too
-            copies.append(os.open(self._disk.root / FOLDER, os.O_RDONLY | os.O_CLOEXEC))
-            self._listed = self._starts[-1:]
+        """Return copies of the descriptors of files that a sync may have to write; close them.
+
+        Raises:
+            OSError: too many files are open.
+        """
+        copies: list[int] = []
+        try:
+            for start in self._starts[-2:]:
+                opened = self._disk.descriptor(name_of(start))
+                if opened is not None:
+                    copies.append(os.dup(opened))
+            if self._starts[-1:] != self._listed:  # the name of a new file must be there, too
+                copies.append(os.open(self._disk.root / FOLDER, os.O_RDONLY | os.O_CLOEXEC))
+        except OSError:
+            for descriptor in copies:
+                os.close(descriptor)
+            raise
+        self._listed = self._starts[-1:]
         return copies
 
+    @staticmethod
+    def sync(descriptors: list[int]) -> None:
+        """Wait until files are on the disk, and close them; may run in a thread.
 
-def sync(descriptors: list[int]) -> None:
-    """Wait until files are on the disk, and close them; may run in a thread.
-
-    Raises:
-        OSError: the disk fails.
-    """
-    try:
-        for descriptor in descriptors:
-            os.fsync(descriptor)
-    finally:
-        for descriptor in descriptors:
-            os.close(descriptor)
+        Raises:
+            OSError: the disk fails.
+        """
+        try:
+            for descriptor in descriptors:
+                os.fsync(descriptor)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)

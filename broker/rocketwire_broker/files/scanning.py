@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from rocketwire.store.commit_log import (
     BORN_HOST_V6,
     CRC_MASK,
-    MAX_MESSAGE_SIZE,
     SMALLEST_MESSAGE,
     STORE_HOST_V6,
     blank_size,
@@ -118,9 +117,10 @@ def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
         return
 
 
-def _mapped(disk: Disk, start: int) -> mmap.mmap:
+def _mapped(disk: Disk, start: int, size: int = 0) -> mmap.mmap:
+    """Map the first bytes of a file, or all of them."""
     with (disk.root / name_of(start)).open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
 
 
 def _messages(data: mmap.mmap, start: int, position: int) -> Generator[Entry, None, End]:
@@ -245,27 +245,49 @@ def _put_aside(disk: Disk, start: int, position: int) -> None:
     last = _last_byte(disk, name, position)
     if last <= position:
         return
-    tail = disk.read(name, position, min(last - position, MAX_MESSAGE_SIZE + _PIECE))
-    if next_message(tail, 0, start + position) is not None:
-        _copy_aside(disk, start, position, last)
-        LOGGER.warning("%s: messages behind the end at %d are put aside", name, position)
+    count = _count_messages(disk, start, position, last)
+    if count:
+        copy = _copy_aside(disk, start, position, last)
+        LOGGER.warning(
+            "%s: %d messages behind the end at %d are in no queue, they are put aside into %s",
+            *(name, count, position, copy),
+        )
     disk.clear_from(name, position)
 
 
-def _copy_aside(disk: Disk, start: int, position: int, end: int) -> None:
-    """Copy bytes of a file of the log into the folder of what was cut."""
+def _count_messages(disk: Disk, start: int, position: int, end: int) -> int:
+    """Count the messages of a part of a file, also those between bytes that are none."""
+    count = 0
+    with _mapped(disk, start, end) as data, memoryview(data) as view:
+        following = next_message(cast("bytes", data), position, start)
+        while following is not None:
+            entry = entry_at(view, following, start)
+            count += entry is not None
+            step = 1 if entry is None else entry.size
+            following = next_message(cast("bytes", data), following + step, start)
+    return count
+
+
+def _copy_aside(disk: Disk, start: int, position: int, end: int) -> str:
+    """Copy bytes of a file of the log into the folder of what was cut; return the copy's name."""
     copy = f"{ASIDE}/{start + position:020d}"
     for place in range(position, end, _PIECE):
         piece = disk.read(name_of(start), place, min(_PIECE, end - place))
         disk.write(copy, place - position, piece, 0)
+    return copy
 
 
 def _put_file_aside(disk: Disk, start: int) -> None:
     """Remove a file behind the end, unless messages may be in it; then it is moved."""
     name = name_of(start)
-    if _last_byte(disk, name, 0):
-        disk.move(name, f"{ASIDE}/{start:020d}")
-        LOGGER.warning("%s is behind the end of the log, it is put aside", name)
+    last = _last_byte(disk, name, 0)
+    if last:
+        count, copy = _count_messages(disk, start, 0, last), f"{ASIDE}/{start:020d}"
+        disk.move(name, copy)
+        LOGGER.warning(
+            "%s is behind the end of the log, it is put aside into %s with %d messages",
+            *(name, copy, count),
+        )
     else:
         disk.remove(name)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from rocketwire.errors import RocketWireError
 from rocketwire.messages import decode_body, encode_body
@@ -43,6 +43,9 @@ DELAYS: Final = f"{FOLDER}/delayOffset.json"
 REQUEST_MODES: Final = f"{FOLDER}/messageRequestMode.json"
 ORDERS: Final = f"{FOLDER}/consumerOrderInfo.json"
 
+DELETED: Final = "deletedTopics"
+"""Member of the table of topics: for each deleted topic the physical offset after its messages."""
+
 T = TypeVar("T")
 
 
@@ -65,12 +68,16 @@ class Table(NamedTuple):
 
 def _topics(broker: Broker) -> bytes:
     topics = broker.topics
-    return encode_body(
+    first = broker.store.first_physical
+    topics.deleted = {name: end for name, end in topics.deleted.items() if end > first}
+    table = encode_body(
         TopicConfigSerializeWrapper(
             data_version=topics.version,
             topic_config_table={str(topic.topic_name): topic for topic in topics},
         )
     )
+    # Java ignores the member, and leaves it out when it writes the file
+    return b'{"%s":%s,' % (DELETED.encode(), dumps(topics.deleted)) + table[1:]
 
 
 def _groups(broker: Broker) -> bytes:
@@ -149,10 +156,19 @@ SOON: Final = (
 
 
 def read_tables(disk: Disk, broker: Broker) -> bool:
-    """Give a broker the tables of a folder; return whether there was one of topics."""
+    """Give a broker the tables of a folder.
+
+    Returns:
+        Whether the table of topics names all topics that were deleted; it does not if a Java broker
+        wrote it.
+    """
     topics = _read(disk, TOPICS, TopicConfigSerializeWrapper)
+    deleted = {} if topics is None else (_read_with(disk, TOPICS, decode_config) or {}).get(DELETED)
     if topics is not None:
         broker.topics.restore(topics.topic_config_table or {}, topics.data_version)
+    if isinstance(deleted, dict):
+        ends = cast("dict[str, Any]", deleted).items()
+        broker.topics.deleted = {name: end for name, end in ends if type(end) is int}
     groups = _read(disk, GROUPS, SubscriptionGroupWrapper)
     if groups is not None:
         broker.groups.restore(
@@ -171,7 +187,7 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
     if modes is not None:
         for topic, by_group in (modes.message_request_mode_map or {}).items():
             broker.request_modes[topic] = dict(by_group)
-    return topics is not None
+    return isinstance(deleted, dict)
 
 
 def _read_offsets(disk: Disk, broker: Broker) -> None:

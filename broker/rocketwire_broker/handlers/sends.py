@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import DecodeError, EncodeError
+from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.message_const import (
     CLUSTER,
     DELAY,
@@ -18,6 +19,8 @@ from rocketwire.messages.message_const import (
     MSG_REGION,
     POP_CK,
     PRIORITY,
+    REAL_TOPIC,
+    TIMER_OUT_MS,
     TRACE_ON,
     UNIQ_KEY,
 )
@@ -34,7 +37,7 @@ from rocketwire_broker.handlers.priorities import choose_queue_by_priority
 from rocketwire_broker.later.storing import make_dead_letter, store_sent
 from rocketwire_broker.later.timers import recall_handle
 from rocketwire_broker.state.response import RefusedError, Response
-from rocketwire_broker.storage.message import Message
+from rocketwire_broker.storage.message import SENT_BY_CLIENT, Message
 from rocketwire_broker.tables.topics import unit_flag
 
 if TYPE_CHECKING:
@@ -57,6 +60,11 @@ _LONG_NAMES: Final = (
 )
 _SHORT_NAMES: Final = ("b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m")
 _LONG_CODES: Final = (RequestCode.SEND_MESSAGE, RequestCode.SEND_REPLY_MESSAGE)
+
+
+_TYPE: Final = int(MessageSysFlag.TRANSACTION_MASK)
+_PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
+_INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH)
 
 
 class SendFields(NamedTuple):
@@ -123,7 +131,7 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
         properties=decode_properties(header.properties),
         born_host=peer.host,
         flag=header.flag,
-        sys_flag=header.sys_flag,
+        sys_flag=_allowed_bits(header.sys_flag),
         born_timestamp=header.born_timestamp,
         reconsume_times=header.reconsume_times,
     )
@@ -131,6 +139,10 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
         _check_retry(broker, header, message, now)
     if header.batch:
         return _store_batch(broker, header, message, now)
+    if message.sys_flag & _INNER_BATCH:
+        limit = broker.config.max_message_size
+        raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, TOO_LARGE.format(limit))
+    _mark_as_sent(message)
     message.properties.pop(POP_CK, None)
     if UNIQ_KEY not in message.properties:
         message.properties[UNIQ_KEY] = broker.new_unique_key(now)
@@ -158,6 +170,25 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
     if handle is not None:
         fields["recallHandle"] = handle
     return Response(ext_fields=fields)
+
+
+def _allowed_bits(sys_flag: int) -> int:
+    """Return the bits of a message that a client may set.
+
+    A half message says in a property that it is one. Java stores other messages with these bits,
+    and puts them into no queue.
+    """
+    return sys_flag & ~_TYPE if sys_flag & _PREPARED else sys_flag
+
+
+def _mark_as_sent(message: Message) -> None:
+    """Mark a message that looks as if it was delivered after a time, or ended a transaction.
+
+    A copy of such a message that a client sends must not end the waiting of another one.
+    """
+    names = (REAL_TOPIC, TIMER_OUT_MS)
+    if message.sys_flag & _TYPE or any(name in message.properties for name in names):
+        message.prepared_transaction_offset = SENT_BY_CLIENT
 
 
 # ---------------------------------------------------------------------------- checks
@@ -296,6 +327,9 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
         )
         for item in decode_batch(body)
     ]
+    for message in messages:
+        message.properties.pop(INNER_MULTI_DISPATCH, None)  # a batch is in no light queue
+        _mark_as_sent(message)
     try:
         places = broker.put_all(messages, now)
     except EncodeError as error:

@@ -113,4 +113,5 @@ def restored(record: bytes) -> Message:
     message = Message.of(read_stored(record))
     message.topic = message.properties[REAL_TOPIC]
     message.queue_id = int(message.properties[REAL_QUEUE_ID])
+    message.prepared_transaction_offset = max(message.prepared_transaction_offset, 0)
     return message

@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections import deque
 from typing import TYPE_CHECKING, Final, cast
 
+from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.message_const import (
     DELAY,
     INNER_MULTI_DISPATCH,
@@ -31,9 +32,16 @@ from rocketwire.store.pops import REVIVE_GROUP, REVIVE_LOG
 from rocketwire_broker.later import delays, timers, transactions
 from rocketwire_broker.later.numbers import INT, number
 from rocketwire_broker.later.pop_log import PopLog
-from rocketwire_broker.storage.message import Message, code_of_tag, read_stored
+from rocketwire_broker.storage.message import (
+    SENT_BY_CLIENT,
+    Message,
+    code_of_tag,
+    read_stored,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.log_store import LogStore
     from rocketwire_broker.tables.halves import Half
@@ -55,6 +63,7 @@ _LITE_TOPIC, _LIGHT_QUEUE, _LIGHT_OFFSET = (
     f"{name}\x01".encode() for name in (LITE_TOPIC, INNER_MULTI_DISPATCH, INNER_MULTI_QUEUE_OFFSET)
 )
 _DIGITS: Final = 19
+_COMMIT: Final = int(MessageSysFlag.TRANSACTION_COMMIT)
 
 EARLIER_COPIES: Final = 2_000
 """Half messages before the first one that counts by which a producer may name its transaction."""
@@ -128,7 +137,8 @@ class Restoring:
         physical: int,
         size: int,
         store_time: int,
-        prepared: int | None,
+        sys_flag: int,
+        prepared: int,
         properties: bytes,
     ) -> None:
         """Take the next message of the log.
@@ -138,7 +148,8 @@ class Restoring:
             physical: its physical offset.
             size: its bytes.
             store_time: in milliseconds.
-            prepared: physical offset of the half message that it commits, or None.
+            sys_flag: bits of ``MessageSysFlag``.
+            prepared: physical offset of the half message that it commits, or ``SENT_BY_CLIENT``.
             properties: as stored.
         """
         code = 0
@@ -151,14 +162,16 @@ class Restoring:
         if not code:
             tag = value_of(properties, _TAGS)
             code = code_of_tag(tag.decode(errors="replace")) if tag else 0
-        if topic not in {SCHEDULE_TOPIC, TIMER_TOPIC}:
+        if topic not in {SCHEDULE_TOPIC, TIMER_TOPIC} and prepared != SENT_BY_CLIENT:
             self._note_delivered(topic, queue_id, properties)
-        if prepared is not None:
+        if sys_flag & _COMMIT and prepared != SENT_BY_CLIENT:
             self._committed.add(prepared)
+        self._store.last_stored = store_time
+        if physical < self._broker.topics.deleted.get(topic, 0):
+            return
         self._store.place(topic, queue_id, queue_offset, physical, size, code)
         if _LITE_TOPIC in properties and self._store.has_light_queues:
             self._place_light(topic, physical, size, code, properties)
-        self._store.last_stored = store_time
 
     def _place_light(
         self, topic: str, physical: int, size: int, code: int, properties: bytes
@@ -211,17 +224,34 @@ class Restoring:
                 level, offset = place
                 self._broker.delivered[level] = offset + 1
 
-    def drop_unknown(self) -> None:
-        """Drop the queues of topics that do not exist: they were deleted."""
-        for queue in list(self._store.light_queues):
-            names = lite_names(queue)
-            if names is None or names[0] not in self._broker.topics:
-                self._store.delete_topic(queue)
-        for topic in self._store.topics:
-            if topic in self._store.light_queues:
+    def settle_unknown(self, now: int, *, is_deleted: Callable[[str], bool]) -> list[str]:
+        """Create the topics again that have messages and are in no table, or drop their queues.
+
+        Args:
+            now: the time.
+            is_deleted: whether a topic without a configuration was deleted.
+
+        Returns:
+            The topics that are there again.
+        """
+        topics, store = self._broker.topics, self._store
+        found: list[str] = []
+        for name in [name for name in store.topics if name not in store.light_queues]:
+            if name in topics or name in topics.system:
                 continue
-            if topic not in self._broker.topics and topic not in self._broker.topics.system:
-                self._store.delete_topic(topic)
+            if topics.is_system(name):
+                store.delete_topic(name)
+            elif is_deleted(name):
+                topics.deleted[name] = store.log.end
+                store.delete_topic(name)
+            else:
+                topics.create_again(name, [queue.queue_id for queue in store.queues(name)], now)
+                found.append(name)
+        for queue in list(store.light_queues):
+            names = lite_names(queue)
+            if names is None or names[0] not in topics:
+                store.delete_topic(queue)
+        return found
 
     # ------------------------------------------------------------------ going on
 

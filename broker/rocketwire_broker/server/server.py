@@ -9,7 +9,7 @@ Java: ``BrokerController``, ``NettyRemotingServer``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -31,6 +31,7 @@ from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.server.clock import Clock
 from rocketwire_broker.server.connection import Connection
+from rocketwire_broker.server.delivery import Delivery
 from rocketwire_broker.server.gathering import Gathering
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     from rocketwire.serving.sockets import SocketStream
     from rocketwire_broker.config import Config
     from rocketwire_broker.files.folder import StoreFolder
-    from rocketwire_broker.server.syncing import Syncing
+    from rocketwire_broker.files.log_files import LogFiles
+    from rocketwire_broker.server.delivery import Announce
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
@@ -51,9 +53,6 @@ MOST_GATHERED: Final = 4 << 20
 
 SLOW_SECONDS: Final = 0.1
 """Time for the requests of one read after which a warning is logged."""
-
-Announce = Callable[[Broker], Awaitable[None]]
-"""Registers a broker's changed topics at the name servers."""
 
 
 class BrokerServer:
@@ -73,6 +72,7 @@ class BrokerServer:
     """
 
     broker: Broker
+    _delivery: Delivery
 
     def __init__(self, config: Config, broker: Broker | None = None) -> None:
         self.clock = Clock()
@@ -81,7 +81,6 @@ class BrokerServer:
         self.tls = TlsContexts(config.tls, LOGGER)
         self._earlier = broker
         self._folder: StoreFolder | None = None
-        self._syncing: Syncing | None = None
         self.announce: Announce | None = None
         self._config = config
         self._connections: dict[int, Connection] = {}
@@ -106,6 +105,7 @@ class BrokerServer:
         listener = await listen(self._config.bind_address, self._config.listen_port)
         with listener, ExitStack() as ending:
             config = replace(self._config, listen_port=listener.getsockname()[1])
+            synced_log: LogFiles | None = None
             if config.store_path:
                 from rocketwire_broker.files.folder import StoreFolder
 
@@ -113,9 +113,7 @@ class BrokerServer:
                 ending.callback(self._close_folder, self._folder)
                 self.broker = self._folder.load(self.clock.now())
                 if self._folder.is_synced:
-                    from rocketwire_broker.server.syncing import Syncing
-
-                    self._syncing = Syncing(self._folder.log)
+                    synced_log = self._folder.log
             else:
                 self.broker = self._earlier or Broker(config, self.clock.now())
             self.broker.access = access
@@ -125,6 +123,8 @@ class BrokerServer:
             )
             async with trio.open_nursery() as tasks:
                 self._tasks = tasks
+                self._delivery = Delivery(self.broker, self._connections, tasks, synced_log)
+                tasks.start_soon(self._delivery.run)
                 tasks.start_soon(watch_accounts, self.broker)
                 if self._folder is not None:
                     tasks.start_soon(self._keep_folder, self._folder)
@@ -251,7 +251,7 @@ class BrokerServer:
             broker.lost(peer, self.clock.now())
             trio.lowlevel.notify_closing(stream.socket)
             stream.socket.close()
-            self._deliver()
+            self._begin_delivery()
 
     async def _converse(self, connection: Connection) -> None:
         session, broker, gathering = connection.session, self.broker, self._gathering
@@ -285,70 +285,19 @@ class BrokerServer:
         LOGGER.warning("requests of %s up to code %d took %.1f s", address, code, seconds)
 
     async def settle(self) -> None:
-        """Do what follows from the last requests, and send all frames."""
+        """Do what follows from the last requests, and wait until all frames are sent."""
         broker = self.broker
         try:
             broker.settle(self.clock.now())
         except Exception:  # what is due for one must not end the broker of all
             LOGGER.exception("something that was due failed")
-        topics = broker.topics
-        is_new = bool(topics.changed or topics.removed) and self.announce is not None
-        syncing = self._syncing if self._syncing is not None and self._syncing.is_due else None
-        if is_new or syncing is not None:
-            await self._deliver_after(self.announce if is_new else None, syncing)
-        else:
-            self._deliver()
+        ended = self._begin_delivery()
         self._hurry()
+        if ended is not None:
+            await ended.wait()
 
-    async def _deliver_after(self, announce: Announce | None, syncing: Syncing | None) -> None:
-        """Send all frames when name servers know new topics, and the disk has the messages."""
-        frames = self._take()
-        try:
-            if announce is not None:
-                await announce(self.broker)
-            is_safe = syncing is None or await syncing.run()
-        except trio.Cancelled:  # the connection whose task this is was closed
-            self._cut_off(frames)
-            raise
-        if is_safe:
-            self._send(frames)
-        else:
-            self._cut_off(frames)
-
-    def _take(self) -> list[tuple[int, list[bytes]]]:
-        """Take the frames that are to be sent, by the number of their connection."""
-        taken: list[tuple[int, list[bytes]]] = []
-        for peer in self.broker.outbox.values():
-            taken.append((peer.number, peer.out))
-            peer.out = []
-        self.broker.outbox.clear()
-        return taken
-
-    def _send(self, taken: list[tuple[int, list[bytes]]]) -> None:
-        for number, frames in taken:
-            connection = self._connections.get(number)
-            if connection is not None and frames:
-                connection.write(frames)
-
-    def _cut_off(self, taken: list[tuple[int, list[bytes]]]) -> None:
-        """Close the connections of answers that must not be sent."""
-        for number, _ in taken:
-            connection = self._connections.get(number)
-            if connection is not None:
-                connection.close()
-
-    def _deliver(self) -> None:
-        broker, connections = self.broker, self._connections
-        outbox = broker.outbox
-        while outbox:
-            _, peer = outbox.popitem()
-            frames, peer.out = peer.out, []
-            connection = connections.get(peer.number)
-            if connection is not None and frames:
-                connection.write(frames)
-        while broker.closing:
-            number, reason = broker.closing.popitem()
-            connection = connections.get(number)
-            if connection is not None:
-                LOGGER.info("connection of %s is closed: %s", connection.peer.address, reason)
-                connection.close()
+    def _begin_delivery(self) -> trio.Event | None:
+        """Send all frames, at once or when they are safe; see ``Delivery.begin``."""
+        topics = self.broker.topics
+        is_new = bool(topics.changed or topics.removed)
+        return self._delivery.begin(self.announce if is_new else None)

@@ -219,6 +219,10 @@ class LogStore(Store):
         queue.place(queue.max_offset if offset is None else offset, physical, size, tag_code)
         self.changed.add((name, 0))
 
+    def finish_placing(self) -> int:
+        """Put the messages whose offsets are doubted; return how many are not where they said."""
+        return sum(queue.finish_placing() for queue in self.all_queues())
+
     def _keep(self, physical: int, record: bytes) -> None:
         self._recent[physical] = record
         self._recent_order.append(physical)

@@ -36,6 +36,9 @@ BORN_V6: Final = int(MessageSysFlag.BORNHOST_V6)
 STORE_V6: Final = int(MessageSysFlag.STOREHOSTADDRESS_V6)
 _HOST_BITS: Final = BORN_V6 | STORE_V6
 
+SENT_BY_CLIENT: Final = -1
+"""``prepared_transaction_offset`` of a message that looks like a delivery, and is none."""
+
 _WITHOUT_LIGHT_QUEUES: Final = (RETRY_PREFIX, DLQ_PREFIX, SYSTEM_TOPIC_PREFIX)
 """Beginnings of topics whose messages are in no light queue (Java: ``MixAll.topicAllowsLMQ``)."""
 
@@ -57,7 +60,8 @@ class Message:
         born_timestamp: time of sending according to the producer.
         born_host: address of the producer.
         reconsume_times: number of redeliveries.
-        prepared_transaction_offset: physical offset of the half message that it ends.
+        prepared_transaction_offset: physical offset of the half message that it ends, or
+            ``SENT_BY_CLIENT``.
         tag_code: code that filters see; None for that of its tag.
     """
 

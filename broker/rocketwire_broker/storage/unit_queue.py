@@ -10,8 +10,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
+from rocketwire.store.commit_log import SMALLEST_MESSAGE
 from rocketwire_broker.storage.queue import Queue
 
 Read = Callable[[int, int], bytes]
@@ -22,6 +23,9 @@ READ_AT_ONCE: Final = 256 << 10
 
 _MOST_WASTE: Final = 8
 """Messages of other queues may lie between them: so many bytes are read for one that is used."""
+
+MOST_MISSING: Final = 65_536
+"""Most lost messages before one whose offset no later message confirms."""
 
 _NONE: Final[Mapping[int, bytes]] = {}
 
@@ -38,6 +42,20 @@ def store_time_of(head: bytes) -> int:
     return int.from_bytes(head[position : position + 8], signed=True)
 
 
+class Unit(NamedTuple):
+    """A message of the log, before it is in its queue.
+
+    Attributes:
+        offset: its offset according to itself.
+        physical, size, tag_code: see ``UnitQueue.add``.
+    """
+
+    offset: int
+    physical: int
+    size: int
+    tag_code: int
+
+
 class UnitQueue(Queue):
     """A queue whose messages are in the log.
 
@@ -51,9 +69,10 @@ class UnitQueue(Queue):
     Attributes:
         written: offset of the first message that the files of the queue do not have yet; -1 if
             they must be written anew.
+        misplaced: messages of the log whose offset was not believed.
     """
 
-    __slots__ = ("_read", "_recent", "_sizes", "written")
+    __slots__ = ("_doubted", "_read", "_recent", "_sizes", "misplaced", "written")
 
     def __init__(
         self, topic: str, queue_id: int, read: Read, recent: Mapping[int, bytes] = _NONE
@@ -63,6 +82,8 @@ class UnitQueue(Queue):
         self._recent = recent
         self._sizes = array("i")
         self.written = -1
+        self.misplaced = 0
+        self._doubted: Unit | None = None
 
     @property
     def size(self) -> int:
@@ -79,14 +100,69 @@ class UnitQueue(Queue):
     def place(self, offset: int, physical: int, size: int, tag_code: int) -> None:
         """Put a message of the log that is read at the start at its offset.
 
-        A later message of the log counts more than an earlier one: a queue that begins anew was
-        deleted meanwhile. Offsets that no message has are left without one.
+        No checksum covers the offset, so a message with an unexpected one waits for the next of its
+        queue. ``finish_placing`` puts the last one.
         """
+        unit = Unit(offset, physical, size, tag_code)
+        if self._doubted is not None:
+            doubted, self._doubted = self._doubted, None
+            self._place_doubted(doubted, unit)
+        if offset == self.max_offset:
+            self._put(unit)
+        else:
+            self._doubted = unit
+
+    def finish_placing(self) -> int:
+        """Put the message that waits; return how many were not where they said."""
+        if self._doubted is not None:
+            self._place_doubted(self._doubted, None)
+            self._doubted = None
+        return self.misplaced
+
+    def _place_doubted(self, unit: Unit, following: Unit | None) -> None:
+        """Put a message with an unexpected offset.
+
+        A queue that begins anew was deleted meanwhile; the later message counts. Offsets of lost
+        messages are left without one: there can be no more than had room in the log before it.
+        """
+        if not self._sizes:
+            self._place_first(unit, following)
+            return
+        end, missing = self.max_offset, unit.offset - self.max_offset
+        room = (unit.physical - self._physical[-1] - self._sizes[-1]) // SMALLEST_MESSAGE
+        is_sure = following is not None and following.offset == unit.offset + 1
+        if not unit.offset or (unit.offset > 0 and is_sure and missing <= room):
+            self._put(unit)
+        elif following is not None and following.offset == end:  # it is of another queue
+            self.misplaced += 1
+        elif 0 < missing <= min(room, MOST_MISSING):
+            self._put(unit)
+        else:
+            self.misplaced += 1
+            if is_sure and len(self._sizes) == 1:  # the first one was wrong
+                self._base, self.max_offset = unit.offset - 1, unit.offset
+            self._put(unit._replace(offset=self.max_offset))
+
+    def _place_first(self, unit: Unit, following: Unit | None) -> None:
+        """Put the first message that is left of a queue, whose offset can be any."""
+        offset = max(unit.offset, 0)
+        if following is not None and (unit.offset < 0 or following.offset <= offset):
+            offset = max(following.offset - 1, 0)
+        self.misplaced += offset != unit.offset
+        self._put(unit._replace(offset=offset))
+
+    def _put(self, unit: Unit) -> None:
+        offset, physical, size, tag_code = unit
         if offset < self.max_offset or not self._sizes:
             self._cut(offset)
         while self.max_offset < offset:
             self.add(physical, 0, 0)
         self.add(physical, size, tag_code)
+
+    @property
+    def _end(self) -> int:
+        """Physical offset after the last message."""
+        return self._physical[-1] + self._sizes[-1]
 
     def _cut(self, offset: int) -> None:
         kept = max(0, offset - self._base)

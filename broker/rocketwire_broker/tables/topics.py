@@ -5,14 +5,14 @@ Java: ``TopicConfigManager``, ``TopicValidator``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.connection.guards import exceeds
 from rocketwire.flags import Perm, TopicSysFlag
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
-from rocketwire.policy.resource_names import is_system_topic
+from rocketwire.policy.resource_names import is_dlq_topic, is_retry_topic, is_system_topic
 
 if TYPE_CHECKING:
     from rocketwire_broker.config import Config
@@ -55,6 +55,7 @@ class Topics:
         changed: topics to be registered at the name servers, by name, since the owner has
             emptied it.
         removed: names of deleted topics, in the same way.
+        deleted: for each deleted topic the physical offset up to which its messages are gone.
         save: called after each change; if it raises ``UnwritableError``, the topics are as before.
     """
 
@@ -62,6 +63,7 @@ class Topics:
         self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now)
         self.changed: dict[str, TopicConfig] = {}
         self.removed: set[str] = set()
+        self.deleted: dict[str, int] = {}
         self.save: Callable[[], None] = _save_nothing
         self.config = config
         self._topics = {str(topic.topic_name): topic for topic in _system_topics(config)}
@@ -114,11 +116,27 @@ class Topics:
         if version is not None:
             self.version = version
 
-    def delete(self, name: str, now: int) -> bool:
-        """Delete a topic; return whether it existed."""
+    def delete(self, name: str, now: int, *, end: int = 0) -> bool:
+        """Delete a topic.
+
+        Args:
+            name: name of the topic.
+            now: the time.
+            end: physical offset after its last message; 0 if it has none.
+
+        Returns:
+            Whether it existed.
+        """
         if name not in self._topics:
             return False
-        self._change(name, None, now)
+        before = self.deleted
+        if end:
+            self.deleted = {**before, name: end}
+        try:
+            self._change(name, None, now)
+        except BaseException:
+            self.deleted = before
+            raise
         self.changed.pop(name, None)
         self.removed.add(name)
         return True
@@ -149,6 +167,13 @@ class Topics:
             topic = new_topic(name, min(queues, MAX_QUEUES), order=order)
             self.put(topic, now)
         return topic
+
+    def create_again(self, name: str, queue_ids: Iterable[int], now: int) -> None:
+        """Create a topic whose configuration is lost, with the queues that have messages."""
+        is_of_group = is_retry_topic(name) or is_dlq_topic(name)
+        least = 1 if is_of_group else self.config.default_topic_queues
+        queues = max(least, 1 + max(queue_ids, default=0))
+        self.put(new_topic(name, min(queues, MAX_QUEUES)), now)
 
     def _change(self, name: str, topic: TopicConfig | None, now: int) -> None:
         """Set or delete a topic."""

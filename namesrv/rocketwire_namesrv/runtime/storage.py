@@ -10,12 +10,12 @@ Java: ``KVConfigManager.load``/``persist`` and ``MixAll.string2File``, which ove
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 from collections.abc import Mapping
 from typing import Final
 
+from rocketwire.durable_file import make_folder, replace_file, write_all
 from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.messages import decode_body, from_json
 from rocketwire.messages.kvconfig import KVConfigSerializeWrapper
@@ -111,7 +111,7 @@ def save(path: str, content: bytes) -> None:
     Raises:
         OSError: the file is not saved; its old content is still there, in it or in ``.bak``.
     """
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    make_folder(os.path.dirname(path) or ".", 0o777)
     try:
         with open(path, "rb") as file:
             previous = file.read()
@@ -125,35 +125,13 @@ def save(path: str, content: bytes) -> None:
 
 def _put(path: str, content: bytes, mode: int) -> None:
     try:
-        _replace(path, content, mode)
+        replace_file(path, content, mode)
     except OSError as error:
         if error.errno not in _NO_RENAME_HERE:
             raise
-        _write(path, content, os.O_TRUNC, mode)
-
-
-def _replace(path: str, content: bytes, mode: int) -> None:
-    """Write a second file, and rename it to ``path``."""
-    temporary = f"{path}.tmp"
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(temporary)  # of a save that was cut short
-    try:
-        _write(temporary, content, os.O_EXCL | os.O_NOFOLLOW, mode)
-        os.rename(temporary, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _write(path: str, content: bytes, flags: int, mode: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, mode)
-    with open(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(descriptor)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+        try:
+            write_all(descriptor, content)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

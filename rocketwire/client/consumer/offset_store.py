@@ -12,7 +12,6 @@ import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,6 +21,7 @@ import trio
 from rocketwire.client.consumer.queues import find_replica
 from rocketwire.client.outages import Outages, advice_on
 from rocketwire.codes import RequestCode
+from rocketwire.durable_file import make_folder, replace_file
 from rocketwire.errors import BrokerError, DecodeError, LocalProtocolError, RocketWireError
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.offsets import ConsumerOffsetSerializeWrapper, OffsetSerializeWrapper
@@ -305,7 +305,7 @@ class LocalFileOffsetStore(OffsetStore):
         if offsets and offsets != self._read:
             merged = {**(self._read or {}), **offsets}
             try:
-                await trio.to_thread.run_sync(self._write, merged)
+                await trio.to_thread.run_sync(self.write, merged)
             except OSError as error:
                 self._outages.report(
                     _STORE_OUTAGE,
@@ -329,16 +329,16 @@ class LocalFileOffsetStore(OffsetStore):
             raise failures[0]
         return {}
 
-    def _write(self, offsets: Mapping[MessageQueue, int]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        new_path = self.path.with_name(f"offsets.json.{os.getpid()}.tmp")  # unique for each process
-        with new_path.open("wb") as file:
-            file.write(encode_body(OffsetSerializeWrapper(offset_table=offsets)))
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            self.path.replace(self.path.with_name("offsets.json.bak"))
-        new_path.replace(self.path)
+    def write(self, offsets: Mapping[MessageQueue, int]) -> None:
+        """Replace the file; there is no moment without it.
+
+        Raises:
+            OSError: the directory is not writable, or the disk fails.
+        """
+        make_folder(self.path.parent)
+        content = encode_body(OffsetSerializeWrapper(offset_table=offsets))
+        suffix = f".{os.getpid()}.tmp"  # unique for each process
+        replace_file(self.path, content, suffix=suffix, keeps_backup=True)
 
 
 def _decode_offsets(data: bytes) -> dict[MessageQueue, int]:

@@ -19,6 +19,7 @@ from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
 
@@ -33,6 +34,11 @@ def json_line(value: object) -> bytes:
     except UnicodeEncodeError:  # names of files that are no UTF-8
         text = json.dumps(_without_surrogates(value), ensure_ascii=False).encode()
     return unbroken(text) + b"\n"
+
+
+def describe_leftover(partial: Path) -> str:
+    """Return the error about what a run has left that was killed."""
+    return f"{partial} is there, from an earlier run that did not end; remove it first"
 
 
 def _without_surrogates(value: Any) -> Any:

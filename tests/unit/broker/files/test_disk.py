@@ -64,7 +64,7 @@ def test_files_and_folders_are_removed_and_moved(disk: Disk) -> None:
 
 def test_the_file_before_stays_beside_the_new_one(disk: Disk) -> None:
     for text in (b"1", b"2", b"3"):
-        disk.replace("config/a.json", text, is_synced=text == b"3")
+        disk.replace("config/a.json", text)
 
     assert {path.name: path.read_bytes() for path in (disk.root / "config").iterdir()} == {
         "a.json": b"3",

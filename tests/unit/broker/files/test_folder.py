@@ -9,10 +9,11 @@ import pytest
 from rocketwire.codes import ResponseCode
 from rocketwire_broker.files.folder import FolderError
 from tests.support.broker import bodies
-from tests.support.broker_folder import BrokerWithFolder, KilledError
+from tests.support.broker_folder import BrokerWithFolder
+from tests.support.virtual_disk import KilledError, VirtualDisk, crashed_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 ENDS = pytest.mark.parametrize(
@@ -124,15 +125,21 @@ def test_two_brokers_do_not_share_a_folder(tmp_path: Path) -> None:
     assert home.connect().send().code == 0
 
 
-def test_a_full_disk_refuses_messages_and_loses_none(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[VirtualDisk]:
+    with VirtualDisk(tmp_path / "store") as disk:
+        yield disk
+
+
+def test_a_full_disk_refuses_messages_and_loses_none(disk: VirtualDisk) -> None:
+    home = BrokerWithFolder(disk.root)
     client = home.connect()
     client.send(body=b"before")
-    home.disk.is_full = True
+    disk.is_full = True
 
     refused = client.send(body=b"refused")
     new_topic = client.send("another", b"refused")
-    home.disk.is_full = False
+    disk.is_full = False
 
     assert refused.code == new_topic.code == ResponseCode.SERVICE_NOT_AVAILABLE
     assert (refused.remark or "").startswith("service not available now.")
@@ -140,56 +147,167 @@ def test_a_full_disk_refuses_messages_and_loses_none(tmp_path: Path) -> None:
     assert bodies(home.killed().connect().pulled(0)) == [b"before", b"after"]
 
 
-def test_a_delayed_message_comes_when_the_disk_has_room_again(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
+def test_a_delayed_message_comes_when_the_disk_has_room_again(disk: VirtualDisk) -> None:
+    home = BrokerWithFolder(disk.root)
     client = home.connect()
     client.send(properties={"DELAY": "1"})
     client.send("other")  # the topics exist
     client.send(body=b"at once")
-    home.disk.is_full = True
+    disk.is_full = True
     home.pass_time(10_000)
-    home.disk.is_full = False
+    disk.is_full = False
     home.pass_time(10_000)
 
     assert bodies(client.pulled(0)) == [b"at once", b"body"]
 
 
+def test_a_message_whose_write_is_cut_short_is_whole(disk: VirtualDisk) -> None:
+    disk.is_short = True
+
+    home = BrokerWithFolder(disk.root)
+    home.connect().send("new", b"whole" * 1_000)
+
+    assert bodies(home.killed().connect().pulled(0, "new")) == [b"whole" * 1_000]
+
+
+# ---------------------------------------------------------------------------- names and tables
+
+NAMES_ON_DISK = (
+    *("CURRENT", "LOCK", "MANIFEST-000001", "abort", "checkpoint", "lock", "commitlog", "config"),
+    *("consumequeue", "batchconsumequeue", "consumequeue_rocksdb", "dledger-x", "index", "cut"),
+    *("%LMQ%foo", "%LMQ%", "%RETRY%x", "%DLQ%x", "timerwheel", "timerlog", "topics-json-bak"),
+    *("-", "|", "%", "0", "00000000000000000000", "x" * 127),
+)
+"""Legal names of topics that mean something on a disk, to Java, or to RocksDB."""
+
+
+@ENDS
+def test_topics_named_like_files_of_stores_are_served(
+    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    for name in NAMES_ON_DISK:
+        assert client.send(name, name.encode()).code == 0
+    home.folder.persist(home.now)
+
+    client = next_of(home).connect()
+
+    assert [bodies(client.pulled(0, name)) for name in NAMES_ON_DISK] == [
+        [name.encode()] for name in NAMES_ON_DISK
+    ]
+
+
+def test_messages_of_a_topic_whose_configuration_is_lost_are_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    home.connect().send("first", b"1")
+    topics = (tmp_path / "config/topics.json").read_bytes()
+    home.connect().send("lost", b"2", queue=3)
+    home.folder.release()
+    (tmp_path / "config/topics.json").write_bytes(topics)
+
+    home = BrokerWithFolder(tmp_path)
+
+    assert bodies(home.connect().pulled(0, "lost", queue=3)) == [b"2"]
+    assert "topic lost has messages, but no configuration" in caplog.text
+
+
+@ENDS
+def test_no_queue_of_a_deleted_topic_comes_back(
+    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    client.send(body=b"old", queue=1)
+    client.call(215, {"topic": "orders"})
+    client.send(body=b"new", queue=0)
+
+    client = next_of(next_of(home)).connect()
+
+    assert bodies(client.pulled(0)) == [b"new"]
+    assert client.pulled(0, queue=1).code == ResponseCode.PULL_NOT_FOUND
+
+
+def test_a_table_that_is_written_in_parts_is_whole(disk: VirtualDisk) -> None:
+    disk.is_short = True
+    home = BrokerWithFolder(disk.root)
+    for number in range(200):
+        home.connect().send(f"topic-{number}", b"1")
+
+    home = home.killed()
+
+    assert all(f"topic-{number}" in home.broker.topics for number in range(200))
+
+
+def test_acknowledged_topics_survive_a_crash_at_each_step(tmp_path: Path) -> None:
+    def send_all(root: Path, done: list[str]) -> None:
+        home = BrokerWithFolder(root, flush_disk_type="SYNC_FLUSH", log_file_size=4_096)
+        log = home.folder.log
+        for number in range(3):
+            if home.connect().send(f"topic-{number}", b"1").code == 0:
+                log.sync(log.descriptors())
+                done.append(f"topic-{number}")
+
+    for root, done in crashed_runs(tmp_path, send_all, seeds=(None, 1)):
+        home = BrokerWithFolder(root, log_file_size=4_096)
+        client = home.connect()
+        assert [bodies(client.pulled(0, name)) for name in done] == [[b"1"]] * len(done)
+        home.folder.release()
+
+
+def test_a_new_store_is_for_its_owner_alone(tmp_path: Path) -> None:
+    BrokerWithFolder(tmp_path / "a/store")
+
+    assert (tmp_path / "a/store").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(b"text")
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store/lock").symlink_to(tmp_path / "mine")
+
+    with pytest.raises(OSError, match="symbolic link"):
+        BrokerWithFolder(tmp_path / "store")
+
+    assert (tmp_path / "mine").read_bytes() == b"text"
+
+
 # ---------------------------------------------------------------------------- kill -9
+
+
+def send_twelve(root: Path, acknowledged: list[bytes]) -> None:
+    """Send messages to two topics; notes those that are acknowledged."""
+    home = BrokerWithFolder(root, log_file_size=2_048)
+    client = home.connect()
+    for number in range(12):
+        body = b"%02d" % number * 40
+        if client.send(f"topic{number % 2}", body).code == 0:
+            acknowledged.append(body)
+    home.folder.close(home.now)
+
+
+def steps(work: Callable[[Path, list[bytes]], None], root: Path) -> int:
+    """Count the system calls of some work."""
+    with VirtualDisk(root) as disk:
+        work(root, [])
+        return len(disk.calls)
 
 
 def test_no_acknowledged_message_is_lost_at_any_step(tmp_path: Path) -> None:
     """The process is killed at each system call; half of the bytes of that call are written."""
-    calls = 0
-    for calls in range(10_000):
-        root = tmp_path / str(calls)
+    for calls in range(steps(send_twelve, tmp_path / "whole")):
         acknowledged: list[bytes] = []
-        try:
-            home = BrokerWithFolder(root, log_file_size=2_048, calls=calls)
-        except KilledError:
-            home = None
-        if home is not None:
-            try:
-                client = home.connect()
-                for i in range(12):
-                    body = b"%02d" % i * 40
-                    topic = f"topic{i % 2}"
-                    if client.send(topic, body).code == 0:
-                        acknowledged.append(body)
-                home.folder.close(home.now)
-            except KilledError:
-                home.folder.release()
-        else:
-            assert not acknowledged
+        with VirtualDisk(tmp_path / str(calls), calls) as disk:
+            with pytest.raises(KilledError):
+                send_twelve(disk.root, acknowledged)
+            disk.revive()
 
-        again = BrokerWithFolder(root, log_file_size=2_048)
-        client = again.connect()
-        there = [bodies(client.pulled(0, f"topic{number}")) for number in range(2)]
-        again.folder.release()
+            client = BrokerWithFolder(disk.root, log_file_size=2_048).connect()
+            there = [bodies(client.pulled(0, f"topic{number}")) for number in range(2)]
+
         for number in range(2):
             expected = acknowledged[number::2]
             sent = [b"%02d" % i * 40 for i in range(number, 12, 2)]
-            assert there[number][: len(expected)] == expected
             assert there[number] in (expected, sent[: len(expected) + 1])
-        if len(acknowledged) == 12 and home is not None and not home.disk.is_dead:
-            break
-    assert calls > 30

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_broker.files.log_files import LogFiles, name_of, sync
+from rocketwire_broker.files.disk import Disk
+from rocketwire_broker.files.log_files import LogFiles, name_of
 from rocketwire_broker.storage.store import UnwritableError
-from tests.support.broker_folder import MortalDisk
+from tests.support.virtual_disk import VirtualDisk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def test_messages_follow_each_other(tmp_path: Path) -> None:
-    log = LogFiles(MortalDisk(tmp_path), 100, [])
+    log = LogFiles(Disk(tmp_path), 100, [])
 
     log.append(0, b"abc")
     log.append(3, b"de")
-    sync(log.descriptors())
+    log.sync(log.descriptors())
 
     assert (log.first, log.end, log.starts()) == (0, 5, [0])
     assert (tmp_path / name_of(0)).read_bytes() == b"abcde".ljust(100, b"\0")
@@ -27,7 +28,7 @@ def test_messages_follow_each_other(tmp_path: Path) -> None:
 
 
 def test_the_rest_of_a_file_is_blank_when_the_next_one_begins(tmp_path: Path) -> None:
-    log = LogFiles(MortalDisk(tmp_path), 100, [])
+    log = LogFiles(Disk(tmp_path), 100, [])
     log.append(0, b"abc")
 
     log.append(100, b"d")
@@ -45,14 +46,13 @@ def test_the_rest_of_a_file_is_blank_when_the_next_one_begins(tmp_path: Path) ->
 def test_a_log_that_cannot_be_written_is_as_before(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    disk = MortalDisk(tmp_path)
-    log = LogFiles(disk, 100, [])
+    log = LogFiles(Disk(tmp_path), 100, [])
     log.append(0, b"abc")
-    disk.is_full = True
-    for physical in (3, 100):
-        with pytest.raises(UnwritableError, match=r"No space left on device \(errno 28\)"):
-            log.append(physical, b"x")
-    disk.is_full = False
+    with VirtualDisk(tmp_path) as disk:
+        disk.is_full = True
+        for physical in (3, 100):
+            with pytest.raises(UnwritableError, match=r"No space left on device \(errno 28\)"):
+                log.append(physical, b"x")
 
     log.append(3, b"d")
 

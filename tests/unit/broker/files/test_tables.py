@@ -11,14 +11,22 @@ from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
 from rocketwire.messages.enums import MessageRequestMode
 from rocketwire_broker.files.tables import OFFSETS, TOPICS
 from tests.support.broker_folder import BrokerWithFolder
+from tests.support.virtual_disk import VirtualDisk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> BrokerWithFolder:
-    home = BrokerWithFolder(tmp_path)
+def disk(tmp_path: Path) -> Iterator[VirtualDisk]:
+    with VirtualDisk(tmp_path) as disk:
+        yield disk
+
+
+@pytest.fixture
+def home(disk: VirtualDisk) -> BrokerWithFolder:
+    home = BrokerWithFolder(disk.root)
     home.connect().send()
     return home
 
@@ -50,32 +58,36 @@ def test_numbers_without_quotes_are_read_as_java_writes_them(
     assert dict(home.broker.offsets.of("g", "orders")) == {0: 1, 1: 4}
 
 
-def test_a_table_that_did_not_change_is_not_written(home: BrokerWithFolder) -> None:
+def test_a_table_that_did_not_change_is_not_written(
+    home: BrokerWithFolder, disk: VirtualDisk
+) -> None:
     home.folder.persist(home.now)
-    calls = home.disk.calls
+    disk.calls.clear()
 
     home.folder.persist(home.now)
 
-    assert home.disk.calls == calls
+    assert not disk.calls
 
 
 def test_a_table_is_written_later_if_the_disk_is_full(
-    home: BrokerWithFolder, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    home: BrokerWithFolder, disk: VirtualDisk, caplog: pytest.LogCaptureFixture
 ) -> None:
     home.broker.offsets.commit("g", "orders", 0, 1, home.now)
-    home.disk.is_full = True
+    disk.is_full = True
     home.folder.persist(home.now)
     home.folder.persist(home.now)
-    home.disk.is_full = False
+    disk.is_full = False
     home.folder.persist(home.now)
 
     assert len(caplog.records) == 1
-    assert '"orders@g":{0:1}' in (tmp_path / OFFSETS).read_text()
+    assert '"orders@g":{0:1}' in (disk.root / OFFSETS).read_text()
 
 
-def test_a_topic_that_cannot_be_written_does_not_exist(home: BrokerWithFolder) -> None:
+def test_a_topic_that_cannot_be_written_does_not_exist(
+    home: BrokerWithFolder, disk: VirtualDisk
+) -> None:
     version = home.broker.topics.version
-    home.disk.is_full = True
+    disk.is_full = True
 
     answer = home.connect().send("another")
 

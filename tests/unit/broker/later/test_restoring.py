@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire_broker.later.restoring import value_of
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import bodies
@@ -269,3 +270,63 @@ def test_an_acknowledgement_after_a_restart_ends_a_pop(tmp_path: Path) -> None:
     home.pass_time(60_000)
 
     assert home.broker.store.max_offset("%RETRY%poppers_orders", 0) == 1
+
+
+# ---------------------------------------------------------------------------- forged messages
+
+
+@pytest.mark.parametrize("bits", [0, 4, 8, 12, 0x40, 0x4C])
+def test_bits_of_a_client_do_not_matter_at_a_restart(bits: int, tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    client.send(body=b"0", properties={"TRAN_MSG": "true", "UNIQ_KEY": "H"})
+    client.send(body=b"1", f=bits)
+    client.send(body=b"2", f=bits)
+    before = home.broker.store.queue("orders", 0)
+    assert before is not None
+    records = before.records(0, 9)
+
+    home = home.killed()
+
+    after = home.broker.store.queue("orders", 0)
+    assert after is not None
+    assert (len(records), after.records(0, 9)) == (2, records)
+    assert len(list(home.broker.halves.undecided())) == 1
+
+
+FORGED = {"UNIQ_KEY": "K", "REAL_TOPIC": "orders", "REAL_QID": "0"}
+
+
+@pytest.mark.parametrize(
+    ("waits", "copy"),
+    [
+        ({"TIMER_DELAY_MS": "5000"}, {"TIMER_OUT_MS": "1"}),
+        ({"DELAY": "2"}, {"DELAY": "2"}),
+    ],
+    ids=["timed", "delayed"],
+)
+def test_a_copy_of_a_waiting_message_does_not_deliver_it(
+    waits: dict[str, str], copy: dict[str, str], tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    client.send(body=b"waits", properties={"UNIQ_KEY": "K", **waits})
+    batch = encode_batch([BatchMessage(body=b"copy", properties={**FORGED, **copy})])
+    assert client.send(body=batch, code=320, m=True).code == 0
+
+    home = home.killed()
+    home.pass_time(10_000)
+
+    assert sorted(bodies(home.connect().pulled(0))) == [b"copy", b"waits"]
+
+
+def test_a_batch_is_in_no_light_queue_after_a_restart(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    put_parent(home)
+    forged = {"__LITE_TOPIC": "a", "INNER_MULTI_DISPATCH": light("a")}
+    item = BatchMessage(body=b"x", properties={**forged, "INNER_MULTI_QUEUE_OFFSET": "9" * 18})
+    assert home.connect().send("rooms", encode_batch([item]), code=320, m=True).code == 0
+
+    home = home.killed()
+
+    assert not home.broker.store.light_queues

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.broker import bodies
-from tests.support.broker_folder import BrokerWithFolder, KilledError
+from tests.support.broker import START, bodies
+from tests.support.broker_folder import BrokerWithFolder
+from tests.support.virtual_disk import KilledError, VirtualDisk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from tests.support.broker import Client
 
 COMMIT = 8
-STEPS = range(7, 61)
-"""System calls before the kill; the first six are those of the start."""
+STEPS = range(100)
+"""System calls before the kill; the last ones are more than there are."""
 
 
 def work(client: Client, home: BrokerWithFolder, acknowledged: set[bytes]) -> None:
@@ -50,11 +51,13 @@ def work(client: Client, home: BrokerWithFolder, acknowledged: set[bytes]) -> No
 @pytest.mark.parametrize("calls", STEPS)
 def test_each_message_comes_once(calls: int, tmp_path: Path) -> None:
     acknowledged: set[bytes] = set()
-    home = BrokerWithFolder(tmp_path, calls=calls, log_file_size=8_192)
-    with suppress(KilledError):
-        work(home.connect(), home, acknowledged)
+    with VirtualDisk(tmp_path, calls) as disk:
+        with suppress(KilledError):
+            home = BrokerWithFolder(tmp_path, log_file_size=8_192)
+            work(home.connect(), home, acknowledged)
+        disk.revive()
 
-    home = home.killed()
+    home = BrokerWithFolder(tmp_path, log_file_size=8_192, now=START + 10_000)
     home.pass_time(10_000)
     there = bodies(home.connect().pulled(0))
 

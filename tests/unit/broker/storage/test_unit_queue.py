@@ -119,11 +119,45 @@ def test_a_queue_that_was_deleted_begins_anew(queue: UnitQueue) -> None:
     assert (queue.min_offset, queue.max_offset, queue.physical(1)) == (0, 2, 2_000)
 
 
-def test_offsets_without_a_message_are_left_out(queue: UnitQueue) -> None:
+def test_offsets_of_lost_messages_are_left_out(queue: UnitQueue) -> None:
     queue.place(6, 1_000, 91, 0)
 
+    assert queue.finish_placing() == 0
     assert (queue.max_offset, queue.physical(6)) == (7, 1_000)
     assert (queue.record(5), queue.store_time(5)) == (None, None)
+
+
+@pytest.mark.parametrize("offset", [-1, -(1 << 63), 2, 1 << 24, 1 << 32, (1 << 63) - 1])
+@pytest.mark.parametrize("count", [0, 1, 3], ids=["the last", "one follows", "three follow"])
+def test_a_wrong_offset_is_not_believed(queue: UnitQueue, offset: int, count: int) -> None:
+    queue.place(offset, 1_000, 91, 0)
+    for number in range(count):
+        queue.place(5 + number, 2_000 + 100 * number, 91, 0)
+
+    assert queue.finish_placing() == 1
+    assert (queue.min_offset, queue.max_offset, queue.physical(4)) == (0, 5 + count, 1_000)
+
+
+@pytest.mark.parametrize("offset", [-1, 1, 1 << 24, 1 << 62])
+@pytest.mark.parametrize("count", [2, 4])
+def test_a_wrong_offset_of_the_first_message_is_not_believed(offset: int, count: int) -> None:
+    queue = UnitQueue("t", 0, LogAtHand().read)
+
+    queue.place(offset, 0, 91, 0)
+    for number in range(count):
+        queue.place(1_001 + number, 100 + 100 * number, 91, 0)
+
+    assert queue.finish_placing() == 1
+    assert (queue.min_offset, queue.max_offset) == (1_000, 1_001 + count)
+    assert queue.physical(1_000) == 0
+
+
+def test_a_message_of_another_queue_hides_none(queue: UnitQueue) -> None:
+    queue.place(77, 1_000, 91, 0)
+    queue.place(4, 2_000, 91, 0)
+
+    assert queue.finish_placing() == 1
+    assert (queue.max_offset, queue.physical(4)) == (5, 2_000)
 
 
 def test_a_store_time_has_its_place_behind_a_long_address() -> None:

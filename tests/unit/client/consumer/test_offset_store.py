@@ -25,6 +25,7 @@ from rocketwire.messages.offsets import (
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.versions import MQVersion
 from tests.support.fakes.producer_fakes import NS, A, route
+from tests.support.virtual_disk import crashed_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,3 +217,16 @@ async def test_a_file_that_cannot_be_written_is_a_warning_at_growing_intervals(
     (tmp_path / "client").unlink()
     await store.persist([ZERO])
     assert caplog.messages[4:] == ["group g: storing of offsets: works again, after 120 s"]
+
+
+async def test_a_file_of_offsets_survives_a_crash_at_each_call(tmp_path: Path) -> None:
+    def persist_all(root: Path, done: list[int]) -> None:
+        store = LocalFileOffsetStore("client", "g", root)
+        for offset in range(3):
+            store.write({ZERO: offset})
+            done.append(offset)
+
+    for root, done in crashed_runs(tmp_path, persist_all):
+        store = LocalFileOffsetStore("client", "g", root)
+        store.path.with_name("offsets.json.bak").unlink(missing_ok=True)
+        assert await store.fetch(ZERO) in [None, 0, 1, 2][len(done) : len(done) + 2]

@@ -11,6 +11,7 @@ import pytest
 from rocketwire_namesrv.routes.kv_config import KVConfig
 from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.runtime.storage import StorageError, kv_document, load_kv, save
+from tests.support.virtual_disk import crashed_runs
 
 
 @pytest.mark.parametrize("content", [None, b"", b"null", b'""', b'"null"'])
@@ -247,25 +248,18 @@ def test_a_save_that_fails_leaves_the_file_as_it_was(
     assert os.listdir(tmp_path) == ["kv.json"]
 
 
-def test_the_content_is_on_disk_before_the_name_points_to_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps: list[str] = []
-    fsync, rename = os.fsync, os.rename
+def test_a_saved_file_survives_a_crash_at_each_call(tmp_path: Path) -> None:
+    texts = [b"one", b"two", b"three"]
 
-    def watched_fsync(descriptor: int) -> None:
-        steps.append("folder" if os.path.isdir(f"/proc/self/fd/{descriptor}") else "file")
-        fsync(descriptor)
+    def save_all(root: Path, done: list[bytes]) -> None:
+        for text in texts:
+            save(str(root / "conf" / "kv.json"), text)
+            done.append(text)
 
-    def watched_rename(old: str, new: str) -> None:
-        steps.append("rename")
-        rename(old, new)
-
-    monkeypatch.setattr(os, "fsync", watched_fsync)
-    monkeypatch.setattr(os, "rename", watched_rename)
-    save(str(tmp_path / "kv.json"), b"one")
-
-    assert steps == ["file", "rename", "folder"]
+    for root, done in crashed_runs(tmp_path, save_all):
+        path = root / "conf" / "kv.json"
+        expected = [None, *texts][len(done) : len(done) + 2]
+        assert (path.read_bytes() if path.exists() else None) in expected
 
 
 def test_only_this_module_of_the_name_server_opens_files() -> None:

@@ -14,6 +14,7 @@ from tests.support.java.peers import CURRENT
 from tests.support.stores import digest
 from tests.support.stores.damage import log_files, places, put
 from tests.support.stores.fixtures import unpack
+from tests.support.virtual_disk import VirtualDisk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -268,6 +269,41 @@ def test_a_run_that_fails_leaves_no_file(
         == b"rocketwire-store: the disk is full\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_a_file_that_appears_meanwhile_is_not_overwritten(
+    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    with VirtualDisk(tmp_path) as disk:
+        disk.on_sync = lambda: (tmp_path / "out.jsonl").write_text("mine")
+        answer = run("export", "-o", tmp_path / "out.jsonl", plain.root, status=2)
+
+    assert answer.err.endswith(b"out.jsonl: file exists\n")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.jsonl": "mine"}
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out/"])
+def test_the_rest_of_a_run_that_was_killed_is_named(
+    name: str, plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / f"{name.rstrip('/')}.partial").mkdir()
+
+    answer = run("export", "-o", f"{tmp_path}/{name}", plain.root, status=2)
+
+    assert b".partial is there, from an earlier run that did not end; remove it" in answer.err
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out/"])
+def test_an_export_survives_a_crash(
+    name: str, plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    with VirtualDisk(tmp_path) as disk:
+        run("export", "--format", "jsonl", "-o", f"{tmp_path}/{name}", plain.root)
+        before = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl") if path.is_file()}
+        disk.crash()
+
+    assert before
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_messages_and_export_write_the_same_json(

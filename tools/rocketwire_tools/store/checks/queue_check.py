@@ -67,6 +67,8 @@ class QueueProgress:
         earlier: earlier runs, as first and after-last number.
         missing: runs of messages without a unit, likewise, with the offset of the first message.
         cursor: number of the next unit, in a queue of batches.
+        replaced: queue offset, physical offset and text of each message whose unit points to a
+            later place: that may be a message of the same offset.
     """
 
     first: int = -1
@@ -74,6 +76,12 @@ class QueueProgress:
     earlier: list[list[int]] | tuple[()] = ()
     missing: list[list[int]] | tuple[()] = ()
     cursor: int = 0
+    replaced: list[tuple[int, int, str]] | tuple[()] = ()
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the queue has had messages."""
+        return self.first >= 0 or bool(self.missing)
 
     def see(self, first: int, end: int) -> None:
         """Note that units belong to messages."""
@@ -154,6 +162,7 @@ class QueueCheck:
             for name in filter(self._unread.has_queue, list(table)):
                 del table[name]
         self._without_queue: dict[tuple[str, int], int] = {}
+        self._restarted: set[str] = set()
 
     # -------------------------------------------------------------- messages
 
@@ -193,6 +202,8 @@ class QueueCheck:
 
     def see_whole(self, name: tuple[str, int], first: int, count: int) -> None:
         """Note messages that ``are_whole`` has found to have their units."""
+        if not first:
+            self._restart(name)
         self._progress_of(name).see(first, first + count)
 
     def _progress_of(self, name: tuple[str, int]) -> QueueProgress:
@@ -237,6 +248,10 @@ class QueueCheck:
         if files is None:
             self._without_queue[name] = self._without_queue.get(name, 0) + len(group)
             return
+        begins = np.flatnonzero(offsets == 0)
+        if len(begins):  # a queue that begins anew has the units of its later messages alone
+            self._restart(name, is_anew=bool(begins[-1]))
+            group, offsets = group[begins[-1] :], offsets[begins[-1] :]
         first, last = int(offsets.min()), int(offsets.max())
         if first < 0 or last - first > 64 * len(group) + 4096:
             for row in range(len(group)):
@@ -245,6 +260,12 @@ class QueueCheck:
                     self._compare(rows, name, files, group[part], offsets[part])
             return
         self._compare(rows, name, files, group, offsets)
+
+    def _restart(self, name: tuple[str, int], *, is_anew: bool = False) -> None:
+        """Forget what was found about the earlier messages of a queue: its topic was deleted."""
+        if is_anew or self._progress_of(name).is_begun:
+            self._restarted.add(name[0])
+            self._progress[name] = QueueProgress()
 
     def _compare(
         self,
@@ -293,16 +314,19 @@ class QueueCheck:
                     progress.miss(offset, offset + 1, physical)
                 continue
             progress.see(offset, offset + 1)
-            if not self.findings.room(FindingKind.UNIT):
-                self.findings.count(FindingKind.UNIT, 1)
-                continue
             unit = units[place]
             text = (
                 f"the unit points to {int(unit['physical_offset'])} with {int(unit['size'])} bytes,"
                 f" the message stands at {physical} with"
                 f" {int(rows.messages.sizes[group[place]])} bytes"
             )
-            self._add(FindingKind.UNIT, name, offset, text, physical=physical)
+            if int(unit["physical_offset"]) > physical and len(progress.replaced) < MAX_INTERVALS:
+                progress.replaced = progress.replaced or []
+                progress.replaced.append((offset, physical, text))
+            elif self.findings.room(FindingKind.UNIT):
+                self._add(FindingKind.UNIT, name, offset, text, physical=physical)
+            else:
+                self.findings.count(FindingKind.UNIT, 1)
 
     def _check_tags(
         self,
@@ -421,7 +445,9 @@ class QueueCheck:
         self._forget()
         for name, count in sorted(self._without_queue.items()):
             topic, queue_id = name
-            if topic in self._topics:
+            if topic in self._restarted:
+                text, is_damage = f"{count} messages of before the topic was deleted", False
+            elif topic in self._topics:
                 text = f"{count} messages, and the queue has no files"
                 is_damage = not self.may_lag
             elif not self._topics:
@@ -569,6 +595,8 @@ class QueueCheck:
         if progress is None:
             return
         is_batch = name in self._batches
+        for offset, physical, text in progress.replaced:
+            self._add(FindingKind.UNIT, name, offset, text, physical=physical)
         for first, end, physical in progress.missing:
             is_newest = is_batch or first >= last
             text = f"message {first} of the queue has no unit"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from rocketwire.durable_file import open_replacement, write_all
 from rocketwire.messages.message_queue import MessageQueue
 
 if TYPE_CHECKING:
@@ -160,26 +161,25 @@ class Journal:
 
     def _append(self, lines: Iterable[object]) -> None:
         if self._path is not None:
-            data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
-            self._lines += data.count(b"\n")
-            while data:
-                data = data[os.write(self._descriptor, data) :]
+            self._write(self._descriptor, lines)
             os.fsync(self._descriptor)
+
+    def _write(self, descriptor: int, lines: Iterable[object]) -> None:
+        data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+        write_all(descriptor, data)
+        self._lines += data.count(b"\n")
 
     def _rewrite(self) -> None:
         """Replace the file by one with the last line of each queue."""
         if self._path is None:
             return
-        path, old = self._path.with_name(f"{self._path.name}.new"), self._descriptor
-        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-        self._descriptor = os.open(path, flags, 0o644)
-        try:
-            _lock(self._descriptor, path)
+        with open_replacement(self._path, 0o644, suffix=".new") as descriptor:
+            _lock(descriptor, self._path)
             self._lines = 0
-            self._append([self._first_line, *self.lanes.values()])
-            path.replace(self._path)
-        finally:
-            os.close(old)
+            self._write(descriptor, [self._first_line, *self.lanes.values()])
+            new = os.dup(descriptor)
+        os.close(self._descriptor)
+        self._descriptor = new
 
     def close(self) -> None:
         """Write what is not yet in the file, and close it."""

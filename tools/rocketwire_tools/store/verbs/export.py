@@ -12,11 +12,12 @@ from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from rocketwire.durable_file import rename_new, sync_path
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
-from rocketwire_tools.store.output import json_line
+from rocketwire_tools.store.output import describe_leftover, json_line
 from rocketwire_tools.store.selecting import selected_rows, selection_of
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ def _written_to_folder(
     if not number:
         with (folder / f"part-00000.{kind}").open("xb") as file:
             _rows_file(kind, arguments, file).close()
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def write_files(
@@ -280,19 +283,20 @@ def _opened(name: str) -> Generator[IO[bytes], None, None]:
     if name == _STANDARD_OUTPUT:
         yield sys.stdout.buffer
         return
-    path = Path(name)
-    if path.exists():
-        raise FileExistsError(f"{name} exists; export overwrites nothing")
-    partial = path.with_name(f"{path.name}.partial")
-    with partial.open("xb") as file:
-        try:
+    path, partial = _names(name)
+    try:
+        file = partial.open("xb")
+    except FileExistsError:
+        raise FileExistsError(describe_leftover(partial)) from None
+    try:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        except BaseException:
-            partial.unlink()
-            raise
-    partial.rename(path)
+        rename_new(partial, path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
@@ -302,14 +306,27 @@ def _new_folder(name: str) -> Generator[Path]:
     Raises:
         FileExistsError: something of that name is there.
     """
+    path, partial = _names(name)
+    try:
+        partial.mkdir(0o700)
+    except FileExistsError:
+        raise FileExistsError(describe_leftover(partial)) from None
+    try:
+        yield partial
+        sync_path(partial)
+        rename_new(partial, path)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def _names(name: str) -> tuple[Path, Path]:
+    """Return the path to write, and that of the same until it is complete.
+
+    Raises:
+        FileExistsError: something of that name is there.
+    """
     path = Path(name)
     if path.exists():
         raise FileExistsError(f"{name} exists; export overwrites nothing")
-    partial_folder = path.with_name(f"{path.name}.partial")
-    partial_folder.mkdir()
-    try:
-        yield partial_folder
-    except BaseException:
-        shutil.rmtree(partial_folder)
-        raise
-    partial_folder.rename(path)
+    return path, path.with_name(f"{path.name}.partial")

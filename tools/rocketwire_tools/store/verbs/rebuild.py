@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from rocketwire.durable_file import rename_new
 from rocketwire.errors import DecodeError
 from rocketwire.policy.resource_names import is_system_topic
 from rocketwire.store import index_file
@@ -39,7 +40,13 @@ from rocketwire_tools.store.checks.store_facts import (
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.lookup import index_geometry
 from rocketwire_tools.store.opened import OpenedStore, are_whole
-from rocketwire_tools.store.output import flat, json_line, with_progress, write_table
+from rocketwire_tools.store.output import (
+    describe_leftover,
+    flat,
+    json_line,
+    with_progress,
+    write_table,
+)
 from rocketwire_tools.store.rebuilding import (
     IndexBuilder,
     LogCopy,
@@ -135,11 +142,9 @@ def _build_on_disk(
     _require_room(store, target.parent)
     partial = target.with_name(f"{target.name}.partial")
     try:
-        partial.mkdir()
+        partial.mkdir(0o700)
     except FileExistsError:
-        raise FileExistsError(
-            f"{partial} is there, from an earlier run that did not end; remove it first"
-        ) from None
+        raise FileExistsError(describe_leftover(partial)) from None
     try:
         files = DiskFiles(partial)
         report, notes = _build(store, files, settings)
@@ -147,8 +152,7 @@ def _build_on_disk(
         _keep_times(store.folder.commit_log, partial)
         if target.exists():
             target.rmdir()
-        partial.rename(target)
-        _sync(target.parent)
+        rename_new(partial, target)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
@@ -169,14 +173,6 @@ def _keep_times(log_files: Sequence[StoreFile], root: Path) -> None:
         path = root / "commitlog" / file.base_name
         if path.exists():
             os.utime(path, (file.modified, file.modified))
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # ---------------------------------------------------------------------------- sizes

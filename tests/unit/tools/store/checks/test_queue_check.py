@@ -13,6 +13,7 @@ from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.broker_folder import BrokerWithFolder
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of, notes_of
@@ -153,3 +154,24 @@ def test_a_topic_that_was_deleted_has_no_queues(tmp_path: Path) -> None:
 
     assert damage_of(check) == {}
     assert [finding.topic for finding in check.findings.kept] == [deleted]
+
+
+@pytest.mark.parametrize(("old", "new"), [(1, 2), (2, 2), (5, 2), (1, 1)])
+def test_a_topic_that_was_deleted_and_created_again_is_whole(
+    old: int, new: int, tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    for number in range(old):
+        client.send(body=b"old %d" % number)
+        client.send(body=b"old %d" % number, queue=1)
+    home.folder.persist(home.now)
+    client.call(215, {"topic": "orders"})
+    for number in range(new):
+        client.send(body=b"a new message %d" % number)
+    home.folder.close(home.now)
+
+    check = checked(tmp_path)
+
+    assert damage_of(check) == {}
+    assert notes_of(check)["queue offset"] == 1

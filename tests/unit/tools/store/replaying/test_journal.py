@@ -10,6 +10,7 @@ import pytest
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.store.replaying import journal as journal_module
 from rocketwire_tools.store.replaying.journal import Journal, JournalLane
+from tests.support.virtual_disk import crashed_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,3 +154,22 @@ def test_without_a_file_progress_is_only_in_memory() -> None:
     journal.close()
 
     assert (lane.next_offset, journal.age) == (9, None)
+
+
+def test_progress_survives_a_crash_at_each_call(tmp_path: Path) -> None:
+    def replay(root: Path, done: list[int]) -> None:
+        journal = opened(root / "journal")
+        lane = lane_of(0)
+        journal.add_lane(lane)
+        done.append(0)
+        journal.note(lane, (100, -1), 7)
+        journal.close()
+        done.append(100)
+        opened(root / "journal").close()
+
+    for root, done in crashed_runs(tmp_path, replay):
+        journal = opened(root / "journal")
+        journal.close()
+        lane = journal.lanes.get(("orders", 0))
+        assert not done or lane is not None
+        assert len(done) < 2 or (lane and lane.position == (100, -1))

@@ -1,0 +1,176 @@
+"""``Delivery``: the only way by which frames leave the broker.
+
+With ``SYNC_FLUSH`` frames wait until the messages before them are on the disk, and frames about new
+topics wait until the name servers know these. Tasks of the server wait for both, never one of a
+connection, so that the end of a connection delays or loses no frame of another one.
+
+Java: ``CommitLog.GroupCommitService``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import trio
+
+if TYPE_CHECKING:
+    from rocketwire_broker.files.log_files import LogFiles
+    from rocketwire_broker.server.connection import Connection
+    from rocketwire_broker.state.broker import Broker
+
+LOGGER: Final = logging.getLogger("rocketwire.broker")
+
+Announce = Callable[["Broker"], Awaitable[None]]
+"""Registers a broker's changed topics at the name servers."""
+
+
+class Batch(NamedTuple):
+    """Frames that leave together.
+
+    Attributes:
+        frames: by the number of their connection.
+        ended: set when they are sent, or their connections are closed.
+    """
+
+    frames: list[tuple[int, list[bytes]]]
+    ended: trio.Event
+
+
+class Delivery:
+    """Sends the frames of a broker.
+
+    Args:
+        broker: its outbox has the frames.
+        connections: open connections by number.
+        tasks: runs the announcements.
+        log: the commit log with ``SYNC_FLUSH``; None if no frame waits for the disk.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        connections: Mapping[int, Connection],
+        tasks: trio.Nursery,
+        log: LogFiles | None = None,
+    ) -> None:
+        self._broker = broker
+        self._connections = connections
+        self._tasks = tasks
+        self._log = log
+        self._synced = 0 if log is None else log.end
+        self._unsynced: list[Batch] = []
+        self._wake_up = trio.Event()
+
+    async def run(self) -> None:
+        """Send the frames that wait for the disk, until cancelled; one sync serves all of them."""
+        while True:
+            await self._wake_up.wait()
+            self._wake_up = trio.Event()
+            batches, self._unsynced = self._unsynced, []
+            is_safe = await self._sync()
+            for batch in batches:
+                self._end(batch, is_safe=is_safe)
+
+    def begin(self, announce: Announce | None = None) -> trio.Event | None:
+        """Send all frames, at once or when they are safe.
+
+        Args:
+            announce: called before, if there are new topics.
+
+        Returns:
+            The event of their end, or None if they are sent.
+        """
+        outbox = self._broker.outbox
+        if announce is None and not self._is_due():
+            self._send_outbox()
+            self._close()
+            return None
+        batch = Batch([(peer.number, peer.out) for peer in outbox.values()], trio.Event())
+        for peer in outbox.values():
+            peer.out = []
+        outbox.clear()
+        self._close()
+        if announce is None:
+            self._wait_for_disk(batch)
+        else:
+            self._tasks.start_soon(self._announce, announce, batch)
+        return batch.ended
+
+    async def _announce(self, announce: Announce, batch: Batch) -> None:
+        await announce(self._broker)
+        if self._is_due():
+            self._wait_for_disk(batch)
+        else:
+            self._end(batch, is_safe=self._log is None or not self._log.has_failed)
+
+    def _wait_for_disk(self, batch: Batch) -> None:
+        self._unsynced.append(batch)
+        self._wake_up.set()
+
+    def _is_due(self) -> bool:
+        """Return whether a message is not on the disk yet."""
+        log = self._log
+        return log is not None and log.end > self._synced
+
+    async def _sync(self) -> bool:
+        """Bring all messages onto the disk; return whether they are."""
+        log = self._log
+        if log is None:
+            return True
+        end = log.end
+        if not log.has_failed:
+            try:
+                descriptors = log.descriptors()
+            except OSError as error:
+                LOGGER.error("the commit log is not synced: %s", error)
+                return False
+            try:
+                await trio.to_thread.run_sync(log.sync, descriptors)
+            except OSError as error:
+                log.give_up(error)
+        if log.has_failed:
+            self._cut_off_all(log)
+            return False
+        self._synced = end
+        return True
+
+    def _cut_off_all(self, log: LogFiles) -> None:
+        """Close all whose answers tell of messages that may be lost; nothing is stored any more."""
+        self._synced = log.end
+        outbox = self._broker.outbox
+        frames = [(peer.number, peer.out) for peer in outbox.values()]
+        outbox.clear()
+        batches, self._unsynced = [*self._unsynced, Batch(frames, trio.Event())], []
+        for batch in batches:
+            self._end(batch, is_safe=False)
+
+    def _send_outbox(self) -> None:
+        outbox, connections = self._broker.outbox, self._connections
+        while outbox:
+            _, peer = outbox.popitem()
+            frames, peer.out = peer.out, []
+            connection = connections.get(peer.number)
+            if connection is not None and frames:
+                connection.write(frames)
+
+    def _end(self, batch: Batch, *, is_safe: bool) -> None:
+        """Send frames, or close the connections of frames that must not be sent."""
+        for number, frames in batch.frames:
+            connection = self._connections.get(number)
+            if connection is not None and is_safe:
+                connection.write(frames)
+            elif connection is not None:
+                connection.close()
+        batch.ended.set()
+
+    def _close(self) -> None:
+        """Close the connections that the broker has given up."""
+        closing = self._broker.closing
+        while closing:
+            number, reason = closing.popitem()
+            connection = self._connections.get(number)
+            if connection is not None:
+                LOGGER.info("connection of %s is closed: %s", connection.peer.address, reason)
+                connection.close()

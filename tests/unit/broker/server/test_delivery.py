@@ -1,0 +1,234 @@
+"""Frames leave the broker when what they tell of is on the disk and at the name servers."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from rocketwire.codes import ResponseCode
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire_broker.config import Config
+from rocketwire_broker.server.programs import open_broker
+from rocketwire_broker.tables.topics import new_topic
+from tests.support.virtual_disk import VirtualDisk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator
+    from pathlib import Path
+
+    from rocketwire_broker.server.server import BrokerServer
+    from rocketwire_broker.state.broker import Broker
+
+TIMEOUT = 20.0
+
+
+class HeldSyncs:
+    """Lets each ``fsync`` wait until the test lets it go on."""
+
+    def __init__(self, disk: VirtualDisk) -> None:
+        self._begun, self._released = threading.Event(), threading.Event()
+        disk.on_sync = self._hold
+
+    def _hold(self) -> None:
+        self._begun.set()
+        assert self._released.wait(TIMEOUT)
+
+    async def begun(self) -> None:
+        """Wait until a sync has begun."""
+        assert await trio.to_thread.run_sync(self._begun.wait, TIMEOUT)
+
+    def release(self) -> None:
+        """Let this sync and all others go on."""
+        self._released.set()
+
+
+class Peer:
+    """A connection whose calls do not let the broker run."""
+
+    def __init__(self, server: BrokerServer) -> None:
+        self._server = server
+        address = ("127.0.0.1", server.broker.config.listen_port)
+        self.socket = socket.create_connection(address)
+        self._decoder = CommandDecoder()
+
+    def send(self, body: bytes, *topics: str) -> None:
+        """Send a message to each of some topics, in one write."""
+        data = b""
+        for topic in topics or ("orders",):
+            values = (topic, "TBW102", "4", "0", "0", "0", "0", "")
+            fields = dict(zip("bcdefghi", values, strict=True))
+            data += encode(RemotingCommand(code=310, opaque=1, ext_fields=fields, body=body))
+        self.socket.sendall(data)
+
+    def ask(self) -> None:
+        """Send a request that changes nothing."""
+        self.socket.sendall(encode(RemotingCommand(code=26, opaque=3)))
+
+    def pull(self, offset: int) -> None:
+        """Wait for a message."""
+        fields = {"consumerGroup": "readers", "topic": "orders", "queueId": "0", "sysFlag": "6"}
+        fields |= {"queueOffset": str(offset), "maxMsgNums": "1", "suspendTimeoutMillis": "60000"}
+        self.socket.sendall(encode(RemotingCommand(code=11, opaque=2, ext_fields=fields)))
+
+    async def answer(self) -> RemotingCommand:
+        """Wait for an answer.
+
+        Raises:
+            EOFError: the broker closed the connection.
+        """
+        with trio.fail_after(TIMEOUT):
+            while (command := self._decoder.next_command()) is None:
+                await trio.lowlevel.wait_readable(self.socket)
+                data = self.socket.recv(4096)
+                if not data:
+                    raise EOFError
+                self._decoder.feed(data)
+        return command
+
+    def has_answer(self) -> bool:
+        """Return whether there is an answer already."""
+        try:
+            return bool(self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return False
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[VirtualDisk]:
+    with VirtualDisk(tmp_path) as disk:
+        yield disk
+
+
+@pytest.fixture
+async def server(disk: VirtualDisk) -> AsyncGenerator[BrokerServer]:
+    config = Config(
+        listen_port=0,
+        flush_disk_type="SYNC_FLUSH",
+        store_path=str(disk.root),
+        log_file_size=1 << 20,
+    )
+    async with open_broker(config) as server:
+        server.broker.topics.put(new_topic("orders", 4), 0)
+        server.broker.topics.changed.clear()
+        yield server
+
+
+@pytest.fixture
+def held_syncs(disk: VirtualDisk, server: BrokerServer) -> Iterator[HeldSyncs]:
+    held = HeldSyncs(disk)
+    yield held
+    held.release()
+
+
+@pytest.fixture
+async def peers(server: BrokerServer) -> AsyncGenerator[list[Peer]]:
+    """Three connections, which the broker has accepted."""
+    with ExitStack() as opened:
+        peers = [Peer(server) for _ in range(3)]
+        for peer in peers:
+            opened.enter_context(peer.socket)
+        with trio.fail_after(TIMEOUT):
+            while len(server.broker.peers) < 3:
+                await trio.lowlevel.checkpoint()
+        yield peers
+
+
+async def test_a_send_is_acknowledged_after_its_sync(
+    peers: list[Peer], held_syncs: HeldSyncs
+) -> None:
+    peers[0].send(b"paid")
+    await held_syncs.begun()
+    await wait_all_tasks_blocked()
+    assert not peers[0].has_answer()
+
+    held_syncs.release()
+
+    assert (await peers[0].answer()).code == 0
+
+
+async def test_the_end_of_another_connection_sends_nothing_early(
+    peers: list[Peer], held_syncs: HeldSyncs
+) -> None:
+    peers[0].send(b"paid")
+    peers[1].socket.close()
+    await held_syncs.begun()
+    await wait_all_tasks_blocked()
+    assert not peers[0].has_answer()
+
+    held_syncs.release()
+
+    assert (await peers[0].answer()).code == 0
+
+
+async def test_one_sync_serves_all_that_wait(
+    peers: list[Peer], held_syncs: HeldSyncs, disk: VirtualDisk
+) -> None:
+    peers[0].send(b"1")
+    await held_syncs.begun()
+    for peer in peers[1:]:
+        peer.send(b"2")
+    await wait_all_tasks_blocked()
+    disk.calls.clear()
+    held_syncs.release()
+
+    for peer in peers:
+        await peer.answer()
+
+    assert disk.calls.count("fsync") <= 3  # two of the first sync: the file and its folder
+
+
+async def test_sends_are_refused_after_a_sync_that_failed(
+    peers: list[Peer], disk: VirtualDisk, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk.failing_syncs = 1
+    peers[0].send(b"lost")
+    with pytest.raises(EOFError):
+        await peers[0].answer()
+
+    peers[1].send(b"refused")
+    refused = await peers[1].answer()
+
+    assert refused.code == ResponseCode.SERVICE_NOT_AVAILABLE
+    assert "a sync failed, restart the broker: Input/output error" in (refused.remark or "")
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == [
+        f"{disk.root}: messages are refused from now on, "
+        "a sync failed, restart the broker: Input/output error"
+    ]
+
+
+async def test_frames_of_others_survive_the_end_of_a_connection(
+    server: BrokerServer, peers: list[Peer]
+) -> None:
+    announcing, may_go_on = trio.Event(), trio.Event()
+
+    async def announce(broker: Broker) -> None:
+        broker.topics.changed.clear()
+        announcing.set()
+        await may_go_on.wait()
+
+    server.announce = announce
+    sender, reader, other = peers
+    reader.send(b"first")
+    await reader.answer()
+    reader.pull(1)
+    await wait_all_tasks_blocked()
+    sender.send(b"wakes the reader", "new", "orders")
+    await announcing.wait()
+    server.broker.closing[sender_number(server)] = "a test asks for it"
+    for _ in range(2):
+        other.ask()
+        await other.answer()
+    may_go_on.set()
+
+    assert b"wakes the reader" in ((await reader.answer()).body or b"")
+
+
+def sender_number(server: BrokerServer) -> int:
+    """Return the number of the connection that was opened first."""
+    return min(server.broker.peers)
