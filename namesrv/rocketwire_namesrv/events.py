@@ -13,6 +13,7 @@ from enum import IntEnum, StrEnum
 from typing import ClassVar, cast, dataclass_transform
 
 from rocketwire.codes import RequestCode
+from rocketwire.controls import escape_controls
 
 
 class Level(IntEnum):
@@ -33,12 +34,6 @@ class Reason(StrEnum):
     UNREGISTERED = "unregistered"
 
 
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
-    0x2028: "\\u2028",
-    0x2029: "\\u2029",
-}
-
-
 def shown(value: object) -> str:
     """Return a value for a log line: one line, at most 500 characters.
 
@@ -55,7 +50,7 @@ def shown(value: object) -> str:
         text = str(value)
     if len(text) > 500:
         text = f"{text[:500]}... ({len(text)} characters)"
-    return text.translate(_CONTROLS)
+    return escape_controls(text)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

@@ -15,6 +15,7 @@ import os
 from logging.handlers import RotatingFileHandler
 from typing import Final
 
+from rocketwire.controls import escape_controls
 from rocketwire.os_errors import os_error_text
 
 LOGGER: Final = logging.getLogger("rocketwire.namesrv")
@@ -22,10 +23,6 @@ LOGGER: Final = logging.getLogger("rocketwire.namesrv")
 _FILE_SIZE: Final = 100 * 1024 * 1024
 _FILES: Final = 10
 _LEVEL_NAMES: Final = {"WARNING": "WARN", "CRITICAL": "ERROR"}
-_CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0))} | {
-    0x2028: "\\u2028",
-    0x2029: "\\u2029",
-}
 
 
 class NamesrvFormatter(logging.Formatter):
@@ -37,7 +34,7 @@ class NamesrvFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.level = _LEVEL_NAMES.get(record.levelname, record.levelname)
         record.thread_ = "main" if record.threadName == "MainThread" else record.threadName
-        record.line = record.message.translate(_CONTROLS)
+        record.line = escape_controls(record.message)
         return super().formatMessage(record)
 
 

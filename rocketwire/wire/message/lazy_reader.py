@@ -222,6 +222,8 @@ class StoredMessageReader:
         self._row_size: int = 0
         self._shared_bytes: tuple[object, ...] = (None,) * 5
         self._shared = ("", _NO_HOST, _NO_HOST)
+        self.is_ordinary, self.ascends = True, True
+        self.count, self.body_size = 0, 0
 
     def decode(self, data: bytes, *, strict: bool = True) -> tuple[StoredMessage, ...]:
         """Decode all messages.

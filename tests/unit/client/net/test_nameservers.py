@@ -55,7 +55,7 @@ async def servers(
         open_pool(config, environment={}, connect=network.connect) as pool,
     ):
         for address in addresses:
-            network.peer(address).on(Code.GET_BROKER_CLUSTER_INFO, reply())
+            network.peer(address).on(Code.GET_BROKER_CLUSTER_INFO, reply(body=ClusterInfo()))
         yield NameServers(pool, config, environment={}, chance=random.Random(1)), network, pool
 
 
@@ -214,7 +214,13 @@ OPERATIONS: list[Operation] = [
         ROUTE,
         {"topic": "T", "acceptStandardJsonOnly": "true"},
     ),
-    (Code.GET_BROKER_CLUSTER_INFO, lambda ns: ns.cluster_info(), reply(), ClusterInfo(), {}),
+    (
+        Code.GET_BROKER_CLUSTER_INFO,
+        lambda ns: ns.cluster_info(),
+        reply(body=ClusterInfo()),
+        ClusterInfo(),
+        {},
+    ),
     (
         Code.GET_BROKER_MEMBER_GROUP,
         lambda ns: ns.member_group("c", "b"),
@@ -232,23 +238,35 @@ OPERATIONS: list[Operation] = [
     (
         Code.GET_TOPICS_BY_CLUSTER,
         lambda ns: ns.topics_of_cluster("c"),
-        reply(),
+        reply(body=TopicList()),
         TopicList(),
         {"cluster": "c"},
     ),
-    (Code.GET_SYSTEM_TOPIC_LIST_FROM_NS, lambda ns: ns.system_topics(), reply(), TopicList(), {}),
-    (Code.GET_UNIT_TOPIC_LIST, lambda ns: ns.unit_topics(), reply(), TopicList(), {}),
+    (
+        Code.GET_SYSTEM_TOPIC_LIST_FROM_NS,
+        lambda ns: ns.system_topics(),
+        reply(body=TopicList()),
+        TopicList(),
+        {},
+    ),
+    (
+        Code.GET_UNIT_TOPIC_LIST,
+        lambda ns: ns.unit_topics(),
+        reply(body=TopicList()),
+        TopicList(),
+        {},
+    ),
     (
         Code.GET_HAS_UNIT_SUB_TOPIC_LIST,
         lambda ns: ns.unit_subscribed_topics(),
-        reply(),
+        reply(body=TopicList()),
         TopicList(),
         {},
     ),
     (
         Code.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST,
         lambda ns: ns.unit_subscribed_other_topics(),
-        reply(),
+        reply(body=TopicList()),
         TopicList(),
         {},
     ),
@@ -373,6 +391,13 @@ async def test_no_route_is_an_error_of_its_own() -> None:
             with pytest.raises(TopicRouteNotFoundError) as caught:
                 await names.route("T")
             assert caught.value.topic == "T"
+
+
+async def test_configuration_that_is_no_utf8() -> None:
+    async with servers(ONE) as (names, network, _):
+        network.peer(ONE).on(Code.GET_NAMESRV_CONFIG, reply(body=b"a=\xae\n"))
+
+        assert await names.configuration() == "a=\ufffd\n"
 
 
 async def test_one_server_is_asked_alone() -> None:
