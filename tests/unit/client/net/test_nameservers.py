@@ -12,6 +12,7 @@ import trio
 
 from rocketwire.client import ClientConfig, NameServers, open_pool
 from rocketwire.client.net.nameserver_api import NameServerCalls
+from rocketwire.client.net.nameservers import MAX_RECORDS
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
@@ -167,6 +168,24 @@ async def test_a_name_with_several_records_is_several_servers(
         assert set(names.addresses) == {"127.0.0.1:9", "127.0.0.2:9", "one:9", "none:9"}
 
 
+async def test_dns_name_with_ever_new_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = iter(range(3))
+
+    async def records(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        first = next(rounds) * 100
+        return [
+            (0, 0, 0, "", (f"127.0.{n // 250}.{n % 250}", port)) for n in range(first, first + 100)
+        ]
+
+    async with servers("many:9") as (names, _, pool):
+        monkeypatch.setattr(trio.socket, "getaddrinfo", records)
+        for _ in range(3):
+            await names.refresh()
+
+        assert len(names.addresses) == MAX_RECORDS
+        assert pool.hostnames == dict.fromkeys(names.addresses, "many")
+
+
 async def test_a_name_that_cannot_be_one_is_kept_and_not_looked_up() -> None:
     address = f"{'x' * 64}:9"
     async with servers(address) as (names, _, _):
@@ -189,13 +208,14 @@ async def test_without_a_configured_server_the_address_server_is_asked(
         return answer
 
     monkeypatch.setattr("rocketwire.client.net.address_server.fetch_name_servers", fetch)
-    async with servers(unit_name="u", namesrv_addr=None) as (names, _, _):
+    settings = {"unit_name": "u", "address_server_domain": "addresses.example"}
+    async with servers(namesrv_addr=None, **settings) as (names, _, _):
         known: list[tuple[str, ...]] = []
         for _ in range(2):
             await names.refresh()
             known.append(names.addresses)
     assert known == [(), ("127.0.0.1:7",)]
-    assert asked == ["http://jmenv.tbsite.net:8080/rocketmq/nsaddr-u?nofix=1"] * 2
+    assert asked == ["http://addresses.example:8080/rocketmq/nsaddr-u?nofix=1"] * 2
 
 
 Operation: TypeAlias = "tuple[Code, Callable[[NameServerCalls], Awaitable[object]], RemotingCommand, object, dict[str, str]]"
