@@ -1,7 +1,8 @@
-"""Control characters in texts of strangers, which logs, terminals and tables show escaped."""
+"""What logs, terminals, tables and errors must not show as it is: controls and secrets."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 _ESCAPES: Final = (
@@ -21,3 +22,11 @@ them)."""
 def escape_controls(text: str) -> str:
     """Escape the characters that would change a terminal, or that no terminal can show."""
     return text if text.isprintable() else text.translate(_ESCAPES)
+
+
+_SECRET: Final = re.compile("password|passwd|secret|access_?key|credential|token", re.IGNORECASE)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a setting with this name has a value that nobody may see."""
+    return _SECRET.search(name) is not None

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, Final, Self
 
 from rocketwire.codes import SerializeType
+from rocketwire.controls import is_secret_name
 from rocketwire.errors import RocketWireError
 from rocketwire_namesrv.config.java_properties import PropertiesFile, flat_text, stored_text
 from rocketwire_namesrv.config.limits import Limit
@@ -35,7 +36,6 @@ NO_PORT: Final = -1
 
 _DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
 _KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, "bool": bool}
-_SECRET: Final = re.compile("password|passwd|secret|accesskey|credential|token", re.I)
 _WORD: Final = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
 _QUOTED: Final = re.compile(r""""([^"]*)"?|'([^']*)'?""")
 
@@ -364,7 +364,7 @@ class Config:
         """Return the body of the response to GET_NAMESRV_CONFIG (319). Unlike Java's it has no keys
         that look like secrets."""
         return flat_text(
-            {key: text for key, text in self.flat().items() if not _SECRET.search(key)}
+            {key: text for key, text in self.flat().items() if not is_secret_name(key)}
         )
 
     def stored(self) -> bytes:

@@ -55,7 +55,7 @@ VALUES = {
     "topic": "orders",
 }
 """Values of options; others are 1, or their first choice."""
-LEAST_MARKED = 60
+LEAST_MARKED = 45
 """Commands of the administrator that show something evil."""
 
 
