@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.controls import escape_controls
 
 __all__ = [
     "BrokerError",
@@ -385,7 +386,7 @@ class ResponseError(ClientError):
     def __str__(self) -> str:
         request, answer = self.request_code.text, self.code.text
         # Java adds lines of advice
-        remark = " ".join(map(str.strip, self.remark.splitlines()))
+        remark = escape_controls(" ".join(map(str.strip, self.remark.splitlines())))
         return f"{self.address}: request {request}: {answer} {remark}".rstrip()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+from rocketwire.controls import is_secret_name
 from rocketwire.errors import IllegalTypeError, IllegalValueError
 
 Rule: TypeAlias = Callable[[str, object], object]
@@ -27,6 +28,8 @@ def shown(value: object) -> str:
 def wrong_type(name: str, expected: str, value: object) -> IllegalTypeError:
     """Create the error for a value of the wrong type."""
     actual = "None" if value is None else f"{shown(value)} ({type(value).__name__})"
+    if value is not None and is_secret_name(name):
+        actual = f"a value of type {type(value).__name__}"
     return IllegalTypeError(f"{name}: expected {expected}, got {actual}")
 
 

@@ -133,7 +133,8 @@ class ClientConfig:
         channel_idle_timeout: seconds of silence after which a connection is closed; None for never.
         reconnect_for_go_away: repeat a request with the response ``GO_AWAY`` over a new connection,
             once.
-        address_server_domain: host of the address server, with a port if not 8080.
+        address_server_domain: host of the address server, with a port if not 8080; None for no
+            address server.
         address_server_subgroup: path of the request to the address server.
         hooks: hooks that see sends and handler calls, for example ``OpenTelemetryHook()``.
         reopen_after_fork: for ``rocketwire.sync`` and ``rocketwire.aio``: a client that is used in
@@ -172,7 +173,7 @@ class ClientConfig:
     connect_timeout: float = 3.0
     channel_idle_timeout: float | None = 120.0
     reconnect_for_go_away: bool = True
-    address_server_domain: str = "jmenv.tbsite.net"
+    address_server_domain: str | None = None
     address_server_subgroup: str = "nsaddr"
     hooks: Sequence[Hook] = ()
     reopen_after_fork: bool = False

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from rocketwire.controls import escape_controls
+
 MAX_LENGTH: Final = 128
 """Most characters of a text in the log; an id of a client has at most 48."""
-
-_CONTROLS: Final = {
-    code: f"\\u{code:04x}"
-    for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F))
-}
 
 
 def log_text(text: str) -> str:
@@ -22,4 +19,4 @@ def log_text(text: str) -> str:
     if text.isprintable() and len(text) <= MAX_LENGTH:
         return text
     suffix = f"... ({len(text)} characters)" if len(text) > MAX_LENGTH else ""
-    return text[:MAX_LENGTH].translate(_CONTROLS) + suffix
+    return escape_controls(text[:MAX_LENGTH]) + suffix

@@ -17,6 +17,7 @@ from typing import Final
 import trio
 
 from rocketwire.codes import ResponseCode
+from rocketwire.controls import escape_controls
 from rocketwire.errors import (
     BrokerNotFoundError,
     ChannelError,
@@ -169,8 +170,8 @@ class Outages:
             level,
             "%s%s: %s%s%s",
             self._prefix,
-            subject,
-            text,
+            escape_controls(subject),  # it can have a broker's name
+            escape_controls(text),
             f" ({advice})" if advice else "",
             f" [for {seconds:.0f} s]" if seconds >= 1 else "",
         )

@@ -50,7 +50,7 @@ class ClientSettings(TypedDict, total=False):
     connect_timeout: float
     channel_idle_timeout: float | None
     reconnect_for_go_away: bool
-    address_server_domain: str
+    address_server_domain: str | None
     address_server_subgroup: str
     hooks: Sequence[Hook]
     reopen_after_fork: bool

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import ClassVar, Final, cast, dataclass_transform
+from typing import ClassVar, cast, dataclass_transform
 
 from rocketwire.codes import RequestCode
+from rocketwire.controls import escape_controls
 
 
 class Level(IntEnum):
@@ -20,14 +21,6 @@ class Level(IntEnum):
     INFO = 20
     WARNING = 30
     ERROR = 40
-
-
-CONTROLS: Final = {
-    **{code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))},
-    **{code: f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))},
-}
-"""For ``str.translate``: escapes of characters that end a line, control a terminal, or change the
-direction of a text."""
 
 
 def shown(value: object) -> str:
@@ -46,7 +39,7 @@ def shown(value: object) -> str:
         text = str(value)
     if len(text) > 500:
         text = f"{text[:500]}... ({len(text)} characters)"
-    return text.translate(CONTROLS)
+    return escape_controls(text)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

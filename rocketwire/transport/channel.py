@@ -17,6 +17,7 @@ Java: ``NettyRemotingAbstract``, ``NettyRemotingClient``.
 
 from __future__ import annotations
 
+import logging
 import math
 import ssl
 from contextlib import asynccontextmanager
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     from rocketwire.transport.pending import NextRequest
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import PreparedRequest
+
+_LOG: Final = logging.getLogger("rocketwire.channel")
 
 _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError)
 """Errors of a stream that can no longer be used."""
@@ -199,13 +202,16 @@ class Channel(trio.abc.AsyncResource):
 
         Args:
             command: the first request.
-            next_request: called by the reader task with each response; must not raise.
+            next_request: called by the reader task with each response.
             response_timeout: seconds for each response.
 
         Returns:
             The response for which ``next_request`` returned None.
 
-        Errors and cancellation: as ``request``, for the current request.
+        Raises:
+            DecodeError: ``next_request`` raised something else than a ``RocketWireError``.
+
+        Other errors and cancellation: as ``request``, for the current request.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         self._require_open()
@@ -404,19 +410,27 @@ class Channel(trio.abc.AsyncResource):
     def _continue(
         self, chain: RequestChain, response: RemotingCommand, requests: list[bytes]
     ) -> bool:
-        """Add the next request of a chain to ``requests``; return whether the chain goes on."""
-        command = chain.next_request(response)
-        if command is None:
-            return False
+        """Add the next request of a chain to ``requests``; return False for its last response."""
         try:
+            command = chain.next_request(response)
+            if command is None:
+                return False
             requests.append(self._encode_link(chain, command))
-        except RocketWireError as error:
+        except Exception as failure:  # noqa: BLE001 - it must not end the tasks of all callers
+            error = failure if isinstance(failure, RocketWireError) else self._wrap(failure)
             if self._connection.is_open:
                 chain.error = error
                 chain.wake()
             else:  # a later event of the same read ends the channel and wakes the task
                 self._pending[chain.opaque] = chain
         return True
+
+    def _wrap(self, failure: Exception) -> DecodeError:
+        """Log a failure of a chain's function, and return the error for its caller."""
+        _LOG.error("%s: a response cannot be handled", self.peer, exc_info=failure)
+        error = DecodeError(f"{self.peer}: the response cannot be handled: {failure!r}")
+        error.__cause__ = failure
+        return error
 
     def _silence_hint(self) -> str:
         """Return a hint if nothing was ever received, as from a server that requires TLS."""

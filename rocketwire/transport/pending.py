@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rocketwire.errors import RocketWireError
 
 NextRequest: TypeAlias = Callable[[RemotingCommand], RemotingCommand | PreparedRequest | None]
-"""Takes a response and returns the next request of a chain, or None.  Must not raise."""
+"""Takes a response and returns the next request of a chain, or None."""
 
 
 class PendingRequest:

@@ -87,7 +87,7 @@ BYTES = b"\x00\x01\x02\x7f\x80\xc0\xed\xff\"\\{}[]:,/*'0123456789-+.eEnul \n\t$@
 class Chance:
     """A source of random values."""
 
-    def __init__(self, seed: int | str) -> None:
+    def __init__(self, seed: int | str | bytes) -> None:
         self._random = random.Random(seed)
 
     def below(self, limit: int) -> int:

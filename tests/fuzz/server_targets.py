@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError
 from rocketwire.serving.preamble import Preamble, describe, is_plain
@@ -19,6 +21,9 @@ from tests.fuzz import seeds
 from tests.fuzz.broker_requests import BrokerRequests
 from tests.fuzz.chance import Chance
 from tests.fuzz.requests import Requests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def _opened(data: bytes, step: int) -> tuple[object, ...]:
@@ -116,17 +121,24 @@ class _Raising(logging.Handler):
             raise AssertionError(record.getMessage()) from record.exc_info[1]
 
 
+@contextmanager
+def raising(name: str) -> Iterator[None]:
+    """Let errors of Python's that a logger records end the run."""
+    logger, handler = logging.getLogger(name), _Raising()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
 def read_broker(data: bytes) -> None:
     """Whatever a connection brings, the broker for development answers or closes, and goes on.
 
         No request may fail with an error of Python's, nothing that happens later may raise, and a connection
     that has ended leaves no request behind that waits."""
-    logger, handler = logging.getLogger("rocketwire.broker"), _Raising()
-    logger.addHandler(handler)
-    try:
+    with raising("rocketwire.broker"):
         _read(data[:1], data[1:])
-    finally:
-        logger.removeHandler(handler)
 
 
 def _read(first: bytes, data: bytes) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from rocketwire.errors import DecodeError
 from tests.fuzz.chance import Chance
-from tests.fuzz.targets import TARGETS
+from tests.fuzz.targets import TARGETS, Target
 
 MAX_PEAK_BYTES = 32 << 20
 
@@ -23,7 +23,20 @@ def test_target_with_damaged_seeds(name: str) -> None:
     for seed in (*seeds, b"", b"\xff" * 64):
         with contextlib.suppress(DecodeError):
             target.read(seed)
-    for _ in range(target.cases):
+    _read_damaged(target, chance, target.cases)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", TARGETS)
+def test_target_with_many_damaged_seeds(name: str) -> None:
+    target = TARGETS[name]
+
+    _read_damaged(target, Chance(f"{name} many"), 20 * target.cases)
+
+
+def _read_damaged(target: Target, chance: Chance, cases: int) -> None:
+    seeds = target.seeds()
+    for _ in range(cases):
         data = chance.choice(seeds)[:4096]
         with contextlib.suppress(DecodeError):
             target.read(chance.damage(data) if chance.below(10) else chance.data(200))

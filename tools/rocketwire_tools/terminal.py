@@ -1,27 +1,50 @@
-"""Texts of others on a terminal."""
+"""Texts of others on a terminal, and in CSV."""
 
 from __future__ import annotations
 
+import logging
+import re
 import sys
 from typing import Final
 
-_ESCAPES: Final = (
-    {code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0))}
-    | {
-        code: f"\\u{code:04x}"
-        for code in (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-    }
-    | {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
-    | {code: f"\\x{code - 0xDC00:02x}" for code in range(0xDC80, 0xDD00)}
-)
-"""Controls, line separators, marks that turn the direction of writing, halves of characters, which
-JSON can have, and bytes of file names that are no UTF-8 (``os.fsdecode`` makes such halves of
-them)."""
+from rocketwire.controls import escape_controls
 
 
 def printable(text: object) -> str:
     """A text without characters that would change a terminal, or that no terminal can show."""
-    return "" if text is None else str(text).translate(_ESCAPES)
+    return "" if text is None else escape_controls(str(text))
+
+
+def printable_lines(text: object) -> str:
+    """A text of several lines as ``printable``; only line breaks stay."""
+    return "\n".join(map(printable, str(text).split("\n")))
+
+
+class _Formatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printable_lines(super().format(record))
+
+
+def log_to_stderr(program: str, *, is_verbose: bool) -> None:
+    """Log to standard error, warnings or all; texts of others cannot change a terminal."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Formatter(f"{program}: %(message)s"))
+    logging.basicConfig(level=logging.INFO if is_verbose else logging.WARNING, handlers=[handler])
+
+
+_FORMULA: Final = re.compile(r"[=+\-@](?![0-9.]+\Z)")
+"""Begin of a text that a spreadsheet computes, but not a number with a sign."""
+
+CSV_HELP: Final = (
+    "In CSV, control characters are escaped, and ' stands before a text that a spreadsheet would"
+    " read as a formula."
+)
+
+
+def csv_cell(text: str) -> str:
+    """A text as a cell of CSV that neither changes a terminal nor is a formula."""
+    text = printable(text)
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def print_error(text: object) -> None:

@@ -166,7 +166,9 @@ def _permission(value: object, where: str) -> Permission:
 
 def _check_rest(table: Mapping[str, object], where: str) -> None:
     if table:
-        raise IllegalValueError(f"{where}: {', '.join(map(str, table))} is not a member")
+        # "secretKey:x" without a blank is a name in YAML
+        names = ", ".join(str(name).partition(":")[0] for name in table)
+        raise IllegalValueError(f"{where}: {names} is not a member")
 
 
 # ---------------------------------------------------------------------------- addresses

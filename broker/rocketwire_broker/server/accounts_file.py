@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
+
+_QUOTED: Final = re.compile(r"'[^'<]{2,}'")
 
 WATCH_SECONDS: Final = 0.5
 """Time between two checks of the file; Java's number."""
@@ -70,7 +73,14 @@ def _parsed(data: bytes, path: str) -> object:
     try:
         return yaml.safe_load(data)
     except yaml.YAMLError as error:
-        raise IllegalValueError(str(error)) from error
+        raise IllegalValueError(_describe(error)) from None
+
+
+def _describe(error: Any) -> str:
+    """Describe an error of PyYAML, whose own text shows the lines around it, and aliases."""
+    mark = getattr(error, "problem_mark", None)
+    problem = _QUOTED.sub("a word", getattr(error, "problem", None) or "it is no YAML")
+    return problem if mark is None else f"{problem}, line {mark.line + 1}"
 
 
 def _first_account(text: str) -> Account:
@@ -81,7 +91,10 @@ def _first_account(text: str) -> Account:
             access_key=str(user["username"]), secret_key=str(user["password"]), is_admin=True
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise IllegalValueError(f"initAuthenticationUser={text}: {error}") from error
+        problem = f"{type(error).__name__}: {error}"
+        raise IllegalValueError(
+            f"initAuthenticationUser: must be JSON with username and password ({problem})"
+        ) from None
 
 
 async def watch_accounts(broker: Broker) -> None:

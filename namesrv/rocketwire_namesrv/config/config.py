@@ -17,6 +17,7 @@ from typing import Any, Final, Self
 
 from rocketwire.codes import SerializeType
 from rocketwire.connection.guards import Guard
+from rocketwire.controls import is_secret_name
 from rocketwire.errors import RocketWireError
 from rocketwire.serving.events import shown
 from rocketwire.serving.java_properties import (
@@ -41,7 +42,8 @@ NO_PORT: Final = -1
 
 _DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
 _KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, "bool": bool}
-_SECRET: Final = re.compile("password|passwd|secret|accesskey|credential|token", re.I)
+_WORD: Final = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
+_QUOTED: Final = re.compile(r""""([^"]*)"?|'([^']*)'?""")
 
 
 class ConfigError(RocketWireError):
@@ -368,7 +370,7 @@ class Config:
         """Return the body of the response to GET_NAMESRV_CONFIG (319). Unlike Java's it has no keys
         that look like secrets."""
         return flat_text(
-            {key: text for key, text in self.flat().items() if not _SECRET.search(key)}
+            {key: text for key, text in self.flat().items() if not is_secret_name(key)}
         )
 
     def stored(self) -> bytes:

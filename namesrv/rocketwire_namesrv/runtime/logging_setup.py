@@ -15,8 +15,8 @@ import os
 from logging.handlers import RotatingFileHandler
 from typing import Final
 
+from rocketwire.controls import escape_controls
 from rocketwire.os_errors import os_error_text
-from rocketwire.serving.events import CONTROLS
 
 LOGGER: Final = logging.getLogger("rocketwire.namesrv")
 
@@ -34,7 +34,7 @@ class NamesrvFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.level = _LEVEL_NAMES.get(record.levelname, record.levelname)
         record.thread_ = "main" if record.threadName == "MainThread" else record.threadName
-        record.line = record.message.translate(CONTROLS)
+        record.line = escape_controls(record.message)
         return super().formatMessage(record)
 
 

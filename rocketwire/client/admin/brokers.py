@@ -195,7 +195,8 @@ class Brokers(ClusterCalls):
 
         Java: ``getColdDataFlowCtrInfo``.
         """
-        return (await self.fetch(bytes, address, Code.GET_COLD_DATA_FLOW_CTR_INFO)).decode()
+        content = await self.fetch(bytes, address, Code.GET_COLD_DATA_FLOW_CTR_INFO)
+        return content.decode("utf-8", "replace")
 
     async def update_cold_data_config(self, address: str, values: Mapping[str, str]) -> None:
         """Set the bytes of cold data that groups may read, by group (code 2001).

@@ -81,7 +81,8 @@ class Consumers(ClusterCalls):
         """Fetch the consume progress of a group from a broker; see ``stats``."""
         header = GetConsumeStatsRequestHeader(consumer_group=group, topic=topic)
         answer = await self.ask(address, Code.GET_CONSUME_STATS, header, within=self.within * 3)
-        return answer.body or ConsumeStats()
+        stats: ConsumeStats = answer.require_body()
+        return stats
 
     async def _places(
         self, group: str, topic: str | None, by: str | None = None

@@ -132,8 +132,14 @@ class AdminCalls:
         header: object | None = None,
         body: object | None = None,
     ) -> Result:
-        """Send a request; returns the body of the response, a ``kind``; empty if it has none."""
-        return await self.body_of(address, code, header, body) or kind()
+        """Send a request; returns the body of the response, a ``kind``; bytes may be empty.
+
+        Raises:
+            DecodeError: the response has no body.
+        """
+        response = await self.ask(address, code, header, body)
+        found: Result = kind() if kind is bytes and not response.body else response.require_body()
+        return found
 
     async def read_from(
         self, kind: type[Result], address: str, code: int, header: object

@@ -142,7 +142,7 @@ class Groups(TopicCalls):
                 group_seq=start, max_group_num=page_size, data_version=version
             )
             answer = await self.ask(address, Code.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, header)
-            body = answer.body
+            body = answer.require_body()
             total = answer.header.total_group_num
             return Page(body.subscription_group_table or {}, total, body.data_version)
 

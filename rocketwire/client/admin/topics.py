@@ -165,7 +165,7 @@ class Topics(ClusterCalls):
                 topic_seq=start, max_topic_num=page_size, data_version=version
             )
             answer = await self.ask(address, Code.GET_ALL_TOPIC_CONFIG, header)
-            body = answer.body
+            body = answer.require_body()
             return Page(
                 body.topic_config_table or {}, answer.header.total_topic_num, body.data_version
             )

@@ -80,10 +80,11 @@ def read_messages(
         unwrap: whether to unwrap inner batches.
 
     Raises:
+        DecodeError: there is no body, so the response has no messages.
         MissingPackageError: a body needs a package that is not installed.
     """
     if not body:
-        return PulledMessages([])
+        raise DecodeError("the response has no messages", path="body")
     reader = reader or StoredMessageReader(limits)
     stored = reader.read(body)
     messages, unreadable = stored.messages, stored.unreadable

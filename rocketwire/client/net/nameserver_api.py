@@ -92,8 +92,8 @@ class NameServerCalls:
 
     async def cluster_info(self) -> ClusterInfo:
         """Fetch all broker groups and clusters (code 106)."""
-        response = await self.call(Code.GET_BROKER_CLUSTER_INFO)
-        return response.body or ClusterInfo()
+        info: ClusterInfo = (await self.call(Code.GET_BROKER_CLUSTER_INFO)).require_body()
+        return info
 
     async def member_group(self, cluster_name: str, broker_name: str) -> BrokerMemberGroup:
         """Fetch the addresses of a broker group (code 901); empty if the server has none."""
@@ -132,7 +132,8 @@ class NameServerCalls:
         return await self._topics(Code.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST)
 
     async def _topics(self, code: Code, header: object | None = None) -> TopicList:
-        return (await self.call(code, header)).body or TopicList()
+        topics: TopicList = (await self.call(code, header)).require_body()
+        return topics
 
     async def register_topic(self, topic: str, route: TopicRouteData) -> None:
         """Register a topic's queues, as a broker does (code 217)."""
@@ -213,7 +214,7 @@ class NameServerCalls:
     async def configuration(self) -> str:
         """Fetch the server's configuration, lines of Java properties ``key=value`` (code 319)."""
         body: bytes | None = (await self.call(Code.GET_NAMESRV_CONFIG)).body
-        return (body or b"").decode()
+        return (body or b"").decode("utf-8", "replace")
 
     async def update_configuration(self, values: Mapping[str, str]) -> None:
         """Change settings of the server (code 318); values must not contain line breaks."""

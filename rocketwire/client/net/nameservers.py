@@ -35,6 +35,9 @@ _LOG: Final = logging.getLogger("rocketwire.client")
 _START: Final = 999
 """Java starts at a random index below this."""
 
+MAX_RECORDS: Final = 64
+"""Most addresses of a DNS name that are used."""
+
 
 @trio_only()
 class SingleNameServer(NameServerCalls):
@@ -173,9 +176,14 @@ class NameServers(NameServerCalls):
         Cancellation: safe.
         """
         addresses = self._configured
-        if not addresses and self._config.namesrv_addr is None:
-            addresses = await self._fetch_addresses()
-        self.update([ip for address in addresses for ip in await self._resolve(address)])
+        domain = self._config.address_server_domain
+        if not addresses and domain is not None and self._config.namesrv_addr is None:
+            addresses = await self._fetch_addresses(domain)
+        hostnames: dict[str, str] = {}
+        resolved = [ip for address in addresses for ip in await self._resolve(address, hostnames)]
+        if resolved:
+            self._pool.hostnames = hostnames
+        self.update(resolved)
 
     async def probe(self) -> None:
         """Connect to the failed servers; a server that accepts a connection is used again."""
@@ -201,18 +209,17 @@ class NameServers(NameServerCalls):
             _LOG.debug("name server %s: %s", address, error)
 
     def _no_name_server(self) -> NoNameServerError:
-        text = "no name server is configured: set namesrv_addr or NAMESRV_ADDR"
+        text = "no name server is configured: set namesrv_addr, NAMESRV_ADDR"
+        text += " or address_server_domain"
         if self._address_server_error:
             text += f" (the address server failed: {self._address_server_error})"
         return NoNameServerError(text)
 
-    async def _fetch_addresses(self) -> tuple[str, ...]:
+    async def _fetch_addresses(self, domain: str) -> tuple[str, ...]:
         from rocketwire.client.net.address_server import address_server_url, fetch_name_servers
 
         config = self._config
-        url = address_server_url(
-            config.address_server_domain, config.address_server_subgroup, config.unit_name
-        )
+        url = address_server_url(domain, config.address_server_subgroup, config.unit_name)
         try:
             addresses = await fetch_name_servers(url)
         except ClientError as error:
@@ -223,8 +230,11 @@ class NameServers(NameServerCalls):
         self._outages.end("address server")
         return addresses
 
-    async def _resolve(self, address: str) -> tuple[str, ...]:
-        """Return the addresses of a name with several records; else the address itself."""
+    async def _resolve(self, address: str, hostnames: dict[str, str]) -> tuple[str, ...]:
+        """Return the addresses of a name with several records; else the address itself.
+
+        The name is added to ``hostnames`` for each of them.
+        """
         host, port = split_address(address)
         if is_address(host):
             return (address,)
@@ -233,12 +243,16 @@ class NameServers(NameServerCalls):
         except (OSError, UnicodeError) as error:  # unknown or invalid host name
             _LOG.debug("name server %s: %s", address, error)  # a request will report it
             return (address,)
-        resolved = tuple(dict.fromkeys(join_address(str(record[4][0]), port) for record in records))
+        resolved = list(dict.fromkeys(join_address(str(record[4][0]), port) for record in records))
         if len(resolved) < 2:
             return (address,)
-        for resolved_address in resolved:
-            self._pool.expect_certificate(resolved_address, host)
-        return resolved
+        if len(resolved) > MAX_RECORDS:
+            self._outages.report(
+                f"DNS name {host}", f"it has {len(resolved)} records; {MAX_RECORDS} are used"
+            )
+            resolved = sorted(resolved)[:MAX_RECORDS]  # the same ones each time
+        hostnames.update(dict.fromkeys(resolved, host))
+        return tuple(resolved)
 
     def _shuffle(self, addresses: Iterable[str]) -> list[str]:
         shuffled = list(addresses)

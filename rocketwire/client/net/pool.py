@@ -124,6 +124,7 @@ class ChannelPool:
         changes_requests: whether ``prepare`` adds fields or a signature to requests.
         changes: counter that grows when an earlier result of ``channel_to`` may be out of date,
             except when a connection ends.
+        hostnames: expected names in certificates, by address that DNS returned for the name.
     """
 
     def __init__(
@@ -150,7 +151,7 @@ class ChannelPool:
         self._common = config.common_fields(environment)
         self.changes_requests: bool = bool(self._common) or config.credentials is not None
         self.changes: int = 0
-        self._hostnames: dict[str, str] = {}
+        self.hostnames: Mapping[str, str] = {}
         self._closed = False
 
     @property
@@ -387,10 +388,6 @@ class ChannelPool:
         if connection is not None:
             self._retire(connection)
 
-    def expect_certificate(self, address: str, hostname: str) -> None:
-        """Expect the certificate of ``hostname`` at an address that DNS returned for that name."""
-        self._hostnames[address] = hostname
-
     async def _get_connection_by(
         self, address: str, deadline: float
     ) -> tuple[_Connection, Channel]:
@@ -454,7 +451,7 @@ class ChannelPool:
             connection.ready.set()
 
     async def _connect_stream(self, host: str, port: int) -> trio.abc.Stream:
-        hostname = self._config.tls_server_hostname or self._hostnames.get(join_address(host, port))
+        hostname = self._config.tls_server_hostname or self.hostnames.get(join_address(host, port))
         return await connect_stream(host, port, tls=self._config.tls, server_hostname=hostname)
 
     def _forget(self, connection: _Connection) -> None:

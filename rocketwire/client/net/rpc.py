@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
+from rocketwire.errors import DecodeError
 from rocketwire.messages import (
     decode_bodies,
     decode_body,
@@ -48,6 +49,16 @@ class Response(NamedTuple):
     header: Any
     body: Any
     command: RemotingCommand
+
+    def require_body(self) -> Any:
+        """Return the body.
+
+        Raises:
+            DecodeError: the response has none.
+        """
+        if self.body is None:
+            raise DecodeError("the response has no body", path="body")
+        return self.body
 
 
 def make_request(
@@ -109,12 +120,7 @@ def decode_response(code: int, response: RemotingCommand) -> Response:
         DecodeError: header or body is invalid.
     """
     if code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
-        body = response.body
-        return Response(
-            None,
-            None if body is None else decode_body(TopicRouteData, body, limits=ANSWER_LIMITS),
-            response,
-        )
+        return Response(None, _decode_body(TopicRouteData, response.body), response)
     if code == RequestCode.UNREGISTER_CLIENT:
         from rocketwire.messages.heartbeat import UnregisterClientResponseHeader
 
@@ -131,8 +137,12 @@ def decode_response(code: int, response: RemotingCommand) -> Response:
 def _decode_body(body_type: Body, body: bytes | None) -> Any:
     from rocketwire.messages.operations.model import ArrayOf, Raw
 
-    if body is None or body_type is None or isinstance(body_type, Raw):
+    if not body or body_type is None or isinstance(body_type, Raw):
         return body
     if isinstance(body_type, ArrayOf):
-        return decode_bodies(body_type.element, body, limits=ANSWER_LIMITS)
-    return decode_body(body_type, body, limits=ANSWER_LIMITS)
+        decoded: object = decode_bodies(body_type.element, body, limits=ANSWER_LIMITS)
+    else:
+        decoded = decode_body(body_type, body, limits=ANSWER_LIMITS)
+    if decoded is None:
+        raise DecodeError("the body is null", path="body")
+    return decoded

@@ -222,6 +222,10 @@ class StoredMessageReader:
         self._row_size: int = 0
         self._shared_bytes: tuple[object, ...] = (None,) * 5
         self._shared = ("", _NO_HOST, _NO_HOST)
+        self.is_ordinary: bool = True
+        self.ascends: bool = True
+        self.count: int = 0
+        self.body_size: int = 0
 
     def decode(self, data: bytes, *, strict: bool = True) -> tuple[StoredMessage, ...]:
         """Decode all messages.
@@ -297,12 +301,12 @@ class StoredMessageReader:
         self._counts_properties = size // _MIN_PROPERTY_SIZE > limits.max_properties
         fits = not self._counts_properties and size // _MIN_SIZE <= limits.max_messages
         self._is_lazy = fits and not self._check_crc
-        self.body_size: int = 0
+        self.body_size = 0
         self._newest = -1
-        self.ascends: bool = True
+        self.ascends = True
         position = self._read_lazily(data, 0, messages) if self._is_lazy else 0
-        self.is_ordinary: bool = position == size
-        self.count: int = len(messages)
+        self.is_ordinary = position == size
+        self.count = len(messages)
         return position
 
     # ------------------------------------------------------------------ lazily

@@ -156,7 +156,9 @@ class StoringCluster:
 @asynccontextmanager
 async def connected(cluster: StoringCluster) -> AsyncGenerator[ClientInstance]:
     """A client of a cluster."""
-    config = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", mq_client_api_timeout=5.0)
+    config = ClientConfig(
+        namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i", mq_client_api_timeout=5.0
+    )
     async with open_network() as network:
         cluster.install(network)
         async with open_client(config, environment={}, connect=network.connect) as instance:

@@ -28,7 +28,9 @@ def run(request: pytest.FixtureRequest) -> Run:
 
     async def main(scenario: Scenario) -> None:
         with TcpCluster(t=1) as cluster:
-            async with open_producer(cluster.address, "g", client_ip="127.0.0.1") as producer:
+            async with open_producer(
+                cluster.address, "g", client_ip="127.0.0.1", send_msg_timeout=60.0
+            ) as producer:
                 for _ in range(WARM_SENDS + 1):
                     await producer.send(Message("t", b"warm"))
                 direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested

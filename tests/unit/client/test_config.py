@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rocketwire.client.addresses import join_address, parse_name_servers, split_address, vip_address
 from rocketwire.client.config import ClientConfig, Credentials
 from rocketwire.client.net.local_address import best_address, local_address
-from rocketwire.errors import ConnectFailedError, IllegalAddressError, LocalProtocolError
+from rocketwire.errors import (
+    ConnectFailedError,
+    IllegalAddressError,
+    IllegalTypeError,
+    LocalProtocolError,
+)
 from rocketwire.versions import MQVersion
 
 
@@ -95,6 +102,13 @@ def test_every_request_carries_namespace_zone_and_kind() -> None:
         "__ZONE_MODE": "true",
     }
     assert ClientConfig(zone_name="").common_fields({"ROCKETMQ_ZONE": "z"}) == {}
+
+
+@pytest.mark.parametrize("value", ["ak:TopSecret", ("ak", "TopSecret")])
+def test_credentials_of_a_wrong_type_are_not_printed(value: Any) -> None:
+    with pytest.raises(IllegalTypeError, match="got a value of type") as caught:
+        ClientConfig(credentials=value)
+    assert "TopSecret" not in str(caught.value)
 
 
 def test_secrets_are_not_printed() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.client.log_text import MAX_LENGTH, log_text
+from rocketwire.errors import BrokerError
 
 
 @pytest.mark.parametrize("text", ["", "7F00000100001035240C387F44784E8B780003", "Zürich 北京"])
@@ -15,8 +16,8 @@ def test_usual_texts_stay_as_they_are(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("1\nWARNING forged", "1\\u000aWARNING forged"),
-        ("\x1b[31m", "\\u001b[31m"),
+        ("1\nWARNING forged", "1\\x0aWARNING forged"),
+        ("\x1b[31m", "\\x1b[31m"),
         ("a\u2028b\u202ec", "a\\u2028b\\u202ec"),
     ],
 )
@@ -27,3 +28,9 @@ def test_no_text_begins_a_line_or_moves_a_terminal(text: str, shown: str) -> Non
 def test_a_long_text_is_cut_and_says_so() -> None:
     assert log_text("x" * MAX_LENGTH) == "x" * MAX_LENGTH
     assert log_text("x" * 20_000) == "x" * MAX_LENGTH + "... (20000 characters)"
+
+
+def test_remark_of_a_broker_moves_no_terminal() -> None:
+    error = BrokerError(1, "no\x1b[2J\u202e\x9b", 11, "b:1")
+
+    assert str(error).endswith("SYSTEM_ERROR (1) no\\x1b[2J\\u202e\\x9b")

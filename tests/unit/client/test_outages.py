@@ -220,3 +220,11 @@ async def test_name_servers_and_topics_are_told_apart_and_retry_topics_are_quiet
 def test_advice_depends_on_the_error(error: Exception, advice: str) -> None:
     assert advice in advice_on(error)
     assert bool(advice) is bool(advice_on(error))
+
+
+async def test_names_of_brokers_in_a_warning_are_escaped(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    Outages().report("pulls from broker b\x1b[2J", "no\x07")
+
+    assert logged(caplog) == ["pulls from broker b\\x1b[2J: no\\x07"]

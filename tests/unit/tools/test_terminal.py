@@ -7,7 +7,7 @@ import os
 import pytest
 
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.terminal import print_error, printable
+from rocketwire_tools.terminal import csv_cell, print_error, printable
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,19 @@ def test_json_has_escapes_in_their_place() -> None:
 
     escaped = '"\\u007f\\u0085\\u009b\\u200e\\u2028\\u202e\\u2066 ü 世 \u2030"'
     assert unbroken(text.encode()) == escaped.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd|x", "'+cmd|x"),
+        ("-x", "'-x"),
+        ("@sum", "'@sum"),
+        ("-1.5", "-1.5"),
+        ("a=b", "a=b"),
+        ("a\nb", "a\\x0ab"),
+    ],
+)
+def test_csv_cell_of_a_formula(text: str, cell: str) -> None:
+    assert csv_cell(text) == cell

@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
+from rocketwire.errors import ChannelBrokenError, DecodeError, EncodeError, RequestTimeoutError
 from rocketwire.transport.channel import open_channel_over
 from rocketwire.transport.writer import MAX_UNSENT
 from rocketwire.wire.command import RemotingCommand, encode
@@ -157,6 +157,23 @@ async def test_a_request_that_has_no_form_on_the_wire_is_told_whoever_waits() ->
         await peer.answer(await peer.next(), 1)
 
     assert channel.in_flight == 0
+
+
+async def test_chain_whose_function_raises(caplog: pytest.LogCaptureFixture) -> None:
+    def follow(response: RemotingCommand) -> RemotingCommand:
+        raise AttributeError(response.code)
+
+    async with pair() as (channel, peer), trio.open_nursery() as nursery:
+
+        async def ask() -> None:
+            with pytest.raises(DecodeError, match=r"cannot be handled: AttributeError\(7\)"):
+                await channel.request_chain(ASK, follow, response_timeout=3)
+
+        nursery.start_soon(ask)
+        await peer.answer(await peer.next(), 7)
+        await trio.testing.wait_all_tasks_blocked()
+        assert channel.is_open
+    assert len(caplog.records) == 1
 
 
 async def test_who_reads_is_called_back_where_others_read_in_his_place() -> None:

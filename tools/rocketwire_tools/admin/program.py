@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 from typing import TYPE_CHECKING, Final
@@ -23,6 +22,7 @@ from rocketwire_tools.admin.cli.settings import add_settings
 from rocketwire_tools.admin.command import Incomplete, LineError, Record, Table
 from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
 from rocketwire_tools.admin.registry import all_commands
+from rocketwire_tools.terminal import CSV_HELP, log_to_stderr, print_error
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -98,7 +98,7 @@ def _add_common(
         choices=forms,
         default=argparse.SUPPRESS,
         dest="output_form",
-        help=f"output format (default {forms[0]})",
+        help=f"output format (default {forms[0]}). {CSV_HELP if 'csv' in forms else ''}".rstrip(),
     )
     parser.add_argument(
         *(name for name in ("-v", "--verbose") if name not in taken),
@@ -123,17 +123,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
     verbose = getattr(arguments, "output_verbose", False)
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING,
-        format=f"{NAME}: %(message)s",
-        stream=sys.stderr,
-    )
+    log_to_stderr(NAME, is_verbose=verbose)
     command: Command = arguments.selected
     try:
         context = context_of(arguments, environment)
         output = trio.run(_call, command, context)
     except statuses.ERRORS as error:
-        print(f"{NAME}: {statuses.line_of(error)}", file=sys.stderr)
+        print_error(f"{NAME}: {statuses.line_of(error)}")
         return statuses.status_of(error)
     sys.stdout.write(rendered(output, getattr(arguments, "output_form", FORMS[0])))
     sys.stdout.flush()

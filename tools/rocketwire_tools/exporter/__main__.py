@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from rocketwire_tools.admin.cli.settings import settings_of
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.exporter.collection import collect
 from rocketwire_tools.exporter.command_line import NAME, Options, build_parser, options_of
+from rocketwire_tools.terminal import log_to_stderr, print_error, printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     arguments = build_parser().parse_args(argv)
-    logging.basicConfig(
-        level=logging.INFO if arguments.verbose else logging.WARNING,
-        format=f"{NAME}: %(message)s",
-        stream=sys.stderr,
-    )
+    log_to_stderr(NAME, is_verbose=arguments.verbose)
     try:
         settings = settings_of(arguments, os.environ)
         timeout = float(settings.get("request-timeout", REQUEST_TIMEOUT))
@@ -65,7 +61,7 @@ def _run(argv: Sequence[str] | None) -> int:
 def _status_of(error: BaseException) -> int:
     """Print an error that ends the program; returns the exit status."""
     if isinstance(error, statuses.ERRORS):
-        print(f"{NAME}: {statuses.line_of(error)}", file=sys.stderr)
+        print_error(f"{NAME}: {statuses.line_of(error)}")
         return statuses.status_of(error)
     if isinstance(error, (BindError, ImportError)):
         needs = "" if isinstance(error, BindError) else "; pip install 'rocketwire[observe]'"
@@ -80,7 +76,8 @@ async def _once(config: ClientConfig, options: Options) -> int:
 
     async with open_admin(config, within=options.request_timeout) as admin:
         samples = await collect(admin, options.limits)
-    sys.stdout.write(gauges_text(samples).decode())
+    text = gauges_text(samples).decode()
+    sys.stdout.write(printable_lines(text) if sys.stdout.isatty() else text)
     return statuses.DONE if _is_complete(samples) else statuses.UNREACHABLE
 
 

@@ -29,6 +29,7 @@ class Schema(Protocol):
     """Names and types of columns."""
 
     names: list[str]
+    types: list[DataType]
 
 
 class Column(Protocol):

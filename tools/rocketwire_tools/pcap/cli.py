@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
 from rocketwire_tools.numbers import positive
+from rocketwire_tools.terminal import CSV_HELP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,7 +146,7 @@ def _add_decode(commands: Commands) -> None:
     parser.add_argument(
         "--format",
         choices=("text", "jsonl", "csv", "parquet"),
-        help="format of the output (default: by the suffix of --output, else text)",
+        help=f"format of the output (default: by the suffix of --output, else text). {CSV_HELP}",
     )
     _columns(parser)
     parser.set_defaults(live=False)

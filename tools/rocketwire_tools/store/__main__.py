@@ -1,17 +1,18 @@
 """The command ``rocketwire-store``.
 
 Exit status: 0 if the store is whole, 1 if damage was found, 2 if the command line is wrong, a path
-is no store, or a package is missing; 130 if interrupted.
+is no store, or a package is missing; 130 if interrupted, 143 after SIGTERM.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
 from rocketwire.os_errors import os_error_text
-from rocketwire.output import reader_may_go
+from rocketwire.output import forget_output, reader_may_go
 from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.store.cli import parser
 from rocketwire_tools.terminal import print_error
@@ -43,6 +44,7 @@ def _run(argv: Sequence[str] | None) -> int:
     arguments = parser().parse_args(argv)
     try:
         if argv is None:  # a process of its own
+            signal.signal(signal.SIGTERM, _end)
             prepare_process()
         status: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -60,6 +62,12 @@ def _run(argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return status
+
+
+def _end(number: int, _: object) -> None:
+    """End as after Ctrl-C: unfinished files and private copies go."""
+    forget_output()  # the reader of a full pipe may never read again
+    raise SystemExit(128 + number)
 
 
 def _failures() -> tuple[type[Exception], ...]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _EXIT_STATUSES: Final = """\
 exit status: 0 success, 1 damage was found, or get found no message, 2 the command line is invalid,
-a path is not a store, or a file cannot be read or written, 130 interrupted.
+a path is not a store, or a file cannot be read or written, 130 interrupted, 143 after SIGTERM.
 Nothing in a store is ever opened for writing.
 Each verb has its own help: rocketwire-store messages --help"""
 
@@ -48,7 +48,7 @@ exist at the target. Without --topic, dead letters and retries are left out,
 and so are the topics of brokers: delayed and timed messages are sent if they were delivered, those
 of a transaction if it was committed.
 exit status: 0 all messages were sent, 1 some could not be sent or read, 2 the command line or the
-journal is invalid or a path is not a store, 130 interrupted"""
+journal is invalid or a path is not a store, 130 interrupted, 143 after SIGTERM"""
 
 
 _GONE: Final = {

@@ -77,6 +77,32 @@ def test_another_initial_user_is_an_error(text: str) -> None:
         load_access(Config(initial_user=text))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'secretKey: "TopSecret',
+        "secretKey: *TopSecret",
+        "secretKey: !TopSecret x",
+        "secretKey: [TopSecret",
+        "{secretKey:TopSecret}",
+    ],
+)
+def test_secret_in_broken_yaml_is_not_shown(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "accounts.yml"
+    file.write_text(f"accounts:\n- {line}\n")
+
+    with pytest.raises(IllegalValueError, match=r"accounts\.yml: ") as caught:
+        load_access(Config(accounts_file=str(file)))
+    assert "TopSecret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ['{"password":"TopSecret"}', '"TopSecret', '["TopSecret"]'])
+def test_secret_of_a_broken_initial_user_is_not_shown(text: str) -> None:
+    with pytest.raises(IllegalValueError, match="must be JSON with username and") as caught:
+        load_access(Config(initial_user=text))
+    assert "TopSecret" not in str(caught.value)
+
+
 def test_access_control_without_accounts_is_an_error() -> None:
     with pytest.raises(IllegalValueError, match="name a file of accounts"):
         load_access(Config(access_required=True))

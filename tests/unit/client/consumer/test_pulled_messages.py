@@ -15,6 +15,7 @@ from rocketwire.client.consumer.pulled_messages import (
     read_messages,
     unwrap_inner_batches,
 )
+from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
@@ -36,8 +37,9 @@ def offsets(pulled: PulledMessages) -> list[int]:
     return [one.queue_offset for one in pulled.messages]
 
 
-def test_an_answer_without_a_body_has_no_messages() -> None:
-    assert read_messages(None, ALL) == PulledMessages([])
+def test_read_messages_without_a_body() -> None:
+    with pytest.raises(DecodeError, match="no messages"):
+        read_messages(None, ALL)
 
 
 def test_the_next_pull_begins_where_the_broker_says_if_all_was_read_or_skipped() -> None:

@@ -13,7 +13,7 @@ from rocketwire.client.net.broker_api import BrokerCalls
 from rocketwire.client.net.rpc import decode_response, encode_any_body, make_request
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import SerializeType
-from rocketwire.errors import BrokerError
+from rocketwire.errors import BrokerError, DecodeError
 from rocketwire.messages.allocation import (
     LockBatchRequestBody,
     LockBatchResponseBody,
@@ -210,3 +210,14 @@ def test_an_array_in_an_answer_is_read_as_one() -> None:
     users = decode_response(Code.AUTH_LIST_USER, reply(body=b'[{"username":"u"}]')).body
 
     assert users == (UserInfo(username="u"),)
+
+
+@pytest.mark.parametrize("code", [Code.GET_ALL_TOPIC_CONFIG, Code.GET_ALL_SUBSCRIPTIONGROUP_CONFIG])
+def test_decode_response_with_null_as_body(code: int) -> None:
+    with pytest.raises(DecodeError, match="the body is null"):
+        decode_response(code, reply(body=b"null"))
+
+
+def test_require_body_of_a_response_without_one() -> None:
+    with pytest.raises(DecodeError, match="the response has no body"):
+        decode_response(Code.GET_ALL_TOPIC_CONFIG, reply()).require_body()

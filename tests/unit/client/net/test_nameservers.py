@@ -12,6 +12,7 @@ import trio
 
 from rocketwire.client import ClientConfig, NameServers, open_pool
 from rocketwire.client.net.nameserver_api import NameServerCalls
+from rocketwire.client.net.nameservers import MAX_RECORDS
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
@@ -55,7 +56,7 @@ async def servers(
         open_pool(config, environment={}, connect=network.connect) as pool,
     ):
         for address in addresses:
-            network.peer(address).on(Code.GET_BROKER_CLUSTER_INFO, reply())
+            network.peer(address).on(Code.GET_BROKER_CLUSTER_INFO, reply(body=ClusterInfo()))
         yield NameServers(pool, config, environment={}, chance=random.Random(1)), network, pool
 
 
@@ -167,6 +168,24 @@ async def test_a_name_with_several_records_is_several_servers(
         assert set(names.addresses) == {"127.0.0.1:9", "127.0.0.2:9", "one:9", "none:9"}
 
 
+async def test_dns_name_with_ever_new_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = iter(range(3))
+
+    async def records(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        first = next(rounds) * 100
+        return [
+            (0, 0, 0, "", (f"127.0.{n // 250}.{n % 250}", port)) for n in range(first, first + 100)
+        ]
+
+    async with servers("many:9") as (names, _, pool):
+        monkeypatch.setattr(trio.socket, "getaddrinfo", records)
+        for _ in range(3):
+            await names.refresh()
+
+        assert len(names.addresses) == MAX_RECORDS
+        assert pool.hostnames == dict.fromkeys(names.addresses, "many")
+
+
 async def test_a_name_that_cannot_be_one_is_kept_and_not_looked_up() -> None:
     address = f"{'x' * 64}:9"
     async with servers(address) as (names, _, _):
@@ -189,13 +208,14 @@ async def test_without_a_configured_server_the_address_server_is_asked(
         return answer
 
     monkeypatch.setattr("rocketwire.client.net.address_server.fetch_name_servers", fetch)
-    async with servers(unit_name="u", namesrv_addr=None) as (names, _, _):
+    settings = {"unit_name": "u", "address_server_domain": "addresses.example"}
+    async with servers(namesrv_addr=None, **settings) as (names, _, _):
         known: list[tuple[str, ...]] = []
         for _ in range(2):
             await names.refresh()
             known.append(names.addresses)
     assert known == [(), ("127.0.0.1:7",)]
-    assert asked == ["http://jmenv.tbsite.net:8080/rocketmq/nsaddr-u?nofix=1"] * 2
+    assert asked == ["http://addresses.example:8080/rocketmq/nsaddr-u?nofix=1"] * 2
 
 
 Operation: TypeAlias = "tuple[Code, Callable[[NameServerCalls], Awaitable[object]], RemotingCommand, object, dict[str, str]]"
@@ -214,7 +234,13 @@ OPERATIONS: list[Operation] = [
         ROUTE,
         {"topic": "T", "acceptStandardJsonOnly": "true"},
     ),
-    (Code.GET_BROKER_CLUSTER_INFO, lambda ns: ns.cluster_info(), reply(), ClusterInfo(), {}),
+    (
+        Code.GET_BROKER_CLUSTER_INFO,
+        lambda ns: ns.cluster_info(),
+        reply(body=ClusterInfo()),
+        ClusterInfo(),
+        {},
+    ),
     (
         Code.GET_BROKER_MEMBER_GROUP,
         lambda ns: ns.member_group("c", "b"),
@@ -232,23 +258,35 @@ OPERATIONS: list[Operation] = [
     (
         Code.GET_TOPICS_BY_CLUSTER,
         lambda ns: ns.topics_of_cluster("c"),
-        reply(),
+        reply(body=TopicList()),
         TopicList(),
         {"cluster": "c"},
     ),
-    (Code.GET_SYSTEM_TOPIC_LIST_FROM_NS, lambda ns: ns.system_topics(), reply(), TopicList(), {}),
-    (Code.GET_UNIT_TOPIC_LIST, lambda ns: ns.unit_topics(), reply(), TopicList(), {}),
+    (
+        Code.GET_SYSTEM_TOPIC_LIST_FROM_NS,
+        lambda ns: ns.system_topics(),
+        reply(body=TopicList()),
+        TopicList(),
+        {},
+    ),
+    (
+        Code.GET_UNIT_TOPIC_LIST,
+        lambda ns: ns.unit_topics(),
+        reply(body=TopicList()),
+        TopicList(),
+        {},
+    ),
     (
         Code.GET_HAS_UNIT_SUB_TOPIC_LIST,
         lambda ns: ns.unit_subscribed_topics(),
-        reply(),
+        reply(body=TopicList()),
         TopicList(),
         {},
     ),
     (
         Code.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST,
         lambda ns: ns.unit_subscribed_other_topics(),
-        reply(),
+        reply(body=TopicList()),
         TopicList(),
         {},
     ),
@@ -373,6 +411,13 @@ async def test_no_route_is_an_error_of_its_own() -> None:
             with pytest.raises(TopicRouteNotFoundError) as caught:
                 await names.route("T")
             assert caught.value.topic == "T"
+
+
+async def test_configuration_that_is_no_utf8() -> None:
+    async with servers(ONE) as (names, network, _):
+        network.peer(ONE).on(Code.GET_NAMESRV_CONFIG, reply(body=b"a=\xae\n"))
+
+        assert await names.configuration() == "a=\ufffd\n"
 
 
 async def test_one_server_is_asked_alone() -> None:

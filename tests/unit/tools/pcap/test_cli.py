@@ -18,6 +18,7 @@ from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.rows.output import JsonLines
 from rocketwire_tools.pcap.rows.rows import COLUMNS, schema
+from rocketwire_tools.terminal import csv_cell
 from tests.support.captures.decoded_rows import rows
 from tests.support.foreign.files import save
 
@@ -65,7 +66,7 @@ def test_all_formats_hold_the_same_rows(usual: Made, tmp_path: Path, decode: Any
 def _csv(value: object) -> str:
     if value is None:
         return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else csv_cell(str(value))
 
 
 def test_a_reader_of_parquet_can_pass_over_rows_by_their_time(

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.command import CellType, Column, Incomplete, Record, Table
+from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.terminal import csv_cell, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +50,8 @@ def rendered(output: Output, form: str) -> str:
 
 def as_json(value: Value) -> str:
     """Format a value as JSON on one line."""
-    return json.dumps(value, ensure_ascii=False, separators=_SEPARATORS)
+    text = json.dumps(value, ensure_ascii=False, separators=_SEPARATORS)
+    return unbroken(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
 
 def _json(table: Table) -> str:
@@ -68,9 +71,9 @@ def _csv(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> str:
 def _plain(value: Value) -> str | int | float:
     if value is None:
         return ""
-    if isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return value
-    return as_json(value)
+    return csv_cell(value if isinstance(value, str) else as_json(value))
 
 
 def _table(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> str:
@@ -89,8 +92,10 @@ def _table(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> str:
 
 
 def _pairs(rows: Sequence[Sequence[Value]]) -> str:
-    width = max((len(str(name)) for name, _ in rows), default=0)
-    return "".join(f"{name!s:<{width}}  {_shown(value, CellType.VALUE)}\n" for name, value in rows)
+    width = max((len(printable(name)) for name, _ in rows), default=0)
+    return "".join(
+        f"{printable(name):<{width}}  {_shown(value, CellType.VALUE)}\n" for name, value in rows
+    )
 
 
 def _shown(value: Value, cell_type: CellType) -> str:
@@ -104,7 +109,7 @@ def _shown(value: Value, cell_type: CellType) -> str:
             return _size(value)
         return str(value)
     text = value if isinstance(value, str) else as_json(value)
-    return " ".join(text.split("\n"))
+    return printable(" ".join(text.split("\n")))
 
 
 def utc(millis: float) -> str:

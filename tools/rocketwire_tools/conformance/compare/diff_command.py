@@ -43,6 +43,7 @@ from rocketwire_tools.conformance.run.match import abbreviate
 from rocketwire_tools.conformance.run.runner import SuiteRun, random_word
 from rocketwire_tools.conformance.run.target import NotStartedError, Target
 from rocketwire_tools.conformance.selection import select
+from rocketwire_tools.terminal import printable, printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,13 +110,13 @@ def diff(words: Sequence[str], *, is_broker: bool = False) -> int:
         interrupted = trio.run(until_interrupted, partial(play_both, cases, numbers, runs))
     except (UnreachableError, NotStartedError) as error:
         status, text = failure(error)
-        print(text, file=sys.stderr)
+        print(printable_lines(text), file=sys.stderr)
         return status
     comparison = judge(runs[0].verdicts, runs[1].verdicts, word, numbers, known_list)
     _print(comparison)
     for name, run in zip(names, runs, strict=True):
         for text in (*run.left_behind, *run.problems):
-            print(f"{name}: {text}")
+            print(printable_lines(f"{name}: {text}"))
     if comparison.unexplained and not args.known:
         print(
             f"To ignore intended differences of rocketwire (B) from Java (A): --known {ROCKETWIRE}"
@@ -138,8 +139,9 @@ def _suite_run(args: argparse.Namespace, server: str, word: str, *, is_broker: b
 
 def _print(comparison: Comparison) -> None:
     for difference in comparison.unexplained:
-        print(f"DIFFERENT {difference.case} ({difference.step}) {difference.field}")
-        print(f"    A {abbreviate(difference.first)}\n    B {abbreviate(difference.second)}")
+        print(printable(f"DIFFERENT {difference.case} ({difference.step}) {difference.field}"))
+        for letter, value in (("A", difference.first), ("B", difference.second)):
+            print(printable_lines(f"    {letter} {abbreviate(value)}"))
     for difference, reason in comparison.explained:
         print(
             f"known     {difference.case} ({difference.step}) {difference.field}: {reason.reason}"

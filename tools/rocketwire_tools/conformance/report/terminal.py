@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import totals
+from rocketwire_tools.terminal import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,13 +56,13 @@ class Terminal:
             file=self._out,
         )
         if verdict.reason:
-            print(f"        {verdict.reason}", file=self._out)
+            self._print(f"        {verdict.reason}")
         if bad:
             self._evidence(verdict)
 
     def _evidence(self, verdict: Verdict) -> None:
         for exchange in verdict.exchanges[-MAX_EXCHANGES:]:
-            print(f"        {exchange}".replace("\n", "\n  "), file=self._out)
+            self._print(f"        {exchange}".replace("\n", "\n  "))
         for outcome in verdict.acceptable:
             print(f"        accepted: {outcome}", file=self._out)
         print(f"        evidence: {verdict.case.evidence}", file=self._out)
@@ -96,14 +97,18 @@ class Terminal:
         when = f"{report['started']}, {report['seconds']:.1f} s"
         self._wrapped("run", [suite, version, when])
         for text in report["left_behind"]:
-            print(f"{report['target']}: {text}", file=self._out)
+            self._print(f"{report['target']}: {text}")
         for text in report["problems"]:
-            print(text, file=self._out)
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        """Print what a server may have written."""
+        print(printable_lines(text), file=self._out)
 
     def _wrapped(self, title: str, parts: Sequence[str]) -> None:
         lines = textwrap.wrap(", ".join(parts), 100, break_on_hyphens=False)
         for line in lines:
-            print(f"  {title:9} {line}", file=self._out)
+            self._print(f"  {title:9} {line}")
             title = ""
 
 

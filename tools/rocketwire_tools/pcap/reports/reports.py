@@ -18,6 +18,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.versions import MQVersion
 from rocketwire_tools.pcap.reports.poll_statuses import POLL_ENDS, is_error, is_poll_end
 from rocketwire_tools.pcap.rows.output import clock
+from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,8 +100,7 @@ def _cell(value: object) -> str:
         return f"{value:,.3f}"
     if isinstance(value, int):
         return f"{value:,}"
-    text = str(value)
-    return text if text.isprintable() else repr(text)
+    return printable(value)
 
 
 class Seconds(float):

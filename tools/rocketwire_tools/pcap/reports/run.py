@@ -10,6 +10,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.jsonlines import unbroken
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.series import series
@@ -17,6 +18,7 @@ from rocketwire_tools.pcap.packets.packets import UNREAD
 from rocketwire_tools.pcap.rows.output import open_sink
 from rocketwire_tools.pcap.rows.selection import Selection
 from rocketwire_tools.pcap.streams.flows import MAX_STREAMS, MOST_KEPT
+from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,7 +102,7 @@ class CaptureRun:
         )
         share = f" {min(100 * totals.bytes // size, 100)} %" if size else ""
         packets = f" {totals.packets:,} packets," if totals.packets else ""
-        line = f"{path}:{share}{packets} {totals.frames:,} frames"
+        line = f"{printable(path)}:{share}{packets} {totals.frames:,} frames"
         sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()
 
@@ -139,7 +141,7 @@ class CaptureRun:
 
     def _print(self, line: str) -> None:
         front = "\r\x1b[K" if self._progress else ""
-        print(f"{front}{line}", file=sys.stderr)
+        print(f"{front}{printable(line)}", file=sys.stderr)
 
 
 def decode(
@@ -200,7 +202,11 @@ def report(
             tables_report.take(batch.slice(start, _AT_ONCE))
     tables = tables_report.tables(run.totals)
     if as_json:
-        print(json.dumps({table.name: table.objects() for table in tables}))
+        print(
+            unbroken(
+                json.dumps({table.name: table.objects() for table in tables}).encode()
+            ).decode()
+        )
     else:
         print(as_text(tables))
     return FAILED if run.failed else 0

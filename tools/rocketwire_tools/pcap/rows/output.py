@@ -6,6 +6,7 @@ in text a dash.
 
 from __future__ import annotations
 
+import base64
 import datetime
 import importlib
 import sys
@@ -13,13 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
-from rocketwire_tools.pcap.arrow import pa, parquet_writer
+from rocketwire_tools.pcap.arrow import column, encoded, pa, parquet_writer, taken
 from rocketwire_tools.pcap.rows.json_rows import JsonRows
+from rocketwire_tools.terminal import csv_cell, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from rocketwire_tools.pcap.arrow import Batch, Schema
+    from rocketwire_tools.pcap.arrow import Batch, Column, Schema
 
 FORMATS: Final = ("text", "jsonl", "csv", "parquet")
 _SUFFIXES: Final = {
@@ -97,20 +99,43 @@ class JsonLines:
 
 
 class Csv:
-    """Comma-separated values with a header line."""
+    """Comma-separated values with a header line; bytes are in base64, as in JSON lines."""
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         csv: Any = importlib.import_module("pyarrow.csv")
         self._file = file
-        self._writer = csv.CSVWriter(file, schema)
+        self._schema = pa.schema(
+            [
+                (name, pa.string() if _is_text(kind) else kind)
+                for name, kind in zip(schema.names, schema.types, strict=True)
+            ]
+        )
+        self._writer = csv.CSVWriter(file, self._schema)
 
     def write(self, batch: Batch) -> None:
-        self._writer.write_batch(batch)
+        columns = [_cells(batch.column(name)) for name in batch.schema.names]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def close(self) -> None:
         self._writer.close()
         if not self._file.closed:
             self._file.flush()
+
+
+def _is_text(kind: object) -> bool:
+    return kind in (pa.string(), pa.binary())
+
+
+def _cells(values: Column) -> Column:
+    """A column of CSV; texts of others neither change a terminal nor are formulas."""
+    if not _is_text(values.type):
+        return values
+    distinct, numbers = encoded(values)
+    texts = [
+        base64.b64encode(value).decode() if isinstance(value, bytes) else value and csv_cell(value)
+        for value in distinct.to_pylist()
+    ]
+    return taken(column(texts, pa.string()), numbers)
 
 
 class Parquet:
@@ -230,7 +255,7 @@ def plain(value: object) -> str:
     if value is None:
         return "-"
     text = str(value)
-    return repr(text) if not text.isprintable() or " " in text or not text else text
+    return printable(repr(text) if not text.isprintable() or " " in text or not text else text)
 
 
 TERSE: Final = (

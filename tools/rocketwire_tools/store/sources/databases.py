@@ -6,10 +6,14 @@ opened.  So it is never opened in the store.  Files of options are not read: the
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import shutil
 import tempfile
+import time
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.store.folder import StoreFile
+
+_PREFIX: Final = "rocketwire-store-"
+_BEGINNING: Final = 60.0
+"""Seconds in which a new folder may still have no lock."""
 
 DEFAULT_FAMILY: Final = "default"
 _COPIED: Final = re.compile(r"[0-9]{1,20}\.(?:sst|log)|MANIFEST-[0-9]{1,20}|CURRENT|IDENTITY")
@@ -37,10 +45,39 @@ class DatabaseError(Exception):
 
 
 def private_folder(owner: object) -> Path:
-    """A new folder that nobody else can read; it goes when its owner does."""
-    folder = Path(tempfile.mkdtemp(prefix="rocketwire-store-"))
-    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+    """A new folder that nobody else can read; it goes when its owner does.
+
+    Folders of processes that were killed are removed: nobody holds their locks.
+    """
+    for old in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if time.time() > old.lstat().st_mtime + _BEGINNING:
+                _remove(old, _lock(old))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    weakref.finalize(owner, _remove, folder, _lock(folder))
     return folder
+
+
+def _lock(folder: Path) -> int:
+    """Lock a folder of this user's; return its descriptor, which holds the lock.
+
+    Raises:
+        OSError: another process has the lock, or the folder is another user's.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        if os.fstat(descriptor).st_uid != os.getuid():
+            raise PermissionError(folder)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _remove(folder: Path, descriptor: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(descriptor)
 
 
 class Database:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.filters import Selection
     from rocketwire_tools.store.replaying.outgoing import ReplayMessage
 
-INTERRUPTED: Final = 130
 _BLOCK_SIZE: Final = 1 << 20
 _INTERVAL: Final = 0.5
 """Seconds between two lines of progress."""
@@ -219,7 +218,7 @@ async def _replay(
     if error is not None:
         print_error(f"rocketwire-store: {error}")
     if signal:
-        return INTERRUPTED
+        return 128 + signal
     is_complete = error is None and not replayer.counts.refused
     return 0 if is_complete and not messages.is_damaged else 1
 

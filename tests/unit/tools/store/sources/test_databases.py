@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
 import shutil
 import tempfile
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,6 +42,26 @@ def digests(root: Path) -> dict[Path, str]:
 def root(tmp_path: Path) -> Path:
     """A store that a test may damage."""
     return unpack(CURRENT, "rocksdb", tmp_path).root
+
+
+def test_private_folders_of_dead_processes_go(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    living = opened(root)
+    before = set(tmp_path.glob("rocketwire-store-*"))
+    for name, age in (("new", 0), ("dead", 3600)):
+        (tmp_path / f"rocketwire-store-{name}" / "data").mkdir(parents=True)
+        os.utime(tmp_path / f"rocketwire-store-{name}", (time.time() - age,) * 2)
+    for folder in before:
+        os.utime(folder, (0, 0))
+
+    other = opened(root)
+
+    left = {path.name for path in tmp_path.glob("rocketwire-store-*")}
+    assert {"rocketwire-store-new", *(path.name for path in before)} < left
+    assert "rocketwire-store-dead" not in left
+    del living, other
 
 
 def test_reading_changes_no_file_of_the_store_and_leaves_nothing_behind(

@@ -160,7 +160,7 @@ def test_a_signal_ends_a_replay_which_can_be_continued(
     cluster.after_store = interrupt
     options = ("-n", NS, "--journal", tmp_path / "journal", copy.root)
 
-    output = run("replay", "--in-flight", "1", *options, status=130).out.decode()
+    output = run("replay", "--in-flight", "1", *options, status=128 + number).out.decode()
     rest = json.loads(run("replay", "--json", *options).out)
 
     assert output.endswith("; interrupted\n")

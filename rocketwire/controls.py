@@ -1,0 +1,32 @@
+"""What logs, terminals, tables and errors must not show as it is: controls and secrets."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ESCAPES: Final = (
+    {code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0))}
+    | {
+        code: f"\\u{code:04x}"
+        for code in (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+    }
+    | {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
+    | {code: f"\\x{code - 0xDC00:02x}" for code in range(0xDC80, 0xDD00)}
+)
+"""Controls, line separators, marks that turn the direction of writing, halves of characters, which
+JSON can have, and bytes of file names that are no UTF-8 (``os.fsdecode`` makes such halves of
+them)."""
+
+
+def escape_controls(text: str) -> str:
+    """Escape the characters that would change a terminal, or that no terminal can show."""
+    return text if text.isprintable() else text.translate(_ESCAPES)
+
+
+_SECRET: Final = re.compile("password|passwd|secret|access_?key|credential|token", re.IGNORECASE)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a setting with this name has a value that nobody may see."""
+    return _SECRET.search(name) is not None

@@ -1,0 +1,285 @@
+"""Fuzz targets of the clients: whatever name server and broker answer, callers get errors of the library and consumers go on."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+import trio
+from trio.testing import MockClock
+
+from rocketwire import aio, client, sync
+from rocketwire.client import LitePullConsumer, Message
+from rocketwire.client.admin.admin import Admin, open_admin
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import EncodeError, RocketWireError
+from rocketwire.messages.enums import MessageRequestMode
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.operations.model import ArrayOf, Raw
+from rocketwire.messages.operations.registry import OPERATIONS
+from rocketwire.testing import reply
+from rocketwire.wire.command import encode
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.fuzz.broker_requests import BrokerRequests
+from tests.fuzz.chance import Chance
+from tests.fuzz.server_targets import raising
+from tests.support.fakes.consumer_fakes import FLAVOURS, PULLS, consumer, script
+from tests.support.fakes.facade_clients import AsyncClient, BlockingClient
+from tests.support.fakes.storing_cluster import BROKER, NS, connected
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
+    from rocketwire.client import ClientInstance
+    from rocketwire.testing import MemoryNetwork
+    from rocketwire.wire.command import RemotingCommand
+    from tests.support.fakes.storing_cluster import StoringCluster
+
+Call: TypeAlias = "Callable[[], Any]"
+
+CODES: Final = (*ResponseCode, 77)
+STORED: Final = encode_stored_message(
+    StoredMessage(topic="orders", body=b"x", properties={"TAGS": "t", "UNIQ_KEY": "k"})
+)
+BODIES: Final = (None, b"", b"null", b'""', b"{}", b"[]", b"x")
+CALLS: Final = 20
+"""Calls of an operator in one run."""
+VALUES: Final[dict[str, Any]] = {
+    "address": BROKER,
+    "broker": BROKER,
+    "cluster": None,
+    "source": BROKER,
+    "target": BROKER,
+    "broker_name": "b",
+    "topic": "orders",
+    "offset_msg_id": "0A00000200002A9F0000000000000010",
+    "msg_id": "0A00000200002A9F0000000000000010",
+    "queue": MessageQueue(topic="orders", broker_name="b", queue_id=0),
+    "message": StoredMessage(topic="orders", body=b"x"),
+    "values": {"a": "b"},
+    "brokers": ("b",),
+    "broker_names": ("b",),
+    "mode": MessageRequestMode.POP,
+}
+"""Arguments by name."""
+SIMPLE: Final = {"int": 1, "str": "g"}
+"""Arguments by type; calls with further ones are left out."""
+MISSING: Final = object()
+PARTS_OF_CALLS: Final = ("ask", "body_of", "change", "fetch", "read_from")
+ALL: Final = range(1 << 20)
+ODD_PULLS: Final = 2
+PATIENCE: Final = 60.0
+
+
+class Answers(BrokerRequests):
+    """Makes answers: plausible, odd and damaged ones."""
+
+    def to(self, request: RemotingCommand) -> RemotingCommand:
+        """An answer to a request."""
+        chance, operation = self._chance, OPERATIONS.get(request.code)
+        answer = reply(
+            code=chance.choice(CODES) if chance.one_in(3) else ResponseCode.SUCCESS,
+            remark=chance.maybe(chance.text),
+            ext_fields=self._fields(None if operation is None else operation.response_header),
+            body=self._answer_body(request.code),
+        )
+        try:
+            encode(answer)
+        except EncodeError:
+            return reply()
+        return answer
+
+    def _answer_body(self, code: int) -> bytes | None:
+        chance = self._chance
+        kind = OPERATIONS[code].response_body if code in OPERATIONS else None
+        if chance.one_in(4):
+            return chance.choice(BODIES)
+        if code in PULLS or kind in {Raw.STORED_MESSAGE, Raw.STORED_MESSAGES}:
+            stored = STORED * (1 + chance.below(3))
+            return chance.damage(stored) if chance.below(2) else stored
+        body = self._body(code, getattr(kind, "element", kind))
+        return b"[%b]" % body if body and isinstance(kind, ArrayOf) else body
+
+
+class OddCluster:
+    """A name server and a broker in memory whose first answers are odd.
+
+    Attributes:
+        is_asked_again: set when a consumer asks for messages after the odd answers.
+    """
+
+    def __init__(
+        self, data: bytes, odd: int, *, first: Container[int] = ALL, may_lose: bool = False
+    ) -> None:
+        self.chance = Chance(data)
+        self.is_asked_again = threading.Event()
+        self._answers = Answers(self.chance)
+        self._odd = odd
+        self._first = first
+        self._may_lose = may_lose
+        self._usual: dict[int, Any] = {}
+
+    def on(self, code: int, answer: object) -> None:
+        """Remember the usual answer to requests of a code."""
+        self._usual[code] = answer
+
+    def peer(self, _: str) -> OddCluster:
+        """Take the usual answers of all servers."""
+        return self
+
+    def install(self, network: MemoryNetwork) -> None:
+        script(cast("MemoryNetwork", self))
+        for address in (NS, BROKER):
+            for code in (*OPERATIONS, *self._usual):
+                network.peer(address).on(code, self._answer)
+
+    async def _answer(self, request: RemotingCommand) -> RemotingCommand | None:
+        # most routes are right, because nothing else would be asked otherwise
+        is_route = request.code == Code.GET_ROUTEINFO_BY_TOPIC
+        if self._odd and request.code in self._first and not (is_route and self.chance.below(3)):
+            self._odd -= 1
+            is_lost = self._may_lose and self.chance.one_in(12)
+            return None if is_lost else self._answers.to(request)
+        if request.code in PULLS and not self._odd:
+            self.is_asked_again.set()
+        usual = self._usual.get(request.code, reply(code=ResponseCode.SYSTEM_ERROR))
+        answer = usual(request) if callable(usual) else usual
+        return cast("RemotingCommand", await answer if inspect.isawaitable(answer) else answer)
+
+    @property
+    def storing(self) -> StoringCluster:
+        """Itself, for a function that installs a cluster."""
+        return cast("StoringCluster", self)
+
+
+def _calls_of(admin: Any, chance: Chance) -> Iterator[Call]:
+    """Calls of methods of an admin, with arguments."""
+    parts = [each for each in vars(Admin(cast("Any", None))).items() if each[0] != "client"]
+    for _ in range(CALLS):
+        label, part = chance.choice(parts)
+        names = [
+            name
+            for name, method in inspect.getmembers(type(part), inspect.iscoroutinefunction)
+            if name[0] != "_" and name not in PARTS_OF_CALLS
+        ]
+        name = chance.choice(names)
+        needed = {
+            each.name: VALUES.get(each.name, SIMPLE.get(str(each.annotation), MISSING))
+            for each in inspect.signature(getattr(part, name)).parameters.values()
+            if each.default is each.empty
+        }
+        if MISSING not in needed.values():
+            yield partial(getattr(getattr(admin, label), name), **needed)
+
+
+def _sends_of(producer: Any) -> Iterator[Call]:
+    message = Message("orders", b"x", keys="k")
+    yield lambda: producer.send(message)
+    yield lambda: producer.send_oneway(message)
+    yield lambda: producer.send_many([message, message])
+    yield lambda: producer.send_batch([message, message])
+    yield lambda: producer.send_ordered(message, "k")
+    yield lambda: producer.queues("orders")
+    yield lambda: producer.request(message, within=0.1)
+    yield lambda: producer.recall("orders", "djEgb3JkZXJzIGIgMTcwMDAwMDAwMDAwMCBr")
+
+
+def read_in_trio(data: bytes) -> None:
+    """A producer, a consumer of each kind and an operator."""
+    with raising("rocketwire"):
+        for kind in (*FLAVOURS, "producer", "admin"):
+            seed = data + kind.encode()
+            first = PULLS if kind in FLAVOURS and Chance(seed).below(2) else ALL
+            cluster = OddCluster(seed, 30, first=first, may_lose=True)
+            trio.run(_use, kind, cluster, clock=MockClock(autojump_threshold=0))
+
+
+async def _use(kind: str, cluster: OddCluster) -> None:
+    async with connected(cluster.storing) as instance:
+        if kind == "admin":
+            async with open_admin(instance) as admin:
+                await _await_each(_calls_of(admin, cluster.chance))
+        elif kind == "producer":
+            async with client.open_producer(instance, "g") as producer:
+                await _await_each(_sends_of(producer))
+        else:
+            await _consume(kind, instance, cluster)
+
+
+async def _consume(flavour: str, instance: ClientInstance, cluster: OddCluster) -> None:
+    is_open = False
+    try:
+        async with consumer(flavour, instance) as opened:
+            is_open = True
+            with trio.fail_after(3600):
+                while not cluster.is_asked_again.is_set():
+                    await trio.sleep(1)
+                    if isinstance(opened, LitePullConsumer):
+                        await opened.poll(within=1)  # it pulls no more while messages wait
+    except RocketWireError:
+        if is_open:
+            raise
+
+
+async def _await_each(calls: Iterator[Call]) -> None:
+    for call in calls:
+        with suppress(RocketWireError):
+            await call()
+
+
+def read_in_asyncio(data: bytes) -> None:
+    """A producer, an operator and a consumer."""
+
+    async def use() -> None:
+        cluster = OddCluster(data, 30)
+        async with (
+            AsyncClient(cluster.storing) as opened,
+            aio.open_producer(opened, "g") as producer,
+            aio.open_admin(opened) as admin,
+        ):
+            await _await_each(_sends_of(producer))
+            await _await_each(_calls_of(admin, cluster.chance))
+        cluster = OddCluster(data, ODD_PULLS, first=PULLS)
+        async with (
+            AsyncClient(cluster.storing) as opened,
+            aio.open_push_consumer(opened, "g", {"orders": "*"}, _ignore),
+        ):
+            assert await asyncio.to_thread(cluster.is_asked_again.wait, PATIENCE)
+
+    with raising("rocketwire"):
+        asyncio.run(use())
+
+
+def read_in_threads(data: bytes) -> None:
+    """A producer, an operator and a consumer."""
+    with raising("rocketwire"):
+        cluster = OddCluster(data, 30)
+        with (
+            BlockingClient(cluster.storing) as opened,
+            sync.open_producer(opened, "g") as producer,
+            sync.open_admin(opened) as admin,
+        ):
+            for call in (*_sends_of(producer), *_calls_of(admin, cluster.chance)):
+                with suppress(RocketWireError):
+                    call()
+        cluster = OddCluster(data, ODD_PULLS, first=PULLS)
+        with (
+            BlockingClient(cluster.storing) as opened,
+            sync.open_push_consumer(opened, "g", {"orders": "*"}, lambda *_: None),
+        ):
+            assert cluster.is_asked_again.wait(PATIENCE)
+
+
+async def _ignore(*_: object) -> None:
+    return
+
+
+def seed_answers() -> list[bytes]:
+    """Seeds of random numbers, which make the answers."""
+    return [bytes((number,)) for number in range(2)]
