@@ -81,6 +81,9 @@ class Session:
         """
         decoder, peer = self._decoder, self._peer
         limit = self._broker.config.max_unsent_bytes or _UNLIMITED
+        if self.is_paused and peer.unsent >= limit:
+            self.has_handled = False
+            return
         command = decoder.only_command(data)
         if command is None:
             decoder.feed(data)

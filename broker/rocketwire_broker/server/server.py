@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
 READ_SIZE: Final = 262_144
+PAUSE_SECONDS: Final = 0.01
+"""Time between two looks at whether the answers of a connection are sent."""
 MOST_GATHERED: Final = 4 << 20
 """Bytes of answers of several connections; with more, no further requests are waited for."""
 
@@ -274,8 +276,8 @@ class BrokerServer:
                 is_started=session.frame_started,
             )
             await connection.drained()
-            if session.is_paused:
-                await trio.lowlevel.checkpoint()
+            if session.is_paused:  # answers may still wait for the disk or a name server
+                await trio.sleep(PAUSE_SECONDS if connection.peer.unsent else 0)
             data = b""
 
     def _report_slow(self, connection: Connection, seconds: float) -> None:

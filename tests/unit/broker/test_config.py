@@ -32,8 +32,15 @@ def test_settings_are_read_and_unknown_names_are_told() -> None:
 
 @pytest.mark.parametrize(
     "texts",
-    [{"listenPort": "x"}, {"traceTopicEnable": "yes"}, {"messageDelayLevel": "1s 5"}],
-    ids=["number", "boolean", "delays"],
+    [
+        {"listenPort": "x"},
+        {"traceTopicEnable": "yes"},
+        {"messageDelayLevel": "1s 5"},
+        {"rocketwire.maxTopics": "-1"},
+        {"rocketwire.maxUnsentBytes": "2147483648"},
+        {"rocketwire.maxConnections": "0"},
+    ],
+    ids=lambda texts: next(iter(texts)),
 )
 def test_invalid_values_are_errors(texts: dict[str, str]) -> None:
     with pytest.raises(IllegalValueError):

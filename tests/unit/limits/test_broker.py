@@ -60,7 +60,7 @@ class Client:
         await self.stream.send_all(b"".join(requests))
 
     async def answer(self) -> RemotingCommand:
-        with trio.fail_after(600):
+        with trio.fail_after(30):
             while (command := self._decoder.next_command()) is None:
                 data = await self.stream.receive_some()
                 assert data, "closed"
@@ -73,7 +73,7 @@ class Client:
 
     async def closed(self) -> None:
         """Wait for its end; responses are not read."""
-        with trio.fail_after(600), suppress(trio.BrokenResourceError):
+        with trio.fail_after(30), suppress(trio.BrokenResourceError):
             while await self.stream.receive_some():
                 pass
 
@@ -93,7 +93,7 @@ async def connected(server: BrokerServer, count: int = 1) -> AsyncGenerator[list
 
 
 async def wait_for(is_true: Callable[[], bool]) -> None:
-    with trio.fail_after(600):
+    with trio.fail_after(30):
         while not is_true():
             await trio.lowlevel.checkpoint()
 

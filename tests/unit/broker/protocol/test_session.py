@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from rocketwire.codes import SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire.wire.message.host import Host
+from rocketwire_broker.protocol.session import Session
+from rocketwire_broker.tables.peer import Peer
 from tests.support.broker import BrokerAtHand
 
 if TYPE_CHECKING:
@@ -35,3 +38,19 @@ def test_a_broker_may_write_binary_headers_only() -> None:
     client = BrokerAtHand(binary=True).connect()
 
     assert client.call(26).serialize_type == SerializeType.ROCKETMQ
+
+
+def test_a_session_handles_nothing_while_too_much_is_unsent() -> None:
+    home = BrokerAtHand(max_unsent_bytes=100)
+    peer = Peer(1, "127.0.0.1:1", Host(bytes(4), 1))
+    session = Session(home.broker, peer)
+    home.broker.connected(peer)
+
+    session.receive(request(26, 1) * 3, home.now)
+    once = peer.unsent
+    session.receive(b"", home.now)
+    assert (session.is_paused, session.has_handled, peer.unsent) == (True, False, once)
+
+    peer.unsent = 0
+    session.receive(b"", home.now)
+    assert (session.is_paused, session.has_handled, peer.unsent) == (True, True, once)
