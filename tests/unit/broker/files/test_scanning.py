@@ -98,7 +98,7 @@ def test_messages_behind_the_end_are_counted(
     damaged = bytearray(record(0))
     damaged[90] ^= 1
 
-    Store(tmp_path, damaged + record(LENGTH) + record(2 * LENGTH), b"no message").scan()
+    Store(tmp_path, bytes(damaged) + record(LENGTH) + record(2 * LENGTH), b"no message").scan()
 
     assert [record.message for record in caplog.records] == [
         f"{name_of(0)}: 2 messages behind the end at 0 are in no queue, "
