@@ -27,7 +27,7 @@ WRITES: Final = ("write", "pwrite")
 SYNCS: Final = ("fsync", "fdatasync")
 NAMES: Final = ("open", "mkdir", "rmdir", "unlink", "rename", "replace", "link")
 NEED_ROOM: Final = (*WRITES, "open", "ftruncate", "mkdir", "rename", "replace", "link")
-REAL: Final = {name: getattr(os, name) for name in (*WRITES, *SYNCS, *NAMES, "ftruncate")}
+REAL: Final = {name: getattr(os, name) for name in (*WRITES, *SYNCS, *NAMES, "ftruncate", "close")}
 
 Listing = dict[str, int]
 """Names in a folder and their inodes."""
@@ -64,6 +64,7 @@ class VirtualDisk:
         self._lock = threading.RLock()
         self._patches = ExitStack()
         self._opened: set[int] = set()
+        self._held: list[int] = []
         self._settle()
 
     def __enter__(self) -> Self:
@@ -74,6 +75,7 @@ class VirtualDisk:
 
     def __exit__(self, *_: object) -> None:
         self._patches.close()
+        self._settle()
 
     def end(self, name: str) -> None:
         """End the process at a call; others may end it otherwise.
@@ -86,7 +88,9 @@ class VirtualDisk:
     # ------------------------------------------------------------------ system calls
 
     def _call(self, name: str, *args: Any, **keywords: Any) -> Any:
-        path = None if "dir_fd" in keywords else path_of(name, args[0])
+        if name == "close":
+            self._opened.discard(args[0])
+        path = None if name == "close" or "dir_fd" in keywords else path_of(name, args[0])
         if path is None or (self.root != path and self.root not in path.parents):
             return REAL[name](*args, **keywords)
         if name in SYNCS:
@@ -125,6 +129,7 @@ class VirtualDisk:
         for lost in paths:
             if lost.is_file() and not lost.is_symlink():  # the name may come back in a crash
                 self._gone[lost.stat().st_ino] = lost.read_bytes()
+                self._held.append(REAL["open"](lost, os.O_RDONLY))  # no new file gets its inode
         result = REAL[name](*args, **keywords)
         for folder in {each.parent for each in paths}:
             self._names.setdefault(folder.stat().st_ino, [{}]).append(listing(folder))
@@ -155,7 +160,7 @@ class VirtualDisk:
 
     def revive(self) -> None:
         """Let another process begin, after the first one was killed; the machine did not fail."""
-        for descriptor in self._opened:
+        for descriptor in list(self._opened):
             path = path_of("", descriptor)
             if path is not None and self.root in path.parents:
                 os.close(descriptor)
@@ -194,6 +199,8 @@ class VirtualDisk:
 
     def _settle(self) -> None:
         """Take everything as on the disk."""
+        while self._held:
+            os.close(self._held.pop())
         self._bytes = bytes_below(self.root)
         folders = folders_below(self.root)
         self._names = {folder.stat().st_ino: [listing(folder)] for folder in folders}

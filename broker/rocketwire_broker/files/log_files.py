@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from rocketwire.store.folder import NAME_LENGTH
@@ -49,7 +50,7 @@ class LogFiles:
         self._disk = disk
         self._starts = list(starts)
         self._start, self._name = -file_size, ""  # of the file that was written last
-        self._listed = self._starts[-1:]
+        self._listed, self._listed_end = self._starts[-1:], self.first
 
     def starts(self) -> Sequence[int]:
         """Return the offsets at which files begin, ascending."""
@@ -128,7 +129,7 @@ class LogFiles:
         """
         copies: list[int] = []
         try:
-            for start in self._starts[-2:]:
+            for start in self._starts[bisect_right(self._starts, self._listed_end) - 1 :]:
                 opened = self._disk.descriptor(name_of(start))
                 if opened is not None:
                     copies.append(os.dup(opened))
@@ -138,7 +139,7 @@ class LogFiles:
             for descriptor in copies:
                 os.close(descriptor)
             raise
-        self._listed = self._starts[-1:]
+        self._listed, self._listed_end = self._starts[-1:], self.end
         return copies
 
     @staticmethod

@@ -254,7 +254,29 @@ def decided_after_it_was_given_up(connect: Connect, name: str) -> list[Shown]:
     ]
 
 
-DIALOGUES = (own_retries, returns, late_checks, given_up, decided_after_it_was_given_up)
+def bits_of_brokers(connect: Connect, name: str) -> list[Shown]:
+    """Bits that brokers set, in messages of a client; 4 and 12 are in no queue of Java."""
+    client = connect()
+    shown = [show(client.send(name, b"x", f=bits)) for bits in (8, 0x40, 0x80, 0xC0)]
+    return [*shown, *map(show_message, come(client, name, 2))]
+
+
+def names_of_light_queues(connect: Connect, name: str) -> list[Shown]:
+    """A topic with such a name is no light queue."""
+    client = connect()
+    topic = f"%LMQ%{name}"
+    return [show(client.send(topic, b"x")), *map(show_message, come(client, topic, 1))]
+
+
+DIALOGUES = (
+    bits_of_brokers,
+    names_of_light_queues,
+    own_retries,
+    returns,
+    late_checks,
+    given_up,
+    decided_after_it_was_given_up,
+)
 
 
 @pytest.mark.parametrize("dialogue", DIALOGUES, ids=lambda dialogue: dialogue.__name__)

@@ -134,7 +134,7 @@ def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     broker.lite.delete_all(name)
     for deleted in (name, *retries):
         has_messages = next(broker.store.queues(deleted), None) is not None
-        end = broker.store.next_physical if has_messages else 0
+        end = broker.store.next_physical if has_messages and broker.store.is_durable else 0
         broker.topics.delete(deleted, now, end=end)
         broker.store.delete_topic(deleted)
         broker.offsets.delete_topic(deleted)

@@ -241,19 +241,29 @@ def test_a_table_that_is_written_in_parts_is_whole(disk: VirtualDisk) -> None:
     assert all(f"topic-{number}" in home.broker.topics for number in range(200))
 
 
-def test_acknowledged_topics_survive_a_crash_at_each_step(tmp_path: Path) -> None:
-    def send_all(root: Path, done: list[str]) -> None:
-        home = BrokerWithFolder(root, flush_disk_type="SYNC_FLUSH", log_file_size=4_096)
+@pytest.mark.parametrize(
+    "seeds", [(1,), pytest.param((None, *range(2, 12)), marks=pytest.mark.full)]
+)
+def test_what_is_on_the_disk_survives_a_crash_at_each_step(
+    seeds: tuple[int | None, ...], tmp_path: Path
+) -> None:
+    def send_all(root: Path, done: list[tuple[str, bytes]]) -> None:
+        home = BrokerWithFolder(root, flush_disk_type="SYNC_FLUSH", log_file_size=1_024)
         log = home.folder.log
-        for number in range(3):
-            if home.connect().send(f"topic-{number}", b"1").code == 0:
+        for number in range(5):
+            topic, body = f"topic-{number % 2}", b"%d" % number * 100
+            if home.connect().send(topic, body).code == 0:
                 log.sync(log.descriptors())
-                done.append(f"topic-{number}")
+                done.append((topic, body))
+            if number == 2:
+                home.folder.persist(home.now)
 
-    for root, done in crashed_runs(tmp_path, send_all, seeds=(None, 1)):
-        home = BrokerWithFolder(root, log_file_size=4_096)
+    for root, done in crashed_runs(tmp_path, send_all, seeds):
+        home = BrokerWithFolder(root, log_file_size=1_024)
         client = home.connect()
-        assert [bodies(client.pulled(0, name)) for name in done] == [[b"1"]] * len(done)
+        for topic in {topic for topic, _ in done}:
+            expected = [body for name, body in done if name == topic]
+            assert bodies(client.pulled(0, topic))[: len(expected)] == expected
         home.folder.release()
 
 

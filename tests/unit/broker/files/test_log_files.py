@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.durable_file import make_folder
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import LogFiles, name_of
 from rocketwire_broker.storage.store import UnwritableError
@@ -61,3 +62,18 @@ def test_a_log_that_cannot_be_written_is_as_before(
         "the commit log cannot be written: No space left on device (errno 28)",
         "the commit log can be written again",
     ]
+
+
+def test_a_sync_covers_all_files_since_the_last_one(tmp_path: Path) -> None:
+    with VirtualDisk(tmp_path) as disk:
+        make_folder(tmp_path / "commitlog")
+        log = LogFiles(Disk(tmp_path), 100, [])
+        for physical in (0, 100, 200, 300):
+            log.append(physical, b"x")
+        log.sync(log.descriptors())
+        log.append(301, b"lost")
+        disk.crash()
+
+    contents = [(tmp_path / name_of(start)).read_bytes() for start in (0, 100, 200, 300)]
+    assert [content[:1] for content in contents] == [b"x"] * 4
+    assert contents[3] == b"x".ljust(100, b"\0")

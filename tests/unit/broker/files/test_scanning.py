@@ -92,6 +92,22 @@ def test_a_part_of_the_last_message_is_none(tmp_path: Path, kept: int) -> None:
     assert store.names() == [name_of(0)]
 
 
+def test_messages_behind_the_end_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    damaged = bytearray(record(0))
+    damaged[90] ^= 1
+
+    Store(tmp_path, bytes(damaged) + record(LENGTH) + record(2 * LENGTH), b"no message").scan()
+
+    assert [record.message for record in caplog.records] == [
+        f"{name_of(0)}: 2 messages behind the end at 0 are in no queue, "
+        f"they are put aside into cut/{0:020d}",
+        f"{name_of(SIZE)} is behind the end of the log, "
+        f"it is put aside into cut/{SIZE:020d} with 0 messages",
+    ]
+
+
 def test_messages_behind_damage_are_put_aside(tmp_path: Path) -> None:
     damaged = bytearray(record(LENGTH))
     damaged[90] ^= 1
