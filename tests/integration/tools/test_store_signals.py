@@ -22,7 +22,15 @@ pytestmark = pytest.mark.process
 def test_sigterm_while_a_private_copy_is_open(tmp_path: Path) -> None:
     root = unpack(CURRENT, "rocksdb", tmp_path / "store").root
     (tmp_path / "private").mkdir()
-    command = [sys.executable, "-m", "rocketwire_tools.store", "get", "--key", "large-131072", root]
+    command = [
+        sys.executable,
+        "-m",
+        "rocketwire_tools.store",
+        "get",
+        "--key",
+        "large-131072",
+        str(root),
+    ]
     environment = {**os.environ, "TMPDIR": str(tmp_path / "private")}
     # nobody reads the message, which is longer than the pipe
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, pipesize=4096) as ours:
