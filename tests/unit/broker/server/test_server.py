@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
+from rocketwire.codes import ResponseCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
+from rocketwire_broker.server.clock import Clock
 from rocketwire_broker.server.programs import open_broker
 
 if TYPE_CHECKING:
@@ -188,3 +190,18 @@ async def test_a_fault_of_something_that_is_due_is_logged_and_the_rest_goes_on(
     assert (first.code, second.code) == (0, 0)
     assert len(done) == 1
     assert "something that was due failed" in caplog.text
+
+
+async def test_held_pull_is_answered_after_a_sleep_of_the_machine(server: BrokerServer) -> None:
+    offsets = [0.0]
+    server.clock = Clock(lambda: offsets[0])
+    async with connected(server) as stream:
+        await stream.send_all(a_send(1))
+        await answers(stream, 1)
+        await stream.send_all(a_pull(2, 1, hold=3_600_000))
+        with trio.fail_after(60):
+            while not len(server.broker.waits):
+                await trio.sleep(0.01)
+        offsets[0] = 7200.0
+
+        assert (await answers(stream, 1))[0].code == ResponseCode.PULL_NOT_FOUND
