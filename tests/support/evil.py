@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tty
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, cast, get_type_hints
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -28,6 +28,8 @@ from tests.support.foreign.files import save
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from tests.fuzz.chance import Chance
 
 MARK: Final = "pwned"
 EVIL: Final = f"=1+1|\x1b]0;{MARK}\x07\x1b[31m\r\n\x7f\x9b2J\u202e\u2066<b>\t"
@@ -117,7 +119,7 @@ class EvilServer(TcpCluster):
     def __init__(self) -> None:
         super().__init__()
         self.refuses = False
-        self._texts = _Texts(_Usual())  # type: ignore[arg-type]
+        self._texts = _Texts(cast("Chance", _Usual()))
 
     def _answer(self, request: RemotingCommand) -> RemotingCommand:
         code = request.code

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Final
 
 import trio
 
+CHECK_SECONDS: Final = 1.0
+"""Time between two comparisons with the wall clock."""
+
+JUMP_MS: Final = 3_000
+"""A smaller difference from the wall clock is left: a clock that is set often moves by less."""
+
+
+def _wall_offset() -> float:
+    return time.time() - time.monotonic()
+
 
 class Clock:
-    """Counts on from the wall clock's time at the start, with trio's clock."""
+    """Counts on from the wall clock's time at the start, with trio's clock, and follows its jumps.
 
-    def __init__(self) -> None:
+    The monotonic clock stands still while the machine sleeps, and knows no steps of the wall clock.
+    A jump forward is followed at once; after a jump back the time stands still until the wall clock
+    has reached it.
+
+    Args:
+        wall_offset: returns the seconds by which the wall clock is ahead of the monotonic one.
+    """
+
+    def __init__(self, wall_offset: Callable[[], float] = _wall_offset) -> None:
         self._epoch = time.time() * 1000 - trio.current_time() * 1000
+        self._wall_offset = wall_offset
+        self._offset = wall_offset()
+        self._least = 0
 
     def now(self) -> int:
         """Return the time."""
-        return int(self._epoch + trio.current_time() * 1000)
+        return max(self._least, int(self._epoch + trio.current_time() * 1000))
 
     def trio_time(self, now: int) -> float:
         """Return the time of trio's clock at which ``now`` returns this number."""
@@ -24,3 +47,13 @@ class Clock:
     def advance(self, milliseconds: int) -> None:
         """Go forward, for tests: what is due by then happens at the next step."""
         self._epoch += milliseconds
+
+    def follow(self) -> float:
+        """Follow a jump of the wall clock; return its milliseconds, 0 without one."""
+        offset = self._wall_offset()
+        jump = (offset - self._offset) * 1000
+        if abs(jump) < JUMP_MS:
+            return 0.0
+        self._least, self._offset = self.now(), offset
+        self._epoch += jump
+        return jump

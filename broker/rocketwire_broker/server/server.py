@@ -29,7 +29,7 @@ from rocketwire.wire.message.host import Host
 from rocketwire_broker.access.exposure import exposed
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
-from rocketwire_broker.server.clock import Clock
+from rocketwire_broker.server.clock import CHECK_SECONDS, Clock
 from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.server.delivery import Delivery
 from rocketwire_broker.server.gathering import Gathering
@@ -131,6 +131,7 @@ class BrokerServer:
                 if self._folder is not None:
                     tasks.start_soon(self._keep_folder, self._folder)
                 tasks.start_soon(self._keep_time)
+                tasks.start_soon(self._follow_wall_clock)
                 tasks.start_soon(self.tls.watch)
                 tasks.start_soon(
                     sweep_for_ever, self._connections, self._deadlines, self._close_overdue
@@ -151,6 +152,16 @@ class BrokerServer:
             with self._timer:
                 await trio.sleep_forever()
             await self.settle()
+
+    async def _follow_wall_clock(self) -> None:
+        """Follow jumps of the wall clock, as after a sleep of the machine."""
+        while True:
+            await trio.sleep(CHECK_SECONDS)
+            if jump := self.clock.follow():
+                LOGGER.warning("the wall clock jumped by %.0f s", jump / 1000)
+                # clients could send no heartbeats while the machine slept
+                self.broker.members.postpone_expiry(max(0, round(jump)))
+                await self.settle()
 
     async def _keep_folder(self, folder: StoreFolder) -> None:
         """Write offsets, groups and queues every few seconds."""

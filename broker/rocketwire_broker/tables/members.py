@@ -243,7 +243,7 @@ class Members:
                 del self.producers[name]
 
     def postpone_expiry(self, milliseconds: int) -> None:
-        """Let members expire later, because a test moves the clock."""
+        """Let members expire later, because the clock was moved and they could send nothing."""
         tables = [group.members for group in self.consumers.values()]
         members = {
             id(member): member

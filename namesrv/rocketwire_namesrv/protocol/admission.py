@@ -8,20 +8,23 @@ Java has none of these limits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from rocketwire.connection.guards import exceeds
+from rocketwire.serving.limits import LimitExceeded
 from rocketwire_namesrv.config.limits import Limit, LimitReachedError
 
 if TYPE_CHECKING:
-    from rocketwire.messages.route import QueueData, TopicQueueMappingInfo
+    from rocketwire.messages.route import QueueData
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.registration.parsed import RegisteredTopics
     from rocketwire_namesrv.registration.split import SplitRegistrations
     from rocketwire_namesrv.routes.brokers import Registration
     from rocketwire_namesrv.routes.kv_config import KVConfig
+    from rocketwire_namesrv.routes.queue_layouts import QueueSettings
     from rocketwire_namesrv.routes.route_table import RouteTable
     from rocketwire_namesrv.routes.topic_table import TopicTable
 
@@ -29,6 +32,12 @@ FEW: Final = 64
 """Up to this many names are always checked one by one."""
 ORDINARY: Final = 512
 """Average bytes per topic above which all names of a body are checked."""
+
+
+MOST_SHOWN: Final = 80
+"""Characters of a topic's name in an event."""
+
+Topics: TypeAlias = "Collection[tuple[str, QueueSettings]]"
 
 
 def _admit(limit: Limit, allowed: int, amount: int, what: str) -> None:
@@ -39,24 +48,39 @@ def _admit(limit: Limit, allowed: int, amount: int, what: str) -> None:
 # ---------------------------------------- registrations
 
 
-def admit_body(config: Config, content: RegisteredTopics) -> None:
-    """Checks the content of a body by itself.
+class Excess(NamedTuple):
+    """Topics that are left out of a registration because of a limit.
+
+    Attributes:
+        topics: their names.
+        allowed: the limit's value.
+    """
+
+    limit: Limit
+    allowed: int
+    topics: Sequence[str]
+
+    def event(self, broker_name: str) -> LimitExceeded:
+        """Return the event of this excess of a broker."""
+        more = f" and {len(self.topics) - 1} more" if self.topics[1:] else ""
+        what = f"topic {self.topics[0][:MOST_SHOWN]!r}{more} of broker {broker_name!r} left out"
+        return LimitExceeded(limit=self.limit, allowed=self.allowed, what=what)
+
+
+def fit_body(
+    config: Config, content: RegisteredTopics
+) -> tuple[RegisteredTopics, tuple[Excess, ...]]:
+    """Leaves out topics with too many queues or too long a name.
+
+    One topic must not cost a broker its registration: whoever may create topics at the broker
+    could take it from the name server.
+
+    Returns:
+        The content, and what was left out.
 
     Raises:
-        LimitReachedError: too many topics or queues, or a name is too long.
+        LimitReachedError: too many filter servers, or the name of one is too long.
     """
-    _admit(
-        Limit.TOPICS_PER_REGISTRATION,
-        config.max_topics_per_registration,
-        content.count,
-        f"{content.count} topics in one registration",
-    )
-    _admit(
-        Limit.QUEUES,
-        config.max_queues_per_topic,
-        content.most_queues,
-        f"{content.most_queues} queues of one topic",
-    )
     servers = content.filter_servers or ()
     _admit(
         Limit.FILTER_SERVERS,
@@ -65,9 +89,34 @@ def admit_body(config: Config, content: RegisteredTopics) -> None:
         f"{len(servers)} filter servers",
     )
     _admit_names(config, servers)
-    _admit_names(config, content.mappings)
-    if len(content.topics) < FEW or content.size > ORDINARY * len(content.topics):
-        _admit_names(config, map(itemgetter(0), content.topics))
+    topics = content.topics
+    queues: list[str] = []
+    if exceeds(content.most_queues, most := config.max_queues_per_topic):
+        queues = [name for name, settings in topics if max(settings[:2]) > most]
+    names: list[str] = []
+    if len(topics) < FEW or content.size > ORDINARY * len(topics):
+        names = _too_long(config, map(itemgetter(0), topics))
+    names += _too_long(config, content.mappings)
+    if not queues and not names:
+        return content, ()
+    absent = {*queues, *names}
+    kept = [topic for topic in topics if topic[0] not in absent]
+    fitting = replace(
+        content,
+        topics=kept,
+        keys=[key for key in content.keys if key not in names],
+        mappings={name: info for name, info in content.mappings.items() if name not in absent},
+        left_out=len(topics) - len(kept),
+    )
+    excesses = (
+        Excess(Limit.QUEUES, most, queues),
+        Excess(Limit.NAME_LENGTH, config.max_name_length, names),
+    )
+    return fitting, tuple(excess for excess in excesses if excess.topics)
+
+
+def _too_long(config: Config, names: Iterable[str]) -> list[str]:
+    return [name for name in names if exceeds(len(name), config.max_name_length)]
 
 
 def _admit_names(config: Config, names: Iterable[str]) -> None:
@@ -75,15 +124,15 @@ def _admit_names(config: Config, names: Iterable[str]) -> None:
     _admit(Limit.NAME_LENGTH, config.max_name_length, longest, f"a name of {longest} characters")
 
 
-def admit_registration(
+def fit_registration(
     config: Config,
     table: RouteTable,
     registration: Registration,
     parts: SplitRegistrations,
     *,
     replaces: bool,
-) -> None:
-    """Checks the table as it would be after the registration.
+) -> tuple[Registration, tuple[Excess, ...]]:
+    """Leaves out the topics for which there is no room; those that are registered stay.
 
     Args:
         config: contains the limits.
@@ -92,8 +141,11 @@ def admit_registration(
         parts: waiting parts count as registered.
         replaces: whether the broker loses the topics that it does not name.
 
+    Returns:
+        The registration, and what was left out.
+
     Raises:
-        LimitReachedError: a limit would be exceeded.
+        LimitReachedError: too many brokers, or a name of the broker is too long.
     """
     names = (
         registration.cluster,
@@ -104,14 +156,73 @@ def admit_registration(
     )
     _admit_names(config, names)
     _admit_broker(config.max_brokers, table, registration, len(parts))
-    topics = registration.topics
-    waiting = parts.topics
-    if exceeds(len(table.topics.entries) + waiting + len(topics), config.max_topics):
-        _admit_new_topics(config, table.topics, [name for name, _ in topics], waiting)
-    if not replaces:
-        _admit_topics_at(config.max_topics_per_broker, table.topics, registration)
+    excesses: list[Excess] = []
+    topics, entries, waiting = registration.topics, table.topics.entries, parts.topics
+    if exceeds(len(topics), most := config.max_topics_per_registration):
+        room = most - sum(name in entries for name, _ in topics)
+        limit = Limit.TOPICS_PER_REGISTRATION
+        topics = _fitting(topics, entries.__contains__, room, Excess(limit, most, ()), excesses)
+    if exceeds(len(entries) + waiting + len(topics), most := config.max_topics):
+        room = most - len(entries) - waiting
+        excess = Excess(Limit.TOPICS, most, ())
+        topics = _fitting(topics, entries.__contains__, room, excess, excesses)
+    at_most = table.topics.at_most_at(registration.broker_name)
+    if not replaces and exceeds(at_most + len(topics), most := config.max_topics_per_broker):
+        room = most - table.topics.count_at(registration.broker_name)
+        layouts = frozenset(table.topics.layouts.of_broker(registration.broker_name))
+        excess = Excess(Limit.TOPICS_PER_BROKER, most, ())
+        topics = _fitting(topics, lambda name: entries.get(name) in layouts, room, excess, excesses)
     if registration.mappings:
-        _admit_mappings(config.max_mapped_queues, table.topics, registration.mappings)
+        topics = _without_unmapped(config.max_mapped_queues, table, registration, topics, excesses)
+    if not excesses:
+        return registration, ()
+    absent = {name for excess in excesses for name in excess.topics}
+    fitting = replace(
+        registration,
+        topics=topics,
+        mappings={name: info for name, info in registration.mappings.items() if name not in absent},
+        record=None,  # there may be room when the same body comes again
+        left_out=registration.topic_count - len(topics),
+    )
+    return fitting, tuple(excesses)
+
+
+def _fitting(
+    topics: Topics,
+    is_registered: Callable[[str], bool],
+    room: int,
+    excess: Excess,
+    excesses: list[Excess],
+) -> Topics:
+    """Returns registered topics, and as many new ones as there is room for; adds the rest to
+    ``excesses``."""
+    new = [name for name, _ in topics if not is_registered(name)]
+    absent = set(new[max(room, 0) :])
+    if not absent:
+        return topics
+    excesses.append(excess._replace(topics=new[max(room, 0) :]))
+    return [topic for topic in topics if topic[0] not in absent]
+
+
+def _without_unmapped(
+    allowed: int,
+    table: RouteTable,
+    registration: Registration,
+    topics: Topics,
+    excesses: list[Excess],
+) -> Topics:
+    """Leaves out static topics whose mappings have no room."""
+    total, absent = table.topics.mapped, list[str]()
+    for item in registration.mappings.items():
+        growth = table.topics.growth_by(item)
+        if growth > 0 and exceeds(total + growth, allowed):
+            absent.append(item[0])
+        else:
+            total += growth
+    if not absent:
+        return topics
+    excesses.append(Excess(Limit.MAPPED_QUEUES, allowed, absent))
+    return [topic for topic in topics if topic[0] not in absent]
 
 
 def _admit_broker(
@@ -141,26 +252,6 @@ def _admit_new_topics(
         total = len(entries) + waiting
         what = f"{total} topics, and {new} new ones"
         _admit(Limit.TOPICS, config.max_topics, total + new, what)
-
-
-def _admit_topics_at(allowed: int, topics: TopicTable, registration: Registration) -> None:
-    name = registration.broker_name
-    if not exceeds(topics.at_most_at(name) + len(registration.topics), allowed):
-        return
-    count = topics.count_at(name)
-    layouts = frozenset(topics.layouts.of_broker(name))
-    get = topics.entries.get
-    new = sum(get(topic) not in layouts for topic, _ in registration.topics)
-    what = f"{count} topics at {name!r}, and {new} new ones"
-    _admit(Limit.TOPICS_PER_BROKER, allowed, count + new if new else 0, what)
-
-
-def _admit_mappings(
-    allowed: int, topics: TopicTable, mappings: Mapping[str, TopicQueueMappingInfo]
-) -> None:
-    amount = sum(map(topics.growth_by, mappings.items()))
-    what = f"{topics.mapped} queues of static topics, and {amount} more"
-    _admit(Limit.MAPPED_QUEUES, allowed, topics.mapped + amount if amount > 0 else 0, what)
 
 
 # ---------------------------------------- routes and items

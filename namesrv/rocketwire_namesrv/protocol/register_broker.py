@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError, LimitExceededError
@@ -18,9 +18,11 @@ from rocketwire.messages.registration import (
     RegisterBrokerRequestHeader,
     RegisterBrokerResponseHeader,
 )
+from rocketwire.serving.events import Event
+from rocketwire.serving.limits import ExceededAgain
 from rocketwire_namesrv.config.limits import Limit, LimitReachedError
 from rocketwire_namesrv.events import ChecksumMismatch, RegistrationRefused
-from rocketwire_namesrv.protocol.admission import admit_body, admit_registration
+from rocketwire_namesrv.protocol.admission import Excess, fit_body, fit_registration
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.protocol.response import Peer, Response, kv_table, required
 from rocketwire_namesrv.protocol.route_fast_path import ZONE_NAME
@@ -37,6 +39,12 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.state import State
 
 
+REPEAT_SECONDS: Final = 600.0
+"""Seconds between two warnings about topics of a broker that are left out."""
+MOST_WARNED: Final = 1024
+"""Maximum number of brokers whose last warning is remembered."""
+
+
 def register_broker(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Generator[None, None, Response]:
@@ -47,13 +55,14 @@ def register_broker(
     config = state.config
     start = state.counters.begin()
     try:
-        part = yield from _registration(state, request, header, peer, now)
+        part, excesses = yield from _registration(state, request, header, peer, now)
         state.counters.took(TimedWork.REGISTRATION_DECODE, start)
     except ChecksumError as error:
         mismatch = (ChecksumMismatch(client=peer.address),)
         return Response(ResponseCode.SYSTEM_ERROR, str(error), refused, None, mismatch)
     absent = config.delete_topic_with_broker_registration
-    admit_registration(config, state.table, part, state.parts, replaces=absent)
+    part, more = fit_registration(config, state.table, part, state.parts, replaces=absent)
+    left_out = _report(state, part.broker_name, (*excesses, *more), now)
     registration = state.parts.gathered(
         part,
         now,
@@ -62,7 +71,7 @@ def register_broker(
         is_new=_is_java_broker(header) and state.table.data_version(*part.key) is None,
     )
     if registration is None:
-        return _accepted(state, *state.table.part_received(part, now))
+        return _accepted(state, *state.table.part_received(part, now), left_out)
     steps = state.table.register(
         registration, now, delete_absent_topics=absent, notify=config.notify_min_broker_id_changed
     )
@@ -70,7 +79,7 @@ def register_broker(
         registered = yield from steps
     else:  # all parts become visible together: no reader may come in between
         registered = drained(steps)
-    events = tuple(registered.events)
+    events = (*registered.events, *left_out)
     if not registered.accepted:
         reason = "one topic of a broker that has not registered"
         refusal = RegistrationRefused(
@@ -79,6 +88,22 @@ def register_broker(
         events = (*events, refusal)
         return Response(ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, events)
     return _accepted(state, registered.ha_address, registered.master_address, events)
+
+
+def _report(
+    state: State, broker_name: str, excesses: tuple[Excess, ...], now: float
+) -> tuple[Event, ...]:
+    """Returns the events about topics that are left out: for each broker a warning once in a
+    while, as it sends them again each time."""
+    if not excesses:
+        return ()
+    events = tuple(excess.event(broker_name) for excess in excesses)
+    if now < state.next_warning.get(broker_name, now):
+        return tuple(ExceededAgain(limit=e.limit, allowed=e.allowed, what=e.what) for e in events)
+    if len(state.next_warning) >= MOST_WARNED:
+        state.next_warning.clear()
+    state.next_warning[broker_name] = now + REPEAT_SECONDS
+    return events
 
 
 def _is_java_broker(header: RegisterBrokerRequestHeader) -> bool:
@@ -102,9 +127,9 @@ def _registration(
     header: RegisterBrokerRequestHeader,
     peer: Peer,
     now: float,
-) -> Generator[None, None, Registration]:
-    """Returns what a request registers; without topics if the body is the broker's previous one and
-    the table still holds it."""
+) -> Generator[None, None, tuple[Registration, tuple[Excess, ...]]]:
+    """Returns what a request registers, and what is left out; without topics if the body is the
+    broker's previous one and the table still holds it."""
     crc = header.body_crc32 or 0
     if request.version < 0:
         yield from check_sum(request.body, crc)
@@ -113,14 +138,14 @@ def _registration(
     if not state.config.delete_topic_with_broker_registration:  # that needs the names of all
         record = state.table.body_record(header.cluster_name, header.broker_addr)
     previous = record if isinstance(record, BodyRecord) else None
-    content = yield from _content(state, request, header, now, previous, crc)
+    content, excesses = yield from _content(state, request, header, now, previous, crc)
     if content.size >= MANY_BYTES:
         yield  # from here to the first change of the table there is no pause
     registration = _as_registration(content, request, header, peer)
     if content.unchanged and not state.table.holds_topics_of(registration):
-        content = yield from _content(state, request, header, now, None, 0)
+        content, excesses = yield from _content(state, request, header, now, None, 0)
         registration = _as_registration(content, request, header, peer)
-    return registration
+    return registration, excesses
 
 
 def _content(
@@ -130,7 +155,7 @@ def _content(
     now: float,
     previous: BodyRecord | None,
     crc: int,
-) -> Generator[None, None, RegisteredTopics]:
+) -> Generator[None, None, tuple[RegisteredTopics, tuple[Excess, ...]]]:
     inflated = state.config.inflated_max_length
     try:
         content = yield from read_registered_topics(
@@ -151,8 +176,7 @@ def _content(
         raise LimitReachedError(Limit.INFLATED_LENGTH, inflated, what) from error
     except DecodeError as error:
         raise RegistrationBodyError(str(error)) from error
-    admit_body(state.config, content)
-    return content
+    return fit_body(state.config, content)
 
 
 def _as_registration(
@@ -178,6 +202,7 @@ def _as_registration(
         filter_servers=content.filter_servers,
         record=content.record,
         version=int(request.version),
+        left_out=content.left_out,
     )
 
 

@@ -65,6 +65,7 @@ class State:
         holdings: bytes of incomplete requests.
         unsent: bytes of large responses that their peers have not received yet.
         body_space: memory for large registrations, reused.
+        next_warning: when to warn again of topics that are left out, by broker name.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class State:
         self.kv = KVConfig() if kv is None else kv
         self.kv_unread = False
         self.parts = SplitRegistrations()
+        self.next_warning: dict[str, float] = {}
         self.views = Views(self.table, support_acting_master=config.support_acting_master)
         self.response_template = RouteResponseTemplate(config.serialize_type)
         self.route_fast_path = RouteFastPath(self.table, self.views, self.response_template)

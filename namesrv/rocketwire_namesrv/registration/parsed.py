@@ -65,6 +65,7 @@ class RegisteredTopics:
         size: bytes of the body after decompression; as sent if it is ``unchanged``.
         record: kept for the broker's next body; None if the body is small or not ordinary.
         unchanged: whether the body is the previous one of the broker.
+        left_out: number of topics that were left out of ``topics`` because of a limit.
     """
 
     topics: Collection[tuple[str, QueueSettings]]
@@ -77,6 +78,7 @@ class RegisteredTopics:
     size: int
     record: BodyRecord | None = None
     unchanged: bool = False
+    left_out: int = 0
 
 
 def registered(

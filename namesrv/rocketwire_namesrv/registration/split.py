@@ -117,7 +117,7 @@ class SplitRegistrations:
         if size <= 0 or version < SPLIT_SINCE:
             return registration
         sender = _sender(registration)
-        is_full = len(registration.topics) == size
+        is_full = registration.topic_count == size
         collected = self._collected.get(sender)
         if collected is None:
             missing = _missing(registration) if is_new else set[str]()
@@ -176,7 +176,7 @@ def _sender(registration: Registration) -> _Sender:
 def _missing(registration: Registration) -> set[str]:
     """Returns the default topics of a Java broker that are missing. The result is empty for a
     single topic, which is refused, and if no topic shows that the sender is a Java broker."""
-    if len(registration.topics) == 1 or MADE_BY_BROKERS.isdisjoint(registration.topic_keys):
+    if registration.topic_count == 1 or MADE_BY_BROKERS.isdisjoint(registration.topic_keys):
         return set()
     default_topics = {registration.broker_name, registration.cluster, *OWN_TOPICS}
     return default_topics.difference(registration.topic_keys)

@@ -46,6 +46,7 @@ class Registration:
         connection_id: the connection it came over.
         record: of its body, kept to compare the next one with it; None if nothing is kept.
         version: of the protocol, as in the request.
+        left_out: number of topics in the request that are not in ``topics`` because of a limit.
     """
 
     cluster: str
@@ -64,6 +65,12 @@ class Registration:
     filter_servers: Sequence[str] | None = ()
     record: object = None
     version: int | None = None
+    left_out: int = 0
+
+    @property
+    def topic_count(self) -> int:
+        """Number of topics in the request."""
+        return len(self.topics) + self.left_out
 
     @property
     def key(self) -> LiveKey:

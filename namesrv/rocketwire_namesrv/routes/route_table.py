@@ -96,7 +96,7 @@ class RouteTable:
         self._take_address_from_other_ids(group, registration)
         if self._conflicts(group, registration, events):
             return Registered(True, None, None, events)
-        if registration.broker_id not in group.addresses and len(registration.topics) == 1:
+        if registration.broker_id not in group.addresses and registration.topic_count == 1:
             return Registered(False, None, None, events)
         first = not group.addresses.get(registration.broker_id) or first
         if group.addresses.get(registration.broker_id) != registration.address:

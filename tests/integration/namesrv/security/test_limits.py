@@ -76,12 +76,6 @@ PACKED = frame(
 REFUSED: dict[Limit, tuple[dict[str, int], bytes]] = {
     Limit.BODY_LENGTH: ({"body_max_length": 9}, frame(322, {}, b" " * 10)),
     Limit.INFLATED_LENGTH: ({"inflated_max_length": 10_000}, PACKED),
-    Limit.NAME_LENGTH: ({"max_name_length": 20}, register(("T" * 21, "TA"))),
-    Limit.TOPICS_PER_REGISTRATION: ({"max_topics_per_registration": 1}, register(TWO)),
-    Limit.TOPICS_PER_BROKER: ({"max_topics_per_broker": 1}, register(TWO)),
-    Limit.TOPICS: ({"max_topics": 1}, register(TWO)),
-    Limit.QUEUES: ({"max_queues_per_topic": 7}, register({"TA": topic("TA"), "TB": topic("TB")})),
-    Limit.MAPPED_QUEUES: ({"max_mapped_queues": 2}, register(TWO, mappings=MAPPING)),
     Limit.FILTER_SERVERS: ({"max_filter_servers": 1}, register(TWO, filter_servers=["a", "b"])),
     Limit.KV_VALUE_LENGTH: ({"max_kv_value_length": 2}, put("abc")),
     Limit.KV_LENGTH: ({"max_kv_length": 4}, put("abc")),
@@ -108,6 +102,39 @@ async def test_a_request_beyond_a_limit_is_answered_and_changes_nothing(
             assert await other.brokers() == {}
             assert not site.server.state.table.topics.entries
             assert site.server.state.kv.entries == 0
+
+
+LEFT_OUT: dict[Limit, tuple[dict[str, int], bytes]] = {
+    Limit.NAME_LENGTH: ({"max_name_length": 20}, register(("TA", "T" * 21))),
+    Limit.TOPICS_PER_REGISTRATION: ({"max_topics_per_registration": 1}, register(TWO)),
+    Limit.TOPICS_PER_BROKER: ({"max_topics_per_broker": 1}, register(TWO)),
+    Limit.TOPICS: ({"max_topics": 1}, register(TWO)),
+    Limit.QUEUES: (
+        {"max_queues_per_topic": 7},
+        register({"TA": topic("TA", queues=7), "TB": topic("TB")}),
+    ),
+    Limit.MAPPED_QUEUES: (
+        {"max_mapped_queues": 2},
+        register(TWO, mappings={"TB": {**MAPPING["TA"]}}),
+    ),
+}
+
+
+@pytest.mark.parametrize("limit", LEFT_OUT)
+async def test_topic_beyond_a_limit_is_left_out_of_a_registration(
+    limit: Limit, caplog: pytest.LogCaptureFixture
+) -> None:
+    changes, data = LEFT_OUT[limit]
+    with trio.fail_after(60):
+        async with running(settings(**changes)) as (site, heard):
+            caplog.clear()
+            reply = await site.connect().ask(data)
+
+            assert reply.code == 0
+            assert heard.limits == [limit]
+            warnings = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+            assert [line.split("=")[0] for line in warnings] == [f"limit {limit}"]
+            assert set(site.server.state.table.topics.entries) == {"TA"}
 
 
 GROWING: dict[Limit, tuple[dict[str, int], bytes, bytes]] = {

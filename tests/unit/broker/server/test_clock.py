@@ -29,3 +29,46 @@ async def test_tests_move_the_time() -> None:
     clock.advance(7_200_000)
 
     assert 7_200_000 <= clock.now() - start < 7_210_000
+
+
+class Wall:
+    """The offset of a wall clock that a test sets, in seconds."""
+
+    offset = 0.0
+
+    def __call__(self) -> float:
+        return self.offset
+
+
+async def test_clock_follows_a_sleep_of_the_machine() -> None:
+    wall = Wall()
+    clock = Clock(wall)
+    start = clock.now()
+    wall.offset = 3600
+
+    assert clock.follow() == 3_600_000
+    assert 3_600_000 <= clock.now() - start < 3_610_000
+
+
+async def test_clock_stands_still_after_a_jump_back(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    wall = Wall()
+    clock = Clock(wall)
+    start = clock.now()
+    wall.offset = -10
+
+    assert clock.follow() == -10_000
+    times: list[int] = []
+    for seconds in (0, 9, 3):
+        await trio.sleep(seconds)
+        times.append(clock.now() - start)
+    assert times == [0, 0, 2000]
+
+
+async def test_clock_leaves_a_small_difference() -> None:
+    wall = Wall()
+    clock = Clock(wall)
+    wall.offset = 2
+
+    assert clock.follow() == 0

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
+from rocketwire.codes import ResponseCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
+from rocketwire_broker.server.clock import Clock
 from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.server.server import SLOW_SECONDS
 from rocketwire_broker.state.faults import Fault
@@ -160,3 +162,18 @@ async def test_a_broker_that_other_machines_reach_is_warned_of(
 ) -> None:
     async with open_broker(Config(listen_port=0, bind_address=address)):
         assert caplog.text.count("can send, read and delete messages") == count
+
+
+async def test_held_pull_is_answered_after_a_sleep_of_the_machine(server: BrokerServer) -> None:
+    offsets = [0.0]
+    server.clock = Clock(lambda: offsets[0])
+    async with connected(server) as stream:
+        await stream.send_all(a_send(1))
+        await answers(stream, 1)
+        await stream.send_all(a_pull(2, 1, hold=3_600_000))
+        with trio.fail_after(60):
+            while not len(server.broker.waits):
+                await trio.sleep(0.01)
+        offsets[0] = 7200.0
+
+        assert (await answers(stream, 1))[0].code == ResponseCode.PULL_NOT_FOUND

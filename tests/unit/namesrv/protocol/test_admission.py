@@ -1,4 +1,4 @@
-"""What is taken in at most: at the limit everything, one more nothing, and nothing is changed then."""
+"""What is taken in at most: at the limit everything; a topic beyond it is left out, any other request changes nothing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from typing import Any
 
 import pytest
 
+from rocketwire.messages.registration import (
+    decode_register_broker_body,
+    encode_register_broker_body,
+)
+from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.protocol.register_broker import REPEAT_SECONDS
 from tests.support.fakes.sansio_server import (
     BROKER,
     SLAVE,
     Reply,
     Server,
+    registration_body,
+    request,
     topic,
 )
 from tests.support.fakes.sansio_server import version as data_version
@@ -38,10 +46,7 @@ def test_topics_of_a_broker_have_a_limit_over_all_its_registrations() -> None:
     server = Server(Config(max_topics_per_broker=3))
     assert server.register(topics=("TA", "TB")).code == 0
     assert server.register(topics=("TB", "TC"), data_version=data_version(1)).code == 0
-    refused(
-        server.register(topics=("TC", "TD"), data_version=data_version(2)),
-        "rocketwire.maxTopicsPerBroker",
-    )
+    assert server.register(topics=("TC", "TD"), data_version=data_version(2)).code == 0
     assert server.register(topics=("TA", "TB", "TC"), data_version=data_version(3)).code == 0
     assert server.register(SLAVE, topics=("TX", "TY", "TZ"), name="b2").code == 0
 
@@ -60,8 +65,8 @@ def test_a_broker_that_names_all_its_topics_anew_is_judged_by_these() -> None:
 def test_topics_have_a_limit_whoever_brings_them() -> None:
     server = Server(Config(max_topics=3))
     assert server.register(topics=("TA", "TB")).code == 0
-    refused(server.register(SLAVE, topics=("TC", "TD"), name="b2"), "rocketwire.maxTopics")
-    assert server.state.table.live.keys() == {("C", BROKER)}
+    assert server.register(SLAVE, topics=("TC", "TD"), name="b2").code == 0
+    assert names(server) == {"TA", "TB", "TC"}
     assert server.register(SLAVE, topics=("TA", "TC"), name="b2").code == 0
     refused(add_route(server, "TD"), "rocketwire.maxTopics")
     assert add_route(server, "TC").code == 0
@@ -87,15 +92,64 @@ def add_route(server: Server, name: str, queues: int = 4) -> Reply:
 def test_queues_of_a_topic_have_a_limit(count: int) -> None:
     server = Server(Config(max_queues_per_topic=16))
     table: dict[str, Any] = {name: topic(name, queues=16) for name in MANY[:count]}
-    assert server.register(topics=table).code == 0
     table["Z"] = {**topic("Z"), "readQueueNums": 17}
-    refused(
-        server.register(topics=table, data_version=data_version(1)), "rocketwire.maxQueuesPerTopic"
-    )
+    assert server.register(topics=table).code == 0
+    assert names(server) == {*MANY[:count]}
     refused(add_route(server, "Z", 17), "rocketwire.maxQueuesPerTopic")
     assert add_route(server, "Z", 16).code == 0
 
     assert "Z" in names(server)
+
+
+BAD: dict[str, Any] = {"Z": topic("Z", queues=17), "x" * 65: topic("x" * 65)}
+STRICT = Config(max_queues_per_topic=16, max_name_length=64)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("count", [2, 100])
+def test_bad_topic_costs_no_broker_its_registration(count: int, *, packed: bool) -> None:
+    server = Server(STRICT)
+    good = {name: topic(name) for name in MANY[:count]}
+    body = registration_body({**good, **BAD})
+    if packed:
+        typed = decode_register_broker_body(body, compressed=False, version=513)
+        assert typed is not None
+        body = encode_register_broker_body(typed, compressed=True)
+    ext = fields(compressed=str(packed).lower())
+
+    assert [server.ask(103, ext, body).code for _ in range(2)] == [0, 0]
+    assert server.state.table.live.keys() == {("C", BROKER)}
+    # the length of names is an average in a large body
+    assert names(server) - {"x" * 65} == {*good}
+
+
+def test_bad_topic_alone_changes_nothing_of_its_broker() -> None:
+    server = Server(STRICT)
+    assert server.register(topics=("TA", "TB")).code == 0
+
+    assert server.register(topics={"Z": BAD["Z"]}, data_version=data_version(1)).code == 0
+    assert names(server) == {"TA", "TB"}
+
+
+def test_topic_that_is_left_out_is_warned_of_once_in_a_while() -> None:
+    server = Server(STRICT)
+    data = request(103, fields(), registration_body({"TA": topic("TA"), "Z": BAD["Z"]}))
+    seen = [
+        [event for event in server.receive(data).events if isinstance(event, LimitExceeded)]
+        for _ in range(2)
+    ]
+    server.now += REPEAT_SECONDS
+    seen.append(
+        [event for event in server.receive(data).events if isinstance(event, LimitExceeded)]
+    )
+
+    assert [[type(event) for event in events] for events in seen] == [
+        [LimitExceeded],
+        [ExceededAgain],
+        [LimitExceeded],
+    ]
+    text = "limit rocketwire.maxQueuesPerTopic=16 exceeded: topic 'Z' of broker 'b1' left out"
+    assert seen[0][0].text == text
 
 
 def test_names_have_a_limit_wherever_they_stand() -> None:
@@ -104,7 +158,6 @@ def test_names_have_a_limit_wherever_they_stand() -> None:
     limit = "rocketwire.maxNameLength"
     address = "1.1.1.1:99"
 
-    refused(server.register(address, topics=(long, "TA"), haServerAddr=""), limit)
     refused(server.register(address, topics=("TA", "TB"), name=long, haServerAddr=""), limit)
     refused(server.register(address, topics=("TA", "TB"), cluster=long, haServerAddr=""), limit)
     refused(server.register(BROKER, topics=("TA", "TB"), haServerAddr=""), limit)
@@ -119,10 +172,10 @@ def test_names_have_a_limit_wherever_they_stand() -> None:
 def test_among_many_topics_a_long_name_that_swells_the_body_is_found() -> None:
     server = Server(Config(max_name_length=100))
     assert server.register(topics=MANY).code == 0
-    refused(
-        server.register(topics=(*MANY, "x" * 50_000), data_version=data_version(1)),
-        "rocketwire.maxNameLength",
-    )
+    reply = server.register(topics=(*MANY, "x" * 50_000), data_version=data_version(1))
+
+    assert reply.code == 0
+    assert names(server) == {*MANY}
 
 
 def test_groups_and_their_clusters_have_the_limit_of_brokers() -> None:
@@ -152,14 +205,15 @@ def mapping(queues: int, broker: str = "b1", scope: str = "s") -> dict[str, Any]
 
 def test_static_topics_have_a_limit_in_queues() -> None:
     server = Server(Config(max_mapped_queues=10))
-    limit = "rocketwire.maxMappedQueues"
     assert server.register(mappings={"TA": mapping(4), "TB": mapping(4)}).code == 0
-    refused(server.register(mappings={"TC": mapping(1)}, data_version=data_version(1)), limit)
-    refused(server.register(mappings={"TA": mapping(0, "b9")}, data_version=data_version(1)), limit)
+    for more in ({"TC": mapping(1)}, {"TA": mapping(0, "b9")}):
+        assert server.register(mappings=more, data_version=data_version(2)).code == 0
+        assert server.state.table.topics.mapped == 10
     again = {"TA": mapping(2), "TB": mapping(4)}
     assert server.register(mappings=again, data_version=data_version(1)).code == 0
     assert server.state.table.topics.mapped == 8
-    refused(server.register(mappings={"TC": mapping(0, scope="s" * 640)}), limit)
+    server.register(mappings={"TC": mapping(0, scope="s" * 640)}, data_version=data_version(3))
+    assert server.state.table.topics.mapped == 8
 
 
 def put(server: Server, namespace: str, key: str, value: str | None) -> Reply:
