@@ -1,0 +1,225 @@
+"""Histories of clients of the development broker, under kills, pauses, cut connections and a failing disk."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+from typing import TYPE_CHECKING, Final
+
+import pytest
+import trio
+
+from rocketwire.client import ClientConfig, Message, ProducerConfig, open_client, open_producer
+from rocketwire.client.admin import open_admin
+from rocketwire.client.consumer.pop.pop import PopCalls
+from rocketwire.errors import RocketWireError
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.topic_config import TopicConfig
+from rocketwire.policy.pop_handle import handle_of
+from rocketwire.policy.retry import SendStatus
+from rocketwire.transport.dial import connect_stream
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from tests.chaos.histories import History
+from tests.support.java.cache import ROOT
+from tests.support.java.dev_cluster import DevBroker
+from tests.support.stores.answers import pull
+from tests.support.stores.cluster import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rocketwire.client import ClientInstance, Producer
+    from rocketwire_tools.pytest_plugin.faults import FaultProxy
+
+pytestmark = [pytest.mark.process, pytest.mark.chaos]
+
+TOPIC: Final = "orders"
+QUEUES: Final = 4
+SENDERS: Final = 16
+POPPERS: Final = 4
+INVISIBLE_SECONDS: Final = 10.0
+CATCH_UP_SECONDS: Final = 120.0
+KINDS: Final = ("kill", "fill", "pause", "cut", "fail_sync")
+OPTIONS: Final = {
+    "storePathRootDir": "store",
+    "flushDiskType": "SYNC_FLUSH",
+    "mappedFileSizeCommitLog": 1 << 20,
+}
+
+
+class UnluckyBroker(DevBroker):
+    """A broker whose process and whose disk fail."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, options=OPTIONS)
+        self._command = [sys.executable, "-m", "tests.chaos.unlucky_broker", *self._command[3:]]
+        packages = [ROOT, ROOT / "namesrv", ROOT / "broker"]
+        self._environment = {"PYTHONPATH": os.pathsep.join(map(str, packages))}
+
+    def break_disk(self, kind: str) -> None:
+        """Fill the disk or free it (``fill``), or let the next synchronization fail."""
+        os.kill(self.pid, signal.SIGUSR1 if kind == "fill" else signal.SIGUSR2)
+
+
+class Traffic:
+    """Senders and poppers; each message is sent until its send is acknowledged."""
+
+    def __init__(self, history: History, count: int) -> None:
+        self.history = history
+        self._keys = [f"k{number}" for number in range(count)]
+        self._waiting = iter(self._keys)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each message is acknowledged and popped."""
+        return self.history.acknowledged >= {*self._keys} <= self.history.popped
+
+    async def send(self, producer: Producer, pause_seconds: float) -> None:
+        """Send messages one after the other."""
+        for key in self._waiting:
+            while key not in self.history.acknowledged:
+                self.history.attempts[key] += 1
+                try:
+                    result = await producer.send(Message(TOPIC, key.encode()))
+                    if result.status is SendStatus.SEND_OK:
+                        self.history.acknowledged.add(key)
+                except RocketWireError:
+                    await trio.sleep(0.05)
+            await trio.sleep(pause_seconds)
+
+    async def pop(self, pops: PopCalls) -> None:
+        """Pop messages and acknowledge them."""
+        while True:
+            try:
+                start = trio.current_time()
+                found = await pops.pop(
+                    TOPIC, "broker-a", invisible_time=INVISIBLE_SECONDS, poll_time=1.0
+                )
+                for message in found.messages:
+                    handle = handle_of(message)
+                    position = (f"{handle.retry} {handle.queue_id}", handle.queue_offset)
+                    self.history.record_pop(position, (message.body or b"").decode())
+                    await pops.ack(message)
+                    # the broker also answers 0 if the time of the pop is over
+                    if trio.current_time() < start + INVISIBLE_SECONDS / 2:
+                        self.history.settled[position] = trio.current_time()
+            except RocketWireError:
+                await trio.sleep(0.05)
+
+
+async def cause(kind: str, broker: UnluckyBroker, proxy: FaultProxy, history: History) -> None:
+    """Let a fault happen, and end it."""
+    if kind == "cut":
+        proxy.reset()
+    elif kind == "pause":
+        broker.freeze()
+        await trio.sleep(0.2)
+        broker.thaw()
+    else:
+        if kind != "kill":
+            broker.break_disk(kind)
+            await trio.sleep(0.2)
+        if kind == "fill":
+            broker.break_disk(kind)
+        else:
+            await trio.to_thread.run_sync(broker.kill)
+            history.record_kill(trio.current_time())
+            await trio.to_thread.run_sync(broker.start)
+
+
+async def read_stored(client: ClientInstance, address: str) -> dict[tuple[str, int], str]:
+    """Return the key of each message of the topic, by its position."""
+    found: dict[tuple[str, int], str] = {}
+    async with open_admin(client) as admin:
+        session = Session(client, admin, address)
+        for queue_id in range(QUEUES):
+            queue = MessageQueue(topic=TOPIC, broker_name="broker-a", queue_id=queue_id)
+            end, offset = await client.brokers.max_offset(address, queue), 0
+            while offset < end:
+                body = (await pull(session, queue, offset)).command.body
+                for message in decode_stored_messages(body or b""):
+                    offset = message.queue_offset + 1
+                    found[f"0 {queue_id}", message.queue_offset] = (message.body or b"").decode()
+    return found
+
+
+async def run_history(
+    folder: Path,
+    proxy_of: Callable[[str], FaultProxy],
+    kinds: list[str],
+    count: int,
+    seconds: float,
+) -> History:
+    """Return the history of so many messages, sent in about that time, during these faults."""
+    history = History()
+    traffic = Traffic(history, count)
+    broker = UnluckyBroker(folder)
+    proxy = proxy_of(broker.address)
+
+    async def connect(host: str, port: int) -> trio.abc.Stream:
+        is_broker = f"{host}:{port}" == broker.address
+        return await connect_stream(host, int(proxy.address.split(":")[1]) if is_broker else port)
+
+    with broker:
+        config = ClientConfig(namesrv_addr=f"127.0.0.1:{broker.name_server_port}")
+        once = ProducerConfig(retry_times_when_send_failed=0)
+        async with (
+            open_client(config, connect=connect) as client,
+            open_producer(client, "senders", once) as producer,
+            trio.open_nursery() as nursery,
+        ):
+            async with open_admin(client) as admin:
+                topic = TopicConfig(
+                    topic_name=TOPIC, read_queue_nums=QUEUES, write_queue_nums=QUEUES
+                )
+                await admin.topics.create_or_update(topic, broker=broker.address)
+            for _ in range(SENDERS):
+                nursery.start_soon(traffic.send, producer, seconds * SENDERS / count)
+            for _ in range(POPPERS):
+                nursery.start_soon(traffic.pop, PopCalls(client, "poppers"))
+            for kind in kinds:
+                await cause(kind, broker, proxy, history)
+                await trio.sleep(seconds / len(kinds))
+            with trio.move_on_after(CATCH_UP_SECONDS):
+                while not traffic.is_complete:
+                    await trio.sleep(0.1)
+            nursery.cancel_scope.cancel()
+        async with open_client(config) as reader:
+            history.stored = await read_stored(reader, broker.address)
+    return history
+
+
+async def test_a_history_of_each_fault(
+    tmp_path: Path, fault_proxy: Callable[[str], FaultProxy]
+) -> None:
+    history = await run_history(tmp_path / "broker", fault_proxy, list(KINDS), 500, 3.0)
+
+    assert history.find_contradictions() == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(100))
+async def test_a_history_of_random_faults(
+    tmp_path: Path, fault_proxy: Callable[[str], FaultProxy], seed: int
+) -> None:
+    kinds = random.Random(seed).choices(KINDS, k=6)
+
+    history = await run_history(tmp_path / "broker", fault_proxy, kinds, 1_000, 3.0)
+
+    assert history.find_contradictions() == []
+
+
+@pytest.mark.full
+async def test_a_history_of_many_messages_and_faults(
+    tmp_path: Path, fault_proxy: Callable[[str], FaultProxy]
+) -> None:
+    kinds = ["kill"] * 20 + ["fill"] * 20 + ["cut"] * 200 + ["fail_sync"]
+    random.Random(0).shuffle(kinds)
+
+    history = await run_history(tmp_path / "broker", fault_proxy, kinds, 100_000, 100.0)
+
+    assert len(history.acknowledged) == 100_000
+    assert history.find_contradictions() == []
