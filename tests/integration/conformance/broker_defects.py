@@ -112,8 +112,8 @@ DEFECTS = (
     Defect("handlers.offsets:update_consumer_offset", "broker.offsets.pending_reset(group, topic, queue_id) is not None", "False", "222/3"),
     Defect("handlers.offsets:offset_at", "queue.offset_until(timestamp) - 1", "queue.offset_until(timestamp)", "29/3"),
     # members and locks
-    Defect("tables.members:Members.join", " or is_new", "", "40/1"),
-    Defect("tables.members:Members._subscribe", "group.subscriptions = subscriptions", "group.subscriptions = {**known, **subscriptions}", "203/3"),
+    Defect("tables.members:Members.join", "self._put(group.members, member) or is_changed", "self._put(group.members, member) and False or is_changed", "40/1"),
+    Defect("tables.members:Members.join", "group.subscriptions, group.size = subscriptions, size", "group.subscriptions.update(subscriptions)", "203/3"),
     Defect("tables.members:Members.lost", "self._leave_producers(number, name)", "pass", "204/3"),
     Defect("state.broker:Broker.lost", "self.notify_members(group)", "pass", "40/4"),
     Defect("state.broker:Broker.notify_members", " or group.is_broadcasting", "", "40/8"),
