@@ -106,10 +106,10 @@ class Activity:
     __slots__ = ("frame_since", "heard", "sending", "since")
 
     def __init__(self, now: float) -> None:
-        self.since = now
-        self.heard = now
-        self.frame_since = math.inf
-        self.sending = False
+        self.since: float = now
+        self.heard: float = now
+        self.frame_since: float = math.inf
+        self.sending: bool = False
 
     def note_frames(self, now: float, *, is_complete: bool, is_started: bool) -> None:
         """Note received bytes; a part of a frame does not count as activity, as in Java.
@@ -154,7 +154,7 @@ class Holdings:
     __slots__ = ("_by_connection", "total")
 
     def __init__(self) -> None:
-        self.total = 0
+        self.total: int = 0
         self._by_connection: dict[int, int] = {}
 
     def __len__(self) -> int:

@@ -65,7 +65,7 @@ class Acceptor:
         record_events: Callable[[Iterable[Event], str | None], None],
         logger: logging.Logger,
     ) -> None:
-        self.admitted = 0
+        self.admitted: int = 0
         self._settings = settings
         self._logger = logger
         self._welcome = welcome

@@ -62,7 +62,7 @@ class Preamble:
 
     def __init__(self) -> None:
         self.proxy: ProxyHeader | None = None
-        self.held = bytearray()
+        self.held: bytearray = bytearray()
 
     def feed(self, data: bytes) -> NextProtocol | None:
         """Take bytes as they come; return None until the next protocol is clear.

@@ -131,7 +131,7 @@ class SocketStream(trio.abc.Stream):
     def __init__(
         self, accepted: socket.socket, *, send_buffer: int = 0, receive_buffer: int = 0
     ) -> None:
-        self.socket = accepted
+        self.socket: socket.socket = accepted
         accepted.setblocking(False)
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if send_buffer > 0:

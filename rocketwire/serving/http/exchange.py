@@ -77,7 +77,7 @@ class Exchange:
         local_only: bool = False,
         refused: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.closed = False
+        self.closed: bool = False
         self._respond = respond
         self._local_only = local_only
         self._refused = refused

@@ -69,7 +69,7 @@ class HttpPort:
         before_answer: Callable[[], Awaitable[None]] | None = None,
         exchange_seconds: float = EXCHANGE_SECONDS,
     ) -> None:
-        self.listening = Listening("", 0)
+        self.listening: Listening = Listening("", 0)
         self._open_exchange = open_exchange
         self._logger = logger
         self._before_answer = before_answer

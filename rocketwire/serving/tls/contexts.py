@@ -67,8 +67,8 @@ class TlsContexts:
 
     def __init__(self, settings: TlsSettings, logger: logging.Logger = LOGGER) -> None:
         self._logger = logger
-        self.mode = settings.mode
-        self.expiry = math.nan
+        self.mode: TlsMode = settings.mode
+        self.expiry: float = math.nan
         self._given = settings
         self._settings = settings  # overridden by tls.config.file
         self._signature: _Signature = ()
