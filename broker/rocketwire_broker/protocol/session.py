@@ -98,7 +98,7 @@ class Session:
                 self.is_paused = True
                 break
             command = decoder.next_command()
-        if decoder.buffered != peer.buffered:
+        if decoder.frame_started or peer.buffered:
             peer.buffered = decoder.buffered
             self._broker.note_buffered(peer)
 

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -272,11 +273,11 @@ class BrokerServer:
         over_tls = type(connection.stream) is TlsStream
         receive = connection.stream.receive_some if over_tls else connection.socket.receive_some
         while session.is_paused or data or (data := bytes(await receive(READ_SIZE))):
-            start = trio.current_time()
+            start = perf_counter()
             try:
                 session.receive(data, self.clock.now())
             finally:
-                if (seconds := trio.current_time() - start) > SLOW_SECONDS:
+                if (seconds := perf_counter() - start) > SLOW_SECONDS:
                     self._report_slow(connection, seconds)
                 if broker.queued >= MOST_GATHERED or await gathering.answers():
                     broker.queued = 0

@@ -339,7 +339,8 @@ class Broker:
             self.lite.note_arrivals(arrivals, now)
             woken = self.waits.woken_by(arrivals)
             arrivals.clear()
-            self._wake_all(woken, now)
+            if woken:
+                self._wake_all(woken, now)
 
     def _wake_all(self, waits: list[Wait], now: int) -> None:
         """Try waiting requests again, many of them in several turns.
