@@ -63,9 +63,12 @@ def make_folder(path: PathLike, mode: int = 0o700) -> None:
     if folder.is_dir():
         return
     make_folder(folder.parent, mode)
-    with contextlib.suppress(FileExistsError):  # of another process, or no folder
+    try:
         folder.mkdir(mode)
-        sync_path(folder.parent)
+    except FileExistsError:
+        if not folder.is_dir():
+            raise  # a file; another process may have made the folder meanwhile
+    sync_path(folder.parent)
 
 
 @contextlib.contextmanager
