@@ -90,7 +90,10 @@ def test_wrong_settings_end_the_start_with_a_reason(tmp_path: Path) -> None:
         (("-c", "missing"), "missing: no such file or directory"),
         (("--delay-levels", "1x"), "messageDelayLevel: '1x'"),
         (("--topics", str(topics)), f"{topics}: topics: must be a table"),
-        (("--accounts", str(accounts), "--broker-port", "0"), f"{accounts}: expected the node content"),
+        (
+            ("--accounts", str(accounts), "--broker-port", "0"),
+            f"{accounts}: expected the node content",
+        ),
         (("--store", str(conf)), f"{conf}: file exists"),
     ):
         ended = run("broker", *arguments, "--status-port", "-1")

@@ -67,6 +67,8 @@ class LiveServer:
                 for request in traces.pending
                 if await self._exchange(request) is None
             ]
+            if traces.namespaces and not await self._responds():
+                remaining.append("could not remove KV entries: the server does not respond")
             if SHARED_NAMESPACE in traces.namespaces:
                 await self.remove_entries()
             for namespace in sorted(traces.namespaces):
@@ -88,6 +90,10 @@ class LiveServer:
             return None
         table = cast("dict[str, object]", body).get("table") if isinstance(body, dict) else None
         return cast("dict[str, object]", table) if isinstance(table, dict) else None
+
+    async def _responds(self) -> bool:
+        request = Request(code=219, ext={"namespace": SHARED_NAMESPACE})
+        return await self._exchange(request) is not None
 
     async def _exchange(self, request: Request) -> RemotingCommand | None:
         """The response to a request over a new connection; None for no response."""

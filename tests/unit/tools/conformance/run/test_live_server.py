@@ -1,0 +1,17 @@
+"""What the suite removes from a server that it did not start."""
+
+from __future__ import annotations
+
+from rocketwire_tools.conformance.model.ports import LOOPBACK
+from rocketwire_tools.conformance.run.live_server import LiveServer
+from rocketwire_tools.conformance.run.stored_traces import Traces
+from rocketwire_tools.conformance.run.target import Address, Target
+from tests.support.processes import free_ports
+
+
+async def test_entries_that_may_remain_in_a_silent_server_are_reported() -> None:
+    server = LiveServer(Target(Address(LOOPBACK, free_ports())), patience=1.0)
+
+    remaining = await server.clean_up(Traces(namespaces={"cases"}))
+
+    assert remaining == ["could not remove KV entries: the server does not respond"]
