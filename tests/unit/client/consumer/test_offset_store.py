@@ -211,7 +211,7 @@ async def test_a_file_that_cannot_be_written_is_a_warning_at_growing_intervals(
         await store.persist([ZERO])
         await trio.sleep(5)
     assert len(caplog.messages) == 4
-    assert caplog.messages[0].startswith("group g: storing of offsets: [Errno 20]")
+    assert caplog.messages[0].startswith("group g: storing of offsets: [Errno 17]")
     assert "set local_offset_store_dir" in caplog.messages[0]
 
     (tmp_path / "client").unlink()
