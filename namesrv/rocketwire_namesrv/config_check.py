@@ -16,7 +16,7 @@ from rocketwire.serving.http.port import missing_libraries
 from rocketwire.serving.tls.certificates import TlsError
 from rocketwire.serving.tls.contexts import check_files
 from rocketwire_namesrv.admin_http.address_list import AddressListError, read_lists
-from rocketwire_namesrv.config.access_control import exposed
+from rocketwire_namesrv.config.access_control import find_exposure
 from rocketwire_namesrv.config.warnings import placed
 from rocketwire_namesrv.runtime.address_file import MAX_READ
 from rocketwire_namesrv.runtime.configuration import Configured, configured
@@ -63,7 +63,7 @@ def _on_addresses(settings: Configured) -> Findings:
     errors: list[str] = []
     warnings: list[str] = []
     try:
-        warnings += (event.text for event in exposed(config, _resolved(config.bind_address)))
+        warnings += (event.text for event in find_exposure(config, _resolved(config.bind_address)))
     except (OSError, UnicodeError) as error:
         remark = f"bindAddress={config.bind_address}: {os_error_text(error)}"
         errors.append(placed(remark, entries))

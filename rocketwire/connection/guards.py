@@ -101,15 +101,19 @@ class Activity:
         heard: time of its last complete frame or sent response.
         frame_since: start of the incomplete frame; infinite if there is none.
         sending: whether responses are unsent since ``heard``.
+        is_active: whether there was a complete frame or a sent response since the last call of
+            ``overdue``; a driver sets it in the place of ``heard`` where reading a clock costs too
+            much.
     """
 
-    __slots__ = ("frame_since", "heard", "sending", "since")
+    __slots__ = ("frame_since", "heard", "is_active", "sending", "since")
 
     def __init__(self, now: float) -> None:
         self.since: float = now
         self.heard: float = now
         self.frame_since: float = math.inf
         self.sending: bool = False
+        self.is_active: bool = False
 
     def note_frames(self, now: float, *, is_complete: bool, is_started: bool) -> None:
         """Note received bytes; a part of a frame does not count as activity, as in Java.
@@ -127,6 +131,8 @@ class Activity:
 
     def overdue(self, now: float, deadlines: Deadlines) -> Overdue | None:
         """Return the deadline that is exceeded, or None."""
+        if self.is_active:
+            self.is_active, self.heard = False, now
         silence = now - self.heard
         if silence >= deadlines.idle:
             return _overdue(Guard.IDLE_TIME, deadlines.idle, "idle for")
@@ -168,7 +174,7 @@ class Holdings:
         else:
             self._by_connection.pop(connection_id, None)
 
-    def relieved(self, limit: int) -> Iterator[tuple[int, int]]:
+    def remove_largest(self, limit: int) -> Iterator[tuple[int, int]]:
         """Remove the connections with the most bytes until the total is within the limit; yield
         their ids and bytes. Among equals the oldest comes first."""
         while exceeds(self.total, limit):

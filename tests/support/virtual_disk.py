@@ -242,7 +242,7 @@ def bytes_below(root: Path) -> dict[int, bytes]:
     return {path.stat().st_ino: path.read_bytes() for path in files}
 
 
-def crashed_runs(
+def run_until_crashes(
     folder: Path,
     work: Callable[[Path, list[Any]], object],
     seeds: Sequence[int | None] = (None, 1, 2),

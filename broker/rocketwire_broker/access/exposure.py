@@ -33,7 +33,7 @@ class PagesExposed(Event):
     )
 
 
-def exposed(config: Config, address: str, *, has_accounts: bool) -> tuple[Exposed, ...]:
+def find_exposure(config: Config, address: str, *, has_accounts: bool) -> tuple[Exposed, ...]:
     """Return an event if other machines can send every request.
 
     Args:

@@ -102,7 +102,7 @@ def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
         later_files = starts[number + 1 :]
         end = End(0, is_full=False)
         while True:
-            with _mapped(disk, start) as data:
+            with _map_file(disk, start) as data:
                 end = yield from _messages(data, start, end.position)
             if end.is_full or not _goes_on(disk, later_files):
                 break
@@ -117,7 +117,7 @@ def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
         return
 
 
-def _mapped(disk: Disk, start: int, size: int = 0) -> mmap.mmap:
+def _map_file(disk: Disk, start: int, size: int = 0) -> mmap.mmap:
     """Map the first bytes of a file, or all of them."""
     with (disk.root / name_of(start)).open("rb") as file:
         return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
@@ -205,7 +205,7 @@ def any_entry_at(view: memoryview, position: int, start: int) -> Entry | None:
 def _goes_on(disk: Disk, starts: list[int]) -> bool:
     """Return whether one of these files begins with a message."""
     for start in starts:
-        with _mapped(disk, start) as data, memoryview(data) as view:
+        with _map_file(disk, start) as data, memoryview(data) as view:
             if entry_at(view, 0, start) is not None:
                 return True
     return False
@@ -218,7 +218,7 @@ def _mended(disk: Disk, start: int, position: int) -> End:
         Where the messages go on.
     """
     name = name_of(start)
-    with _mapped(disk, start) as data:
+    with _map_file(disk, start) as data:
         size = len(data)
         following = next_message(cast("bytes", data), position + 1, start)
         end = size if following is None else following
@@ -258,7 +258,7 @@ def _put_aside(disk: Disk, start: int, position: int) -> None:
 def _count_messages(disk: Disk, start: int, position: int, end: int) -> int:
     """Count the messages of a part of a file, also those between bytes that are none."""
     count = 0
-    with _mapped(disk, start, end) as data, memoryview(data) as view:
+    with _map_file(disk, start, end) as data, memoryview(data) as view:
         following = next_message(cast("bytes", data), position, start)
         while following is not None:
             entry = entry_at(view, following, start)

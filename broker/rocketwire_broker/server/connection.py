@@ -123,7 +123,7 @@ class Connection(Activity):
                 self.close()
                 return
             if sent == len(data):
-                self.heard = trio.current_time()
+                self.is_active = True
                 return
             data = memoryview(data)[sent:]
             self._drained = trio.Event()

@@ -9,6 +9,7 @@ Java: ``BrokerController``, ``NettyRemotingServer``.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -27,7 +28,7 @@ from rocketwire.serving.sweeper import sweep_for_ever
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.access.exposure import exposed
+from rocketwire_broker.access.exposure import find_exposure
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.server.clock import CHECK_SECONDS, Clock
@@ -139,7 +140,7 @@ class BrokerServer:
                 )
                 tasks.start_soon(self._acceptor.accept_for_ever, listener)
                 address = listener.getsockname()[0]
-                self._record(exposed(config, address, has_accounts=access is not None), None)
+                self._record(find_exposure(config, address, has_accounts=access is not None), None)
                 task_status.started(self)
 
     # ------------------------------------------------------------------ time
@@ -282,11 +283,12 @@ class BrokerServer:
                 if broker.queued >= MOST_GATHERED or await gathering.answers():
                     broker.queued = 0
                     await self.settle()
-            connection.note_frames(
-                trio.current_time(),
-                is_complete=session.has_handled,
-                is_started=session.frame_started,
-            )
+            if session.frame_started:
+                connection.note_frames(
+                    trio.current_time(), is_complete=session.has_handled, is_started=True
+                )
+            else:
+                connection.is_active, connection.frame_since = True, math.inf
             await connection.drained()
             if session.is_paused:  # answers may still wait for the disk or a name server
                 await trio.sleep(PAUSE_SECONDS if connection.peer.unsent else 0)
@@ -296,7 +298,9 @@ class BrokerServer:
         """Count requests that took long, and log them: nobody else was served meanwhile."""
         self.broker.statistics.slow += 1
         code, address = connection.session.last_code, connection.peer.address
-        LOGGER.warning("requests of %s up to code %d took %.1f s", address, code, seconds)
+        LOGGER.warning(
+            "requests of %s took %.1f s, the last one with code %d", address, seconds, code
+        )
 
     async def settle(self) -> None:
         """Do what follows from the last requests, and wait until all frames are sent."""

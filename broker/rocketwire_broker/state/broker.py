@@ -394,7 +394,7 @@ class Broker:
             self._relieve(self.buffered, Guard.BUFFERED_BYTES, limit, "waiting requests")
 
     def _relieve(self, holdings: Holdings, guard: Guard, limit: int, what: str) -> None:
-        for number, size in holdings.relieved(limit):
+        for number, size in holdings.remove_largest(limit):
             text = f"{what}; connection {number} with {size} bytes is closed"
             self.closing[number] = text
             self.record(LimitExceeded(limit=guard, allowed=limit, what=text))

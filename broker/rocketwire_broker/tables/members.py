@@ -135,7 +135,7 @@ class Members:
         """
         name = data.group_name or ""
         group = self.consumers.get(name) or ConsumerGroup(name)
-        subscriptions = _merged(group.subscriptions, data)
+        subscriptions = _merge_subscriptions(group.subscriptions, data)
         size = sum(map(_size_of, subscriptions.values()))
         self._make_room(group.members, member, size - group.size)
         is_changed = group.subscriptions.keys() != subscriptions.keys()
@@ -265,7 +265,7 @@ class Members:
         yield from peers.values()
 
 
-def _merged(
+def _merge_subscriptions(
     known: Mapping[str, SubscriptionData], data: ConsumerData
 ) -> dict[str, SubscriptionData]:
     """Return the subscriptions after a heartbeat; per topic the newest version stays."""

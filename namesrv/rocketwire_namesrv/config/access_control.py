@@ -128,7 +128,7 @@ class Access:
         return Denied(roles) if roles else None
 
 
-def exposed(config: Config, address: str) -> tuple[Exposed, ...]:
+def find_exposure(config: Config, address: str) -> tuple[Exposed, ...]:
     """Return an event if other machines can send every request.
 
     Args:

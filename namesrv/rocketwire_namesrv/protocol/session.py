@@ -289,7 +289,7 @@ class Session:
         holdings = self._state.holdings
         holdings.note(self._peer.connection_id, size)
         limit = self._state.config.max_buffered_bytes
-        for number, buffered in holdings.relieved(limit):
+        for number, buffered in holdings.remove_largest(limit):
             work.close_connections += (number,)
             what = f"incomplete requests; connection {number} with {buffered} bytes is closed"
             work.events.append(LimitExceeded(limit=Guard.BUFFERED_BYTES, allowed=limit, what=what))

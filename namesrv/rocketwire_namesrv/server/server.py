@@ -27,7 +27,7 @@ from rocketwire.serving.sockets import Listening, SocketStream, listen
 from rocketwire.serving.sweeper import sweep_for_ever
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.serving.tls.settings import TlsMode
-from rocketwire_namesrv.config.access_control import exposed
+from rocketwire_namesrv.config.access_control import find_exposure
 from rocketwire_namesrv.events import Reason
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.protocol.handlers import Peer
@@ -173,7 +173,9 @@ class NameServer:
                     services.start_soon(remember_for_ever, self)
                     services.start_soon(self.observation.serve)
                     services.start_soon(compare_for_ever, self)
-                    self.record_events(exposed(self.state.config, listener.getsockname()[0]), None)
+                    self.record_events(
+                        find_exposure(self.state.config, listener.getsockname()[0]), None
+                    )
                     task_status.started(self)
                     await self._stopping.wait()
                     self.notifier.tasks = None
@@ -336,7 +338,7 @@ class NameServer:
         limit."""
         unsent, limit = self.state.unsent, self.state.config.max_all_unsent_bytes
         unsent.note(connection.peer.connection_id, size if size >= LARGE else 0)
-        for number, waiting in unsent.relieved(limit):
+        for number, waiting in unsent.remove_largest(limit):
             what = f"unsent responses; connection {number} with {waiting} bytes is closed"
             exceeded = LimitExceeded(limit=Guard.ALL_UNSENT_BYTES, allowed=limit, what=what)
             self.record_events((exceeded,), None)

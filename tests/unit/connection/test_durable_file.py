@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.durable_file import make_folder, open_replacement, rename_new, replace_file
-from tests.support.virtual_disk import VirtualDisk, crashed_runs
+from tests.support.virtual_disk import VirtualDisk, run_until_crashes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def replace_all(root: Path, done: list[bytes]) -> None:
 
 
 def test_a_replaced_file_survives_a_crash_at_each_call(tmp_path: Path) -> None:
-    for root, done in crashed_runs(tmp_path, replace_all, seeds=(None, 1, 2, 3)):
+    for root, done in run_until_crashes(tmp_path, replace_all, seeds=(None, 1, 2, 3)):
         path = root / "a/b/file"
         expected = [None, *TEXTS][len(done) : len(done) + 2]
         assert (path.read_bytes() if path.exists() else None) in expected
@@ -80,7 +80,7 @@ def test_a_new_name_survives_a_crash(tmp_path: Path) -> None:
         rename_new(root / "x.partial", root / "x")
         done.append(True)
 
-    for root, done in crashed_runs(tmp_path, name_it):
+    for root, done in run_until_crashes(tmp_path, name_it):
         assert not done or (root / "x").read_bytes() == TEXTS[0]
 
 

@@ -25,8 +25,8 @@ def test_who_holds_most_is_let_go_until_it_is_little_enough() -> None:
         holdings.note(number, size)
     holdings.note(4, 5)
 
-    assert list(holdings.relieved(75)) == []
-    assert list(holdings.relieved(20)) == [(2, 30), (3, 30)]
+    assert list(holdings.remove_largest(75)) == []
+    assert list(holdings.remove_largest(20)) == [(2, 30), (3, 30)]
     assert (holdings.total, len(holdings)) == (15, 2)
     holdings.note(2, 0)
     assert holdings.total == 15
@@ -62,6 +62,15 @@ def test_a_complete_frame_begins_the_time_of_the_next_one() -> None:
 
     assert reason(activity, 109, Deadlines(idle=120, frame=60)) is None
     assert reason(activity, 110, Deadlines(frame=60)) == "a frame took longer than 60 s"
+
+
+def test_activity_begins_the_idle_time_anew() -> None:
+    activity, deadlines = Activity(1000), Deadlines(idle=120, first_frame=30)
+    activity.is_active = True
+
+    assert reason(activity, 100, deadlines) is None
+    assert reason(activity, 219, deadlines) is None
+    assert reason(activity, 220, deadlines) == "idle for 120 s"
 
 
 def test_it_is_overdue_when_its_answers_are_not_taken() -> None:

@@ -71,7 +71,7 @@ class Client:
         await self.send(request)
         return await self.answer()
 
-    async def closed(self) -> None:
+    async def wait_closed(self) -> None:
         """Wait for its end; responses are not read."""
         with trio.fail_after(30), suppress(trio.BrokenResourceError):
             while await self.stream.receive_some():
@@ -79,8 +79,8 @@ class Client:
 
 
 @asynccontextmanager
-async def connected(server: BrokerServer, count: int = 1) -> AsyncGenerator[list[Client]]:
-    """Connections that the broker has accepted."""
+async def open_clients(server: BrokerServer, count: int = 1) -> AsyncGenerator[list[Client]]:
+    """Open connections that the broker has accepted."""
     accepted = len(server.broker.peers) + count
     port = server.broker.config.listen_port
     clients = [Client(await trio.open_tcp_stream("127.0.0.1", port)) for _ in range(count)]
@@ -127,24 +127,24 @@ def a_pull(offset: int = 0, hold: int = 0, opaque: int = 1) -> bytes:
 
 
 async def test_a_client_that_asks_every_two_minutes_less_a_second_stays(clock: MockClock) -> None:
-    async with running() as server, connected(server) as [client]:
+    async with running() as server, open_clients(server) as [client]:
         for _ in range(3):
             await advance(clock, 119)
             assert (await client.call()).code == 0
 
 
 async def test_a_silent_connection_is_closed_and_others_are_served(clock: MockClock) -> None:
-    async with running() as server, connected(server, 2) as [silent, other]:
+    async with running() as server, open_clients(server, 2) as [silent, other]:
         await advance(clock, 60)
         await other.call()
         await advance(clock, 61)
 
-        await silent.closed()
+        await silent.wait_closed()
         assert (await other.call()).code == 0
 
 
 async def test_a_request_that_is_held_keeps_its_connection(clock: MockClock) -> None:
-    async with running() as server, connected(server) as [client]:
+    async with running() as server, open_clients(server) as [client]:
         await client.call(a_send())
         for _ in range(6):
             await client.send(a_pull(offset=1, hold=25_000))
@@ -155,7 +155,7 @@ async def test_a_request_that_is_held_keeps_its_connection(clock: MockClock) -> 
 
 async def test_a_frame_may_take_a_minute(clock: MockClock) -> None:
     request = a_send(bytes(1000))
-    async with running() as server, connected(server) as [client]:
+    async with running() as server, open_clients(server) as [client]:
         await client.send(request[:500])
         await wait_for(lambda: server.broker.buffered.total == 500)
         await advance(clock, 59)
@@ -165,17 +165,17 @@ async def test_a_frame_may_take_a_minute(clock: MockClock) -> None:
 
 @pytest.mark.parametrize("size", [1, 500], ids=["a byte", "half a frame"])
 async def test_an_incomplete_frame_ends_its_connection(clock: MockClock, size: int) -> None:
-    async with running() as server, connected(server, 2) as [slow, other]:
+    async with running() as server, open_clients(server, 2) as [slow, other]:
         await slow.send(a_send(bytes(1000))[:size])
         await wait_for(lambda: server.broker.buffered.total == size)
         await advance(clock, 60)
 
-        await slow.closed()
+        await slow.wait_closed()
         assert (await other.call()).code == 0
 
 
 async def test_by_default_a_connection_may_begin_late(clock: MockClock) -> None:
-    async with running() as server, connected(server) as [client]:
+    async with running() as server, open_clients(server) as [client]:
         await advance(clock, 119)
 
         assert (await client.call()).code == 0
@@ -184,18 +184,18 @@ async def test_by_default_a_connection_may_begin_late(clock: MockClock) -> None:
 async def test_a_connection_has_to_begin_in_time_if_asked_for(clock: MockClock) -> None:
     async with (
         running(first_frame_deadline_seconds=5) as server,
-        connected(server, 2) as [late, other],
+        open_clients(server, 2) as [late, other],
     ):
         await advance(clock, 1)
         await other.call()
         await advance(clock, 4)
 
-        await late.closed()
+        await late.wait_closed()
         assert (await other.call()).code == 0
 
 
 async def test_responses_may_be_read_within_a_minute(clock: MockClock) -> None:
-    async with running() as server, connected(server) as [client]:
+    async with running() as server, open_clients(server) as [client]:
         await client.call(a_send(bytes(LARGE - 1000)))
         await client.send(*(a_pull() for _ in range(4)))
         await wait_for(lambda: server.broker.unsent.total > 0)
@@ -206,7 +206,7 @@ async def test_responses_may_be_read_within_a_minute(clock: MockClock) -> None:
 
 
 async def test_responses_that_are_not_read_end_their_connection(clock: MockClock) -> None:
-    async with running() as server, connected(server, 2) as [slow, other]:
+    async with running() as server, open_clients(server, 2) as [slow, other]:
         await other.call(a_send(bytes(LARGE - 1000)))
         await slow.send(*(a_pull() for _ in range(4)))
         await wait_for(lambda: server.broker.unsent.total > 0)
@@ -214,7 +214,7 @@ async def test_responses_that_are_not_read_end_their_connection(clock: MockClock
         await other.call()
         await advance(clock, 2)
 
-        await slow.closed()
+        await slow.wait_closed()
         assert (await other.call()).code == 0
 
 
@@ -222,7 +222,7 @@ async def test_responses_that_are_not_read_end_their_connection(clock: MockClock
 
 
 async def test_two_hundred_clients_of_one_address_are_served() -> None:
-    async with running() as server, connected(server, 200) as clients:
+    async with running() as server, open_clients(server, 200) as clients:
         for client in clients:
             assert (await client.call()).code == 0
 
@@ -232,7 +232,7 @@ async def test_a_connection_too_many_waits_and_is_warned_of_once_a_minute(
 ) -> None:
     async with running(max_connections=1) as server:
         port = server.broker.config.listen_port
-        async with connected(server) as [first]:
+        async with open_clients(server) as [first]:
             await first.call()
             waiting = Client(await trio.open_tcp_stream("127.0.0.1", port))
             await waiting.send(GET_CONFIG)
@@ -247,11 +247,11 @@ async def test_a_connection_too_many_waits_and_is_warned_of_once_a_minute(
 
 
 async def test_connections_of_one_address_have_a_limit_if_asked_for() -> None:
-    async with running(max_connections_per_address=2) as server, connected(server, 2) as clients:
+    async with running(max_connections_per_address=2) as server, open_clients(server, 2) as clients:
         port = server.broker.config.listen_port
         third = Client(await trio.open_tcp_stream("127.0.0.1", port))
 
-        await third.closed()
+        await third.wait_closed()
         await third.stream.aclose()
         for client in clients:
             assert (await client.call()).code == 0
@@ -261,7 +261,7 @@ async def test_connections_of_one_address_have_a_limit_if_asked_for() -> None:
 
 
 async def test_a_thousand_pipelined_requests_are_answered_in_order() -> None:
-    async with running() as server, connected(server) as [client]:
+    async with running() as server, open_clients(server) as [client]:
         await client.call(a_send(bytes(10_000)))
         await client.send(*(a_pull(opaque=number) for number in range(1000)))
 
@@ -269,7 +269,7 @@ async def test_a_thousand_pipelined_requests_are_answered_in_order() -> None:
 
 
 async def test_pipelined_pulls_of_a_large_message_take_bounded_memory() -> None:
-    async with running(max_unsent_bytes=100_000) as server, connected(server) as [client]:
+    async with running(max_unsent_bytes=100_000) as server, open_clients(server) as [client]:
         await client.call(a_send(bytes(400_000)))
         await client.send(*(a_pull(opaque=number) for number in range(200)))
         sizes: list[int] = []
@@ -284,7 +284,7 @@ async def test_pipelined_pulls_of_a_large_message_take_bounded_memory() -> None:
 async def test_held_pulls_that_a_large_message_wakes_take_bounded_memory(clock: MockClock) -> None:
     async with (
         running(max_unsent_bytes=100_000) as server,
-        connected(server, 2) as [reader, producer],
+        open_clients(server, 2) as [reader, producer],
     ):
         await producer.call(a_send())
         await reader.send(*(a_pull(offset=1, hold=20_000, opaque=number) for number in range(20)))
@@ -304,7 +304,7 @@ async def test_readers_that_do_not_read_hold_bounded_bytes_in_all(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     settings = {"max_all_unsent_bytes": 2 * LARGE, "server_socket_snd_buf_size": 65_536}
-    async with running(**settings) as server, connected(server, 25) as [*slow, other]:
+    async with running(**settings) as server, open_clients(server, 25) as [*slow, other]:
         await other.call(a_send(bytes(LARGE - 1000)))
         for client in slow:
             await client.send(*(a_pull() for _ in range(8)))
@@ -317,7 +317,7 @@ async def test_readers_that_do_not_read_hold_bounded_bytes_in_all(
 
 async def test_what_a_hundred_clients_send_at_once_closes_none() -> None:
     request = a_send(bytes(100_000))
-    async with running() as server, connected(server, 100) as clients:
+    async with running() as server, open_clients(server, 100) as clients:
         for client in clients:
             await client.send(request[:90_000])
         for client in clients:
@@ -330,13 +330,13 @@ async def test_a_hoarder_is_closed_and_its_victims_are_served(
     half = a_send(bytes(100_000))
     async with (
         running(max_buffered_bytes=200_000) as server,
-        connected(server, 4) as [hoarder, *victims],
+        open_clients(server, 4) as [hoarder, *victims],
     ):
         await hoarder.send(a_send(bytes(1_000_000))[:199_000])
         await wait_for(lambda: server.broker.buffered.total == 199_000)
         for victim in victims:
             await victim.send(half[:20_000])
-        await hoarder.closed()
+        await hoarder.wait_closed()
 
         for victim in victims:
             assert (await victim.call(half[20_000:])).code == 0
@@ -347,7 +347,7 @@ async def test_a_running_broker_closes_nothing_that_is_whole(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO):
-        async with running() as server, connected(server) as [client]:
+        async with running() as server, open_clients(server) as [client]:
             assert (await client.call(a_send(bytes(LARGE - 1000)))).code == 0
 
             assert server.broker.buffered.total == 0
@@ -365,8 +365,8 @@ def heartbeat(client_id: str, topics: int, tags: str = "*") -> HeartbeatData:
     return HeartbeatData(client_id=client_id, consumer_data_set=(consumer,))
 
 
-def locked(client: AtHand, group: str, count: int) -> int:
-    """The number of queues that a client gets."""
+def lock_queues(client: AtHand, group: str, count: int) -> int:
+    """Return the number of queues that a client gets."""
     queues = tuple(
         MessageQueue(topic="orders", broker_name="broker-a", queue_id=number)
         for number in range(count)
@@ -449,16 +449,16 @@ def test_waiting_requests_with_long_expressions_are_counted_and_end() -> None:
 
 
 def test_a_consumer_locks_ten_thousand_queues() -> None:
-    assert locked(BrokerAtHand().connect(), "readers", 10_000) == 10_000
+    assert lock_queues(BrokerAtHand().connect(), "readers", 10_000) == 10_000
 
 
 def test_a_lock_too_many_is_not_given_and_others_stay() -> None:
     home = BrokerAtHand(max_locks=3)
     client, other = home.connect(), home.connect()
 
-    assert locked(client, "readers", 2) == 2
-    assert locked(other, "auditors", 2) == 1
-    assert locked(client, "readers", 2) == 2
+    assert lock_queues(client, "readers", 2) == 2
+    assert lock_queues(other, "auditors", 2) == 1
+    assert lock_queues(client, "readers", 2) == 2
 
 
 def test_hundreds_of_clients_are_asked_at_once() -> None:

@@ -304,7 +304,7 @@ def test_what_all_connections_hold_at_the_start_of_a_large_cluster_closes_none(
     for number in range(count):
         holdings.note(number, size)
 
-    assert list(holdings.relieved(limit)) == []
+    assert list(holdings.remove_largest(limit)) == []
 
 
 async def test_all_brokers_of_a_large_cluster_are_told_of_a_new_master() -> None:

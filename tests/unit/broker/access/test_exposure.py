@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.serving.tls.settings import TlsSettings
-from rocketwire_broker.access.exposure import exposed
+from rocketwire_broker.access.exposure import find_exposure
 from rocketwire_broker.config import Config
 
 CERTIFICATES = TlsSettings(
@@ -29,7 +29,7 @@ CERTIFICATES = TlsSettings(
 def test_a_broker_without_accounts_is_warned_of_beyond_loopback(
     config: Config, address: str, has_accounts: bool, is_exposed: bool
 ) -> None:
-    events = exposed(config, address, has_accounts=has_accounts)
+    events = find_exposure(config, address, has_accounts=has_accounts)
 
     assert [event.text.split(" can ")[0] for event in events] == [
         "any host that reaches 127.0.0.1:10911"

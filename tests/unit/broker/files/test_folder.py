@@ -10,7 +10,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire_broker.files.folder import FolderError
 from tests.support.broker import bodies
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.virtual_disk import KilledError, VirtualDisk, crashed_runs
+from tests.support.virtual_disk import KilledError, VirtualDisk, run_until_crashes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -258,7 +258,7 @@ def test_what_is_on_the_disk_survives_a_crash_at_each_step(
             if number == 2:
                 home.folder.persist(home.now)
 
-    for root, done in crashed_runs(tmp_path, send_all, seeds):
+    for root, done in run_until_crashes(tmp_path, send_all, seeds):
         home = BrokerWithFolder(root, log_file_size=1_024)
         client = home.connect()
         for topic in {topic for topic, _ in done}:

@@ -85,7 +85,7 @@ async def test_a_slow_request_is_logged_and_counted(
         await answers(stream, 1)
 
     assert server.broker.statistics.slow == 1
-    assert "up to code 26 took 0.2 s" in caplog.text
+    assert "took 0.2 s, the last one with code 26" in caplog.text
 
 
 async def test_connections_that_send_at_once_are_all_answered(server: BrokerServer) -> None:

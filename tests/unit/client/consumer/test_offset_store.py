@@ -25,7 +25,7 @@ from rocketwire.messages.offsets import (
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.versions import MQVersion
 from tests.support.fakes.producer_fakes import NS, A, route
-from tests.support.virtual_disk import crashed_runs
+from tests.support.virtual_disk import run_until_crashes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,7 +226,7 @@ async def test_a_file_of_offsets_survives_a_crash_at_each_call(tmp_path: Path) -
             store.write({ZERO: offset})
             done.append(offset)
 
-    for root, done in crashed_runs(tmp_path, persist_all):
+    for root, done in run_until_crashes(tmp_path, persist_all):
         store = LocalFileOffsetStore("client", "g", root)
         store.path.with_name("offsets.json.bak").unlink(missing_ok=True)
         assert await store.fetch(ZERO) in [None, 0, 1, 2][len(done) : len(done) + 2]

@@ -9,7 +9,13 @@ import pytest
 
 from rocketwire.serving.addresses import is_loopback
 from rocketwire.serving.tls.settings import TlsSettings
-from rocketwire_namesrv.config.access_control import Access, AccessRefused, Exposed, Role, exposed
+from rocketwire_namesrv.config.access_control import (
+    Access,
+    AccessRefused,
+    Exposed,
+    Role,
+    find_exposure,
+)
 from rocketwire_namesrv.config.config import Config, ConfigError
 from rocketwire_namesrv.protocol.handlers import Peer
 from rocketwire_namesrv.protocol.session import Session
@@ -127,7 +133,7 @@ def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
 def test_a_server_that_everybody_reaches_says_so(
     config: Config, address: str, is_exposed: bool
 ) -> None:
-    found = exposed(config, address)
+    found = find_exposure(config, address)
 
     assert [type(each) for each in found] == [Exposed] * is_exposed
 

@@ -11,7 +11,7 @@ import pytest
 from rocketwire_namesrv.routes.kv_config import KVConfig
 from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.runtime.storage import StorageError, kv_document, load_kv, save
-from tests.support.virtual_disk import crashed_runs
+from tests.support.virtual_disk import run_until_crashes
 
 
 @pytest.mark.parametrize("content", [None, b"", b"null", b'""', b'"null"'])
@@ -256,7 +256,7 @@ def test_a_saved_file_survives_a_crash_at_each_call(tmp_path: Path) -> None:
             save(str(root / "conf" / "kv.json"), text)
             done.append(text)
 
-    for root, done in crashed_runs(tmp_path, save_all):
+    for root, done in run_until_crashes(tmp_path, save_all):
         path = root / "conf" / "kv.json"
         expected = [None, *texts][len(done) : len(done) + 2]
         assert (path.read_bytes() if path.exists() else None) in expected

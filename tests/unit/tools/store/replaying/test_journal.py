@@ -10,7 +10,7 @@ import pytest
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.store.replaying import journal as journal_module
 from rocketwire_tools.store.replaying.journal import Journal, JournalLane
-from tests.support.virtual_disk import crashed_runs
+from tests.support.virtual_disk import run_until_crashes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,7 +167,7 @@ def test_progress_survives_a_crash_at_each_call(tmp_path: Path) -> None:
         done.append(100)
         opened(root / "journal").close()
 
-    for root, done in crashed_runs(tmp_path, replay):
+    for root, done in run_until_crashes(tmp_path, replay):
         journal = opened(root / "journal")
         journal.close()
         lane = journal.lanes.get(("orders", 0))
