@@ -16,6 +16,26 @@ SECONDS = 60.0
 """For an answer of a broker on a busy machine."""
 
 
+def encode_send(body: bytes = b"x", opaque: int = 1) -> bytes:
+    """Return the frame that sends a message to queue 0 of ``orders``."""
+    fields = dict(zip("bcdefghi", ("orders", "TBW102", "4", "0", "0", "0", "0", ""), strict=True))
+    return encode(RemotingCommand(code=310, opaque=opaque, ext_fields=fields, body=body))
+
+
+def encode_pull(offset: int = 0, hold: int = 0, opaque: int = 1) -> bytes:
+    """Return the frame that pulls from queue 0 of ``orders`` and may be held for ``hold`` milliseconds."""
+    fields = {
+        "consumerGroup": "readers",
+        "topic": "orders",
+        "queueId": "0",
+        "queueOffset": str(offset),
+        "maxMsgNums": "32",
+        "sysFlag": "6",
+        "suspendTimeoutMillis": str(hold),
+    }
+    return encode(RemotingCommand(code=11, opaque=opaque, ext_fields=fields))
+
+
 class WireClient(Requests):
     """A connection to a broker.
 

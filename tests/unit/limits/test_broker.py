@@ -24,6 +24,7 @@ from rocketwire_broker.server.programs import open_broker
 from tests.support.broker import BrokerAtHand
 from tests.support.broker import Client as AtHand
 from tests.support.broker_lite import Reader, put_group, put_parent, send
+from tests.support.broker_wire import encode_pull, encode_send
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -105,24 +106,6 @@ async def advance(clock: MockClock, seconds: float) -> None:
     await trio.testing.wait_all_tasks_blocked()
 
 
-def a_send(body: bytes = b"x", opaque: int = 1) -> bytes:
-    fields = dict(zip("bcdefghi", ("orders", "TBW102", "4", "0", "0", "0", "0", ""), strict=True))
-    return encode(RemotingCommand(code=310, opaque=opaque, ext_fields=fields, body=body))
-
-
-def a_pull(offset: int = 0, hold: int = 0, opaque: int = 1) -> bytes:
-    fields = {
-        "consumerGroup": "readers",
-        "topic": "orders",
-        "queueId": "0",
-        "queueOffset": str(offset),
-        "maxMsgNums": "32",
-        "sysFlag": "6",
-        "suspendTimeoutMillis": str(hold),
-    }
-    return encode(RemotingCommand(code=11, opaque=opaque, ext_fields=fields))
-
-
 # ---------------------------------------------------------------------------- time
 
 
@@ -145,16 +128,16 @@ async def test_a_silent_connection_is_closed_and_others_are_served(clock: MockCl
 
 async def test_a_request_that_is_held_keeps_its_connection(clock: MockClock) -> None:
     async with running() as server, open_clients(server) as [client]:
-        await client.call(a_send())
+        await client.call(encode_send())
         for _ in range(6):
-            await client.send(a_pull(offset=1, hold=25_000))
+            await client.send(encode_pull(offset=1, hold=25_000))
             await wait_for(lambda: len(server.broker.waits) == 1)
             await advance(clock, 25)
             assert (await client.answer()).code == 19
 
 
 async def test_a_frame_may_take_a_minute(clock: MockClock) -> None:
-    request = a_send(bytes(1000))
+    request = encode_send(bytes(1000))
     async with running() as server, open_clients(server) as [client]:
         await client.send(request[:500])
         await wait_for(lambda: server.broker.buffered.total == 500)
@@ -166,7 +149,7 @@ async def test_a_frame_may_take_a_minute(clock: MockClock) -> None:
 @pytest.mark.parametrize("size", [1, 500], ids=["a byte", "half a frame"])
 async def test_an_incomplete_frame_ends_its_connection(clock: MockClock, size: int) -> None:
     async with running() as server, open_clients(server, 2) as [slow, other]:
-        await slow.send(a_send(bytes(1000))[:size])
+        await slow.send(encode_send(bytes(1000))[:size])
         await wait_for(lambda: server.broker.buffered.total == size)
         await advance(clock, 60)
 
@@ -196,8 +179,8 @@ async def test_a_connection_has_to_begin_in_time_if_asked_for(clock: MockClock) 
 
 async def test_responses_may_be_read_within_a_minute(clock: MockClock) -> None:
     async with running() as server, open_clients(server) as [client]:
-        await client.call(a_send(bytes(LARGE - 1000)))
-        await client.send(*(a_pull() for _ in range(4)))
+        await client.call(encode_send(bytes(LARGE - 1000)))
+        await client.send(*(encode_pull() for _ in range(4)))
         await wait_for(lambda: server.broker.unsent.total > 0)
         await advance(clock, 59)
 
@@ -207,8 +190,8 @@ async def test_responses_may_be_read_within_a_minute(clock: MockClock) -> None:
 
 async def test_responses_that_are_not_read_end_their_connection(clock: MockClock) -> None:
     async with running() as server, open_clients(server, 2) as [slow, other]:
-        await other.call(a_send(bytes(LARGE - 1000)))
-        await slow.send(*(a_pull() for _ in range(4)))
+        await other.call(encode_send(bytes(LARGE - 1000)))
+        await slow.send(*(encode_pull() for _ in range(4)))
         await wait_for(lambda: server.broker.unsent.total > 0)
         await advance(clock, 59)
         await other.call()
@@ -262,16 +245,16 @@ async def test_connections_of_one_address_have_a_limit_if_asked_for() -> None:
 
 async def test_a_thousand_pipelined_requests_are_answered_in_order() -> None:
     async with running() as server, open_clients(server) as [client]:
-        await client.call(a_send(bytes(10_000)))
-        await client.send(*(a_pull(opaque=number) for number in range(1000)))
+        await client.call(encode_send(bytes(10_000)))
+        await client.send(*(encode_pull(opaque=number) for number in range(1000)))
 
         assert [(await client.answer()).opaque for _ in range(1000)] == list(range(1000))
 
 
 async def test_pipelined_pulls_of_a_large_message_take_bounded_memory() -> None:
     async with running(max_unsent_bytes=100_000) as server, open_clients(server) as [client]:
-        await client.call(a_send(bytes(400_000)))
-        await client.send(*(a_pull(opaque=number) for number in range(200)))
+        await client.call(encode_send(bytes(400_000)))
+        await client.send(*(encode_pull(opaque=number) for number in range(200)))
         sizes: list[int] = []
 
         for number in range(200):
@@ -286,10 +269,12 @@ async def test_held_pulls_that_a_large_message_wakes_take_bounded_memory(clock: 
         running(max_unsent_bytes=100_000) as server,
         open_clients(server, 2) as [reader, producer],
     ):
-        await producer.call(a_send())
-        await reader.send(*(a_pull(offset=1, hold=20_000, opaque=number) for number in range(20)))
+        await producer.call(encode_send())
+        await reader.send(
+            *(encode_pull(offset=1, hold=20_000, opaque=number) for number in range(20))
+        )
         await wait_for(lambda: len(server.broker.waits) == 20)
-        await producer.call(a_send(bytes(400_000)))
+        await producer.call(encode_send(bytes(400_000)))
         sizes, numbers = list[int](), list[int]()
         while len(numbers) < 20:
             sizes.append(sum(peer.unsent for peer in server.broker.peers.values()))
@@ -305,9 +290,9 @@ async def test_readers_that_do_not_read_hold_bounded_bytes_in_all(
 ) -> None:
     settings = {"max_all_unsent_bytes": 2 * LARGE, "server_socket_snd_buf_size": 65_536}
     async with running(**settings) as server, open_clients(server, 25) as [*slow, other]:
-        await other.call(a_send(bytes(LARGE - 1000)))
+        await other.call(encode_send(bytes(LARGE - 1000)))
         for client in slow:
-            await client.send(*(a_pull() for _ in range(8)))
+            await client.send(*(encode_pull() for _ in range(8)))
         await wait_for(lambda: len(server.broker.peers) < 20)
 
         assert server.broker.unsent.total <= 2 * LARGE
@@ -316,7 +301,7 @@ async def test_readers_that_do_not_read_hold_bounded_bytes_in_all(
 
 
 async def test_what_a_hundred_clients_send_at_once_closes_none() -> None:
-    request = a_send(bytes(100_000))
+    request = encode_send(bytes(100_000))
     async with running() as server, open_clients(server, 100) as clients:
         for client in clients:
             await client.send(request[:90_000])
@@ -327,12 +312,12 @@ async def test_what_a_hundred_clients_send_at_once_closes_none() -> None:
 async def test_a_hoarder_is_closed_and_its_victims_are_served(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    half = a_send(bytes(100_000))
+    half = encode_send(bytes(100_000))
     async with (
         running(max_buffered_bytes=200_000) as server,
         open_clients(server, 4) as [hoarder, *victims],
     ):
-        await hoarder.send(a_send(bytes(1_000_000))[:199_000])
+        await hoarder.send(encode_send(bytes(1_000_000))[:199_000])
         await wait_for(lambda: server.broker.buffered.total == 199_000)
         for victim in victims:
             await victim.send(half[:20_000])
@@ -348,7 +333,7 @@ async def test_a_running_broker_closes_nothing_that_is_whole(
 ) -> None:
     with caplog.at_level(logging.INFO):
         async with running() as server, open_clients(server) as [client]:
-            assert (await client.call(a_send(bytes(LARGE - 1000)))).code == 0
+            assert (await client.call(encode_send(bytes(LARGE - 1000)))).code == 0
 
             assert server.broker.buffered.total == 0
     assert "closed" not in caplog.text

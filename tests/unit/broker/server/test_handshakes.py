@@ -18,6 +18,7 @@ from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server
+from tests.support.broker_wire import encode_send
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -116,11 +117,6 @@ async def answered(stream: trio.abc.Stream, request: bytes = GET_CONFIG) -> Remo
     return None
 
 
-def a_send(body: bytes = b"x") -> bytes:
-    fields = dict(zip("bcdefghi", ("orders", "TBW102", "4", "0", "0", "0", "0", ""), strict=True))
-    return encode(RemotingCommand(code=310, opaque=1, ext_fields=fields, body=body))
-
-
 A_PULL = {
     "consumerGroup": "readers",
     "topic": "orders",
@@ -147,7 +143,7 @@ async def test_large_frames_pass_in_both_directions(certificate: Path, clients: 
     async with running(certificate) as server:
         stream = await clients.encrypted(server)
         body = os.urandom(LARGE)
-        sent = await answered(stream, a_send(body))
+        sent = await answered(stream, encode_send(body))
         pull = encode(RemotingCommand(code=11, opaque=2, ext_fields=A_PULL))
         pulled = await answered(stream, pull)
 
@@ -160,7 +156,7 @@ async def test_large_frames_pass_in_both_directions(certificate: Path, clients: 
 async def test_a_pull_that_waits_is_answered_over_tls(certificate: Path, clients: Clients) -> None:
     async with running(certificate) as server:
         reader, writer = await clients.encrypted(server), await clients.encrypted(server)
-        await answered(writer, a_send())
+        await answered(writer, encode_send())
         arrived: list[RemotingCommand | None] = []
 
         async def pull() -> None:
@@ -173,7 +169,7 @@ async def test_a_pull_that_waits_is_answered_over_tls(certificate: Path, clients
             with trio.fail_after(60):
                 while not len(server.broker.waits):
                     await trio.sleep(0.001)
-            await answered(writer, a_send(b"later"))
+            await answered(writer, encode_send(b"later"))
 
     (answer,) = arrived
     assert answer is not None
@@ -222,7 +218,7 @@ async def test_behind_a_load_balancer_a_client_has_its_own_address(
 ) -> None:
     async with running(certificate) as server:
         stream = await (clients.encrypted if over_tls else clients.plain)(server, header)
-        await answered(stream, a_send())
+        await answered(stream, encode_send())
         (peer,) = server.broker.peers.values()
         record = server.broker.store.queue("orders", 0)
         assert record is not None

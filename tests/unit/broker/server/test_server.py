@@ -17,6 +17,7 @@ from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.server.server import SLOW_SECONDS
 from rocketwire_broker.state.faults import Fault
 from rocketwire_broker.state.response import SUCCESS
+from tests.support.broker_wire import encode_pull, encode_send
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -48,24 +49,6 @@ async def answers(stream: trio.SocketStream, count: int) -> list[RemotingCommand
     return found
 
 
-def a_send(opaque: int, body: bytes = b"x") -> bytes:
-    fields = dict(zip("bcdefghi", ("orders", "TBW102", "4", "0", "0", "0", "0", ""), strict=True))
-    return encode(RemotingCommand(code=310, opaque=opaque, ext_fields=fields, body=body))
-
-
-def a_pull(opaque: int, offset: int, hold: int = 0) -> bytes:
-    fields = {
-        "consumerGroup": "readers",
-        "topic": "orders",
-        "queueId": "0",
-        "queueOffset": str(offset),
-        "maxMsgNums": "32",
-        "sysFlag": "6",
-        "suspendTimeoutMillis": str(hold),
-    }
-    return encode(RemotingCommand(code=11, opaque=opaque, ext_fields=fields))
-
-
 @pytest.fixture
 async def server() -> AsyncGenerator[BrokerServer]:
     async with open_broker(Config(listen_port=0)) as server:
@@ -94,7 +77,7 @@ async def test_connections_that_send_at_once_are_all_answered(server: BrokerServ
     async def send_some(first: int) -> None:
         async with connected(server) as stream:
             for number in range(first, first + 20):
-                await stream.send_all(a_send(number))
+                await stream.send_all(encode_send(opaque=number))
                 found.extend(await answers(stream, 1))
 
     async with trio.open_nursery() as nursery:
@@ -118,7 +101,7 @@ async def test_a_connection_that_ends_while_a_topic_is_registered_ends_those_wit
         await stream.send_all(GET_CONFIG)
         await answers(stream, 1)
         server.announce = announce
-        await stream.send_all(a_send(2))
+        await stream.send_all(encode_send(opaque=2))
         with trio.fail_after(60):
             await registering.wait()
         server.announce = None
@@ -130,7 +113,7 @@ async def test_a_connection_that_ends_while_a_topic_is_registered_ends_those_wit
 
 async def test_a_broker_stops_at_once_with_requests_that_wait() -> None:
     async with open_broker(Config(listen_port=0)) as server, connected(server) as stream:
-        await stream.send_all(a_send(1) + a_pull(2, 1, hold=60_000))
+        await stream.send_all(encode_send(opaque=1) + encode_pull(1, hold=60_000, opaque=2))
         await answers(stream, 1)
 
 
@@ -168,9 +151,9 @@ async def test_held_pull_is_answered_after_a_sleep_of_the_machine(server: Broker
     offsets = [0.0]
     server.clock = Clock(lambda: offsets[0])
     async with connected(server) as stream:
-        await stream.send_all(a_send(1))
+        await stream.send_all(encode_send(opaque=1))
         await answers(stream, 1)
-        await stream.send_all(a_pull(2, 1, hold=3_600_000))
+        await stream.send_all(encode_pull(1, hold=3_600_000, opaque=2))
         with trio.fail_after(60):
             while not len(server.broker.waits):
                 await trio.sleep(0.01)
