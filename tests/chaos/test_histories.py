@@ -28,7 +28,7 @@ from tests.support.stores.answers import pull
 from tests.support.stores.cluster import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rocketwire.client import ClientInstance, Producer
@@ -149,7 +149,7 @@ async def read_stored(client: ClientInstance, address: str) -> dict[tuple[str, i
 async def run_history(
     folder: Path,
     proxy_of: Callable[[str], FaultProxy],
-    kinds: list[str],
+    kinds: Sequence[str],
     count: int,
     seconds: float,
 ) -> History:

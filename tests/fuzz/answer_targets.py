@@ -165,7 +165,7 @@ def _calls_of(admin: Any, chance: Chance) -> Iterator[Call]:
         label, part = chance.choice(parts)
         names = [
             name
-            for name, method in inspect.getmembers(type(part), inspect.iscoroutinefunction)
+            for name, _ in inspect.getmembers(cast("Any", type(part)), inspect.iscoroutinefunction)
             if name[0] != "_" and name not in PARTS_OF_CALLS
         ]
         name = chance.choice(names)
@@ -271,7 +271,7 @@ def read_in_threads(data: bytes) -> None:
         cluster = OddCluster(data, ODD_PULLS, first=PULLS)
         with (
             BlockingClient(cluster.storing) as opened,
-            sync.open_push_consumer(opened, "g", {"orders": "*"}, lambda *_: None),
+            sync.open_push_consumer(opened, "g", {"orders": "*"}, lambda messages, context: None),
         ):
             assert cluster.is_asked_again.wait(PATIENCE)
 

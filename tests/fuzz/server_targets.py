@@ -23,7 +23,7 @@ from tests.fuzz.chance import Chance
 from tests.fuzz.requests import Requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 
 def _opened(data: bytes, step: int) -> tuple[object, ...]:
@@ -122,7 +122,7 @@ class _Raising(logging.Handler):
 
 
 @contextmanager
-def raising(name: str) -> Iterator[None]:
+def raising(name: str) -> Generator[None]:
     """Let errors of Python's that a logger records end the run."""
     logger, handler = logging.getLogger(name), _Raising()
     logger.addHandler(handler)

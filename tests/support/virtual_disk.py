@@ -258,6 +258,7 @@ def run_until_crashes(
         The folder after the crash, and what the work had noted.
     """
     for calls in count():
+        is_whole = False
         for seed in seeds:
             done: list[Any] = []
             with VirtualDisk(folder / f"{calls}-{seed}", calls) as disk:

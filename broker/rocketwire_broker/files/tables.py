@@ -163,8 +163,9 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
         wrote it.
     """
     topics = _read(disk, TOPICS, TopicConfigSerializeWrapper)
-    deleted = {} if topics is None else (_read_with(disk, TOPICS, decode_config) or {}).get(DELETED)
+    deleted: object = {}
     if topics is not None:
+        deleted = (_read_with(disk, TOPICS, decode_config) or {}).get(DELETED)
         broker.topics.restore(topics.topic_config_table or {}, topics.data_version)
     if isinstance(deleted, dict):
         ends = cast("dict[str, Any]", deleted).items()

@@ -186,8 +186,8 @@ def _mark_as_sent(message: Message) -> None:
 
     A copy of such a message that a client sends must not end the waiting of another one.
     """
-    names = (REAL_TOPIC, TIMER_OUT_MS)
-    if message.sys_flag & _TYPE or any(name in message.properties for name in names):
+    properties = message.properties
+    if message.sys_flag & _TYPE or REAL_TOPIC in properties or TIMER_OUT_MS in properties:
         message.prepared_transaction_offset = SENT_BY_CLIENT
 
 

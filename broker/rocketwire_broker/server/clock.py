@@ -38,7 +38,8 @@ class Clock:
 
     def now(self) -> int:
         """Return the time."""
-        return max(self._least, int(self._epoch + trio.current_time() * 1000))
+        now = int(self._epoch + trio.current_time() * 1000)
+        return now if now > self._least else self._least
 
     def trio_time(self, now: int) -> float:
         """Return the time of trio's clock at which ``now`` returns this number."""

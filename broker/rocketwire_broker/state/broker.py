@@ -247,7 +247,7 @@ class Broker:
 
     def _queue(self, peer: Peer, parts: list[bytes]) -> None:
         """Put a frame into the outbox."""
-        size = sum(map(len, parts))
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         peer.out += parts
         peer.unsent += size
         self.queued += size

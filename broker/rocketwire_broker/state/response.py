@@ -104,4 +104,5 @@ def _frame(
     )
     size = len(header)
     form = _BINARY_FORM if binary else 0
-    return [_PREFIX.pack(4 + size + sum(map(len, body)), form | size), header, *body]
+    whole = 4 + size + (sum(map(len, body)) if body else 0)
+    return [_PREFIX.pack(whole, form | size) + header, *body]

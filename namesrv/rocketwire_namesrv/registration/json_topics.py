@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from itertools import chain
-from operator import itemgetter
+from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError
@@ -33,6 +33,7 @@ TABLE: Final = "topicConfigTable"
 _NUMBERS: Final = ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag")
 _name_of: Final = itemgetter("topicName")
 _attributes_of: Final = itemgetter("attributes")
+_texts_of: Final = methodcaller("values")
 _values_of: Final = itemgetter(*_NUMBERS, "order", "topicFilterType")
 _MEMBERS: Final = 8
 """Members of an ordinary topic: those above and no others."""
@@ -118,7 +119,7 @@ def _take(table: dict[str, Any], by_values: _Settings, topics: dict[str, QueueSe
     filled = len(attributes) - attributes.count({})
     if (
         (filled and not _are(dict, attributes))
-        or (filled and not _are(str, chain.from_iterable(map(dict.values, attributes))))
+        or (filled and not _are(str, chain.from_iterable(map(_texts_of, attributes))))
         or not {_MEMBERS}.issuperset(map(len, configs))
         or list(map(_name_of, configs)) != list(table)
     ):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import trio
 
@@ -138,7 +138,8 @@ class AdminCalls:
             DecodeError: the response has no body.
         """
         response = await self.ask(address, code, header, body)
-        found: Result = kind() if kind is bytes and not response.body else response.require_body()
+        is_empty = kind is bytes and not response.body
+        found: Result = cast("Any", kind)() if is_empty else response.require_body()
         return found
 
     async def read_from(

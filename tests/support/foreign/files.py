@@ -197,5 +197,6 @@ class Writer:
 def save(path: Path, packets: Iterable[Packet], **kind: Any) -> Path:
     """Write a capture, with nanoseconds unless its kind says otherwise."""
     with path.open("wb") as file:
-        Writer(file, **{"nanoseconds": True} | kind).write(packets)
+        kind.setdefault("nanoseconds", True)
+        Writer(file, **kind).write(packets)
     return path

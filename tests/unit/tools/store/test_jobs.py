@@ -114,10 +114,10 @@ sys.exit(__main__.main())
 """
 
 
-def started(root: Path, **options: Any) -> subprocess.Popen[bytes]:
+def started(root: Path, stdout: int) -> subprocess.Popen[bytes]:
     """The command with two processes, in a group of its own."""
     words = [sys.executable, "-c", PROGRAM, "messages", "--json", "--jobs", "2", str(root)]
-    return subprocess.Popen(words, start_new_session=True, stderr=subprocess.PIPE, **options)
+    return subprocess.Popen(words, start_new_session=True, stderr=subprocess.PIPE, stdout=stdout)
 
 
 def wait_until_alone(group: int) -> None:

@@ -48,7 +48,7 @@ def test_a_check_says_the_same_with_and_without_fast_paths(
     all_of_them = {"_walk_stretches", "_crcs_of_copies", "NamedValues", "read_into", "_are_chains"}
     owners: tuple[Any, ...] = (walk, checksums, rows, QueueFiles, index_check)
     for owner in owners:
-        for name in all_of_them & vars(owner).keys():
+        for name in all_of_them.intersection(dir(owner)):
             spy(owner, name)
 
     for number in range(DAMAGES + 1):

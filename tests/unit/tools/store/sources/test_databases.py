@@ -52,7 +52,8 @@ def test_private_folders_of_dead_processes_go(
     before = set(tmp_path.glob("rocketwire-store-*"))
     for name, age in (("new", 0), ("dead", 3600)):
         (tmp_path / f"rocketwire-store-{name}" / "data").mkdir(parents=True)
-        os.utime(tmp_path / f"rocketwire-store-{name}", (time.time() - age,) * 2)
+        then = time.time() - age
+        os.utime(tmp_path / f"rocketwire-store-{name}", (then, then))
     for folder in before:
         os.utime(folder, (0, 0))
 
