@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shlex
+import signal
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 ROOT: Final = Path(__file__).parents[1]
 BIN: Final = Path(sys.executable).parent
+RUN: Final = "ROCKETWIRE_TEST_RUN"
+"""Environment variable of all processes of a run: the id of the process that runs it."""
 NOTHING_CHOSEN: Final = 5
 """pytest's exit status if no test matches the options."""
 
@@ -72,6 +77,8 @@ CHECK: Final = (
     Step("tests without processes", f"{QUICK} -m 'not java and not process and not full'"),
 )
 TYPES: Final = Step("public types", "python -m tests.architecture.public_types")
+BESIDE: Final = (*LINT, TYPES)
+"""Steps that run beside the tests, which leave a core idle while they start and end."""
 TEST: Final = (
     *LINT,
     TYPES,
@@ -105,20 +112,57 @@ GOALS: Final = {"lint": LINT, "check": CHECK, "test": TEST, "all": ALL}
 
 def run(step: Step) -> Result:
     """Run a step, which prints for itself."""
-    sys.stdout.write(f"== {step.name}: {step.command}\n")
-    sys.stdout.flush()
+    print(f"== {step.name}: {step.command}", flush=True)
+    return _run(step, None)
+
+
+def run_beside(steps: Sequence[Step], others: Sequence[Step]) -> list[Result]:
+    """Run steps one after another, and beside them others, whose output comes when they end."""
+    with ThreadPoolExecutor(1) as thread:
+        running = [thread.submit(_run_in_silence, step) for step in others]
+        results = [run(step) for step in steps]
+        return [*(future.result() for future in running), *results]
+
+
+def _run_in_silence(step: Step) -> Result:
+    with tempfile.TemporaryFile("w+") as output:
+        result = _run(step, output)
+        output.seek(0)
+        print(f"\n== {step.name}: {step.command}\n{output.read()}", end="", flush=True)
+    return result
+
+
+def _run(step: Step, output: TextIO | None) -> Result:
     words = shlex.split(step.command)
     if (BIN / words[0]).exists():
         words[0] = str(BIN / words[0])
-    start, before = time.monotonic(), _children_cpu()
-    status = subprocess.call(words, cwd=ROOT, env=os.environ | step.environment)
-    status = 0 if "pytest" in words and status == NOTHING_CHOSEN else status
-    return Result(step, status, time.monotonic() - start, _children_cpu() - before)
+    start = time.monotonic()
+    environment = os.environ | step.environment | {RUN: str(os.getpid())}
+    process = subprocess.Popen(words, cwd=ROOT, env=environment, stdout=output, stderr=output)
+    _, ended, usage = os.wait4(process.pid, 0)
+    status = process.returncode = os.waitstatus_to_exitcode(ended)
+    return Result(step, status, time.monotonic() - start, usage.ru_utime + usage.ru_stime)
 
 
-def _children_cpu() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+def end_processes() -> int:
+    """Kill the processes of this run that are left, as Java peers of a run that was terminated.
+
+    Returns:
+        Their number; 0 where the system has no ``/proc``.
+    """
+    mark = f"{RUN}={os.getpid()}".encode()
+    killed = 0
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it has ended, or is of another user
+            if mark in path.read_bytes().split(b"\0"):
+                os.kill(int(path.parent.name), signal.SIGKILL)
+                killed += 1
+    return killed
+
+
+def _terminate(number: int, frame: object) -> None:
+    end_processes()
+    os._exit(128 + number)
 
 
 def print_verdict(results: Sequence[Result]) -> None:
@@ -186,7 +230,13 @@ def main() -> int:
         steps = [
             step._replace(command=f"{step.command} {shlex.join(paths)}") for step in chosen_tests
         ]
-    results = [run(step) for step in steps]
+    signal.signal(signal.SIGTERM, _terminate)
+    beside = [] if chosen.goal == "lint" else [step for step in steps if step in BESIDE]
+    results = run_beside([step for step in steps if step not in beside], beside)
+    if chosen.changed:  # the tests beside a change may all be of other goals
+        results = [r._replace(status=0) if r.status == NOTHING_CHOSEN else r for r in results]
+    if left := end_processes():
+        print(f"{left} processes were left by their tests, and are killed")
     print_verdict(results)
     return 1 if any(result.status for result in results) else 0
 
