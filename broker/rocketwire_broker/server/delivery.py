@@ -148,8 +148,9 @@ class Delivery:
 
     def _send_outbox(self) -> None:
         outbox, connections = self._broker.outbox, self._connections
-        while outbox:
-            _, peer = outbox.popitem()
+        peers = list(outbox.values())
+        outbox.clear()
+        for peer in peers:
             frames, peer.out = peer.out, []
             connection = connections.get(peer.number)
             if connection is not None and frames:
