@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rocketwire.aio.pop_consumer import PopConsumer, open_pop_consumer
     from rocketwire.aio.producer import Producer, open_producer
     from rocketwire.aio.push_consumer import PushConsumer, open_push_consumer
+    from rocketwire.aio.signals import wait_for_signal
     from rocketwire.client import (
         ClientConfig,
         ClientHook,
@@ -57,6 +58,7 @@ _HOMES = {
     "open_admin": "admin",
     "NameServers": "name_servers",
     "open_name_servers": "name_servers",
+    "wait_for_signal": "signals",
 }
 """Module of each name of this package. Only the modules that a program uses are imported."""
 
@@ -94,6 +96,7 @@ __all__ = [
     "open_pop_consumer",
     "open_producer",
     "open_push_consumer",
+    "wait_for_signal",
 ]
 
 

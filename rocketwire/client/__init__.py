@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from rocketwire.client.registration.broker_topics import BrokerIdentity, RegistrationSettings
     from rocketwire.client.registration.registration import Registration, open_registration
     from rocketwire.client.send_result import SendResult
+    from rocketwire.client.signals import wait_for_signal
     from rocketwire.client.telemetry.otel import OpenTelemetryHook
     from rocketwire.client.telemetry.prometheus import PrometheusHook
     from rocketwire.policy.retry import SendStatus
@@ -85,6 +86,7 @@ _HOMES = {
     "SendResult": "send_result",
     "TransactionSendResult": "producer.transactions",
     "SendStatus": "rocketwire.policy.retry",
+    "wait_for_signal": "signals",
 }
 """Module of each name. Only the modules that a program uses are imported: it starts faster."""
 
@@ -125,6 +127,7 @@ __all__ = [
     "open_producer",
     "open_push_consumer",
     "open_registration",
+    "wait_for_signal",
 ]
 
 

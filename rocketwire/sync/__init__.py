@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from rocketwire.sync.pop_consumer import PopConsumer, open_pop_consumer
     from rocketwire.sync.producer import Producer, open_producer
     from rocketwire.sync.push_consumer import PushConsumer, open_push_consumer
+    from rocketwire.sync.signals import wait_for_signal
 
 _HOMES = {
     "Client": "client",
@@ -56,6 +57,7 @@ _HOMES = {
     "open_admin": "admin",
     "NameServers": "name_servers",
     "open_name_servers": "name_servers",
+    "wait_for_signal": "signals",
 }
 """Module of each name of this package. Only the modules that a program uses are imported."""
 
@@ -93,6 +95,7 @@ __all__ = [
     "open_pop_consumer",
     "open_producer",
     "open_push_consumer",
+    "wait_for_signal",
 ]
 
 

@@ -1,0 +1,24 @@
+"""A worker with threads: it finishes the messages that it handles when it gets SIGTERM or Ctrl-C.
+
+NAMESRV_ADDR=127.0.0.1:9876 python worker_threads.py
+"""
+
+from collections.abc import Sequence
+
+from rocketwire.sync import ConsumeConcurrentlyContext, open_push_consumer, wait_for_signal
+from rocketwire.wire.message.stored import StoredMessage
+
+
+def handle(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+    for message in messages:
+        print("handled", (message.body or b"").decode(), flush=True)
+
+
+def main() -> None:
+    with open_push_consumer(None, "workers", {"jobs": "*"}, handle, await_termination=30.0):
+        print("ready", flush=True)
+        print("stopping:", wait_for_signal().name, flush=True)
+
+
+if __name__ == "__main__":
+    main()
