@@ -1,12 +1,13 @@
 """The numbers of the protocol as open enums: an unlisted number prints as ``RequestCode(200099)``.
 
 Names and numbers are Java's (``RequestCode``, ``ResponseCode`` with ``RemotingSysResponseCode``,
-``LanguageCode``, ``SerializeType`` of release 5.5.0), without omissions.  ``SINCE_5_5_0`` lists the
+``LanguageCode``, ``SerializeType`` of release 5.5.1), without omissions.  ``SINCE`` lists the
 members that 5.3.3 lacks.  Protocol versions are in ``rocketwire.versions``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, Self
 
@@ -227,6 +228,8 @@ class RequestCode(OpenIntEnum):
     AUTH_GET_ACL = 3009
     AUTH_LIST_ACL = 3010
     SWITCH_TIMER_ENGINE = 5001
+    DELETE_TOPIC_IN_BROKER_LIST = 5002
+    DELETE_SUBSCRIPTION_GROUP_LIST = 5003
     POP_MESSAGE = 200050
     ACK_MESSAGE = 200051
     PEEK_MESSAGE = 200052
@@ -320,21 +323,21 @@ class ResponseCode(OpenIntEnum):
     POLICY_NOT_EXIST = 3002
 
 
-SINCE_5_5_0: frozenset[OpenIntEnum] = frozenset(
-    {
-        RequestCode.SWITCH_TIMER_ENGINE,
-        RequestCode.POP_LITE_MESSAGE,
-        RequestCode.LITE_SUBSCRIPTION_CTL,
-        RequestCode.ACK_LITE_MESSAGE,
-        RequestCode.NOTIFY_UNSUBSCRIBE_LITE,
-        RequestCode.GET_BROKER_LITE_INFO,
-        RequestCode.GET_PARENT_TOPIC_INFO,
-        RequestCode.GET_LITE_TOPIC_INFO,
-        RequestCode.GET_LITE_CLIENT_INFO,
-        RequestCode.GET_LITE_GROUP_INFO,
-        RequestCode.TRIGGER_LITE_DISPATCH,
-        ResponseCode.LITE_SUBSCRIPTION_QUOTA_EXCEEDED,
-        ResponseCode.LMQ_QUOTA_EXCEEDED,
-    }
-)
-"""Codes that release 5.5.0 has and 5.3.3 has not."""
+SINCE: Final[Mapping[OpenIntEnum, str]] = {
+    RequestCode.SWITCH_TIMER_ENGINE: "5.5.0",
+    RequestCode.POP_LITE_MESSAGE: "5.5.0",
+    RequestCode.LITE_SUBSCRIPTION_CTL: "5.5.0",
+    RequestCode.ACK_LITE_MESSAGE: "5.5.0",
+    RequestCode.NOTIFY_UNSUBSCRIBE_LITE: "5.5.0",
+    RequestCode.GET_BROKER_LITE_INFO: "5.5.0",
+    RequestCode.GET_PARENT_TOPIC_INFO: "5.5.0",
+    RequestCode.GET_LITE_TOPIC_INFO: "5.5.0",
+    RequestCode.GET_LITE_CLIENT_INFO: "5.5.0",
+    RequestCode.GET_LITE_GROUP_INFO: "5.5.0",
+    RequestCode.TRIGGER_LITE_DISPATCH: "5.5.0",
+    ResponseCode.LITE_SUBSCRIPTION_QUOTA_EXCEEDED: "5.5.0",
+    ResponseCode.LMQ_QUOTA_EXCEEDED: "5.5.0",
+    RequestCode.DELETE_TOPIC_IN_BROKER_LIST: "5.5.1",
+    RequestCode.DELETE_SUBSCRIPTION_GROUP_LIST: "5.5.1",
+}
+"""The codes that 5.3.3 has not, and the first of 5.5.0 and 5.5.1 that has each."""

@@ -181,6 +181,14 @@ class DeleteSubscriptionGroupRequestHeader(RpcRequestHeader):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSubscriptionGroupListRequestBody:
+    """Groups to remove from a broker (code 5003, since 5.5.1)."""
+
+    group_name_list: tuple[str, ...] | None = member(listing(STRING))
+    clean_offset: bool = member(BOOLEAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateGroupForbiddenRequestHeader(TopicRequestHeader):
     """Allows or forbids a group to read a topic (code 353)."""
 

@@ -201,6 +201,10 @@ class ConsumerOffsetSerializeWrapper:
     offset_table: Mapping[str, Mapping[int, int]] | None = member(
         mapping(STRING, mapping(INTEGER, BOXED_LONG, concurrent=True), concurrent=True), default={}
     )
+    pull_offset_table: Mapping[str, Mapping[int, int]] | None = member(
+        mapping(STRING, mapping(INTEGER, BOXED_LONG, concurrent=True), concurrent=True),
+        since="5.5.1",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

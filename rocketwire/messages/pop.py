@@ -133,6 +133,8 @@ class NotificationRequestHeader(TopicQueueRequestHeader):
     attempt_id: str | None = ext(STRING)
     exp_type: str | None = ext(STRING, since="5.5.0")
     exp: str | None = ext(STRING, since="5.5.0")
+    client_id: str | None = ext(STRING, since="5.5.1")
+    is_lite_consumer: bool | None = ext(BOXED_BOOLEAN, since="5.5.1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

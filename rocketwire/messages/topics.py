@@ -63,6 +63,13 @@ class DeleteTopicRequestHeader(TopicRequestHeader):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteTopicListRequestBody:
+    """Topics to remove from a broker (code 5002, since 5.5.1)."""
+
+    topic_list: tuple[str, ...] | None = member(listing(STRING))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GetAllTopicConfigRequestHeader:
     """Asks for a page of all topics, or all of them (code 21)."""
 

@@ -298,5 +298,10 @@ OPERATIONS: Final = (
     Operation(Code.AUTH_GET_ACL, auth.GetAclRequestHeader, response_body=auth.AclInfo),
     Operation(Code.AUTH_LIST_ACL, auth.ListAclsRequestHeader, response_body=ArrayOf(auth.AclInfo)),
     Operation(Code.SWITCH_TIMER_ENGINE),
+    Operation(Code.DELETE_TOPIC_IN_BROKER_LIST, request_body=topics.DeleteTopicListRequestBody),
+    Operation(
+        Code.DELETE_SUBSCRIPTION_GROUP_LIST,
+        request_body=groups.DeleteSubscriptionGroupListRequestBody,
+    ),
     Operation(Code.POP_ROLLBACK),
 )

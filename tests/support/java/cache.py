@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -79,6 +80,9 @@ def _run(what: str, *command: str) -> None:
         raise JavaUnavailableError(f"{what} failed: {output[-600:]}")
 
 
+PARTIAL = {"5.5.1": "5.5.0"}
+"""Releases of which the registry has only some jars -> the release that has the others."""
+
 RELEASE_POM = "pom.xml"
 """Name server, broker, clients and tools; ``container.xml``, ``proxy.xml`` and ``grpc.xml`` beside it are collections of their own."""
 
@@ -96,6 +100,9 @@ def jars(version: str, pom: str = RELEASE_POM) -> Path:
     check_tools()
 
     def fetch(folder: Path) -> None:
+        if version in PARTIAL:
+            _fetch_partial(version, folder)
+            return
         _run(
             f"resolving {pom} of RocketMQ {version} with Maven",
             *("mvn", "-q", "-B", "-f", str(INTEROP / pom)),
@@ -108,6 +115,32 @@ def jars(version: str, pom: str = RELEASE_POM) -> Path:
 
     name = version if pom == RELEASE_POM else f"{Path(pom).stem}-{version}"
     return built_once(cache_folder() / name, fetch)
+
+
+def _fetch_partial(version: str, folder: Path) -> None:
+    """Take the jars of the earlier release in the place of those that the registry has not."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        _run(
+            f"resolving RocketMQ {version} with Maven",
+            *("mvn", "-q", "-B", "-f", str(INTEROP / "partial.xml")),
+            f"-Drocketmq.version={version}",
+            "dependency:copy-dependencies",
+            f"-DoutputDirectory={scratch}",
+        )
+        newer = list(Path(scratch).glob("*.jar"))
+        replaced = {artifact_of(path) for path in newer}
+        older = [
+            path
+            for path in jars(PARTIAL[version]).glob("*.jar")
+            if artifact_of(path) not in replaced
+        ]
+        for path in (*older, *newer):
+            shutil.copy(path, folder)
+
+
+def artifact_of(jar: Path) -> str:
+    """Return the part of a jar's name before its version."""
+    return re.split(r"-\d", jar.name, maxsplit=1)[0]
 
 
 def classes(version: str, source: str, pom: str = RELEASE_POM) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocketwire.codes import SINCE_5_5_0, LanguageCode, RequestCode, ResponseCode
+from rocketwire.codes import SINCE, LanguageCode, RequestCode, ResponseCode
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 
 
@@ -47,7 +47,8 @@ def test_the_current_version_is_that_of_the_reference_release() -> None:
     assert int(CURRENT_VERSION) == 513
 
 
-def test_codes_new_in_5_5_0_are_known() -> None:
-    assert RequestCode.POP_LITE_MESSAGE in SINCE_5_5_0
-    assert ResponseCode.LMQ_QUOTA_EXCEEDED in SINCE_5_5_0
-    assert all(code.is_known for code in SINCE_5_5_0)
+def test_new_codes_are_known() -> None:
+    assert SINCE[RequestCode.POP_LITE_MESSAGE] == "5.5.0"
+    assert SINCE[ResponseCode.LMQ_QUOTA_EXCEEDED] == "5.5.0"
+    assert SINCE[RequestCode.DELETE_TOPIC_IN_BROKER_LIST] == "5.5.1"
+    assert all(code.is_known for code in SINCE)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire import flags
 from rocketwire.codes import (
-    SINCE_5_5_0,
+    SINCE,
     LanguageCode,
     OpenIntEnum,
     RequestCode,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.operations.registry import Body, Operation
     from rocketwire_tools.codec.expect import Plain
 
-RELEASE: Final = "5.5.0"
+RELEASE: Final = "5.5.1"
 """The release of Java's programs with which all of it was tested."""
 
 OLDEST: Final = "5.3.3"
@@ -80,7 +80,7 @@ def _codes(members: type[OpenIntEnum]) -> list[Plain]:
         {
             "name": member.name,
             "code": int(member),
-            "since": RELEASE if member in SINCE_5_5_0 else None,
+            "since": SINCE.get(member),
             "binary_header": int(member) in _INT16,
         }
         for member in members
