@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.java import cache as java_cache
-from tests.support.java.peers import MIDDLE, OLD
+from tests.support.java.peers import MIDDLE, NEWER, OLD
 from tests.support.plugins import groups, process_starts, report
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _older_release(item: pytest.Item) -> bool:
     if "tests/java/" not in item.nodeid and item.get_closest_marker("java") is None:
         return False
     callspec = getattr(item, "callspec", None)
-    return callspec is not None and any(release in callspec.id for release in (MIDDLE, OLD))
+    return callspec is not None and any(release in callspec.id for release in (MIDDLE, NEWER, OLD))
 
 
 def pytest_collection_finish() -> None:

@@ -110,7 +110,7 @@ class State:
         return self.epoch_ms + int(now * 1000)
 
     def is_ready(self, now: float) -> bool:
-        """Returns whether routes may be returned: the server is not stopping (Java: from 5.5.1 on),
+        """Returns whether routes may be returned: the server is not stopping (Java: after 5.5.1),
         brokers have had the time to register (needWaitForService), and the brokers from before a
         restart are back or missing for too long (warm start)."""
         if self.shutting_down:

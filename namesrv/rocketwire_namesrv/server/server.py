@@ -191,7 +191,7 @@ class NameServer:
     async def stop(self) -> None:
         """End ``run``; with enableShutdownGracefully after the GO_AWAY phase.
 
-        From now on no routes are returned, as in Java from 5.5.1 on. In that phase clients that
+        From now on no routes are returned, as in Java after 5.5.1. In that phase clients that
         understand GO_AWAY receive it, and other clients are still served (Java:
         ``NamesrvController.shutdown``, ``NettyRemotingServer.shutdown``).
         """

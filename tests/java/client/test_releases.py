@@ -1,4 +1,4 @@
-"""The same clients at 5.3.3 and 4.9.4, and over TLS with both header formats."""
+"""The same clients at 5.5.1, 5.3.3 and 4.9.4, and over TLS with both header formats."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.java.client.unreadable_messages import (
 from tests.java.namesrv.conftest import have_here
 from tests.support.java import cache as java_cache
 from tests.support.java.cluster import JavaCluster
-from tests.support.java.peers import BINARY_HEADERS, CURRENT, MIDDLE, OLD
+from tests.support.java.peers import BINARY_HEADERS, CURRENT, MIDDLE, NEWER, OLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +69,7 @@ def trusting() -> ssl.SSLContext:
     return context
 
 
-@pytest.fixture(scope="module", params=[MIDDLE, OLD, TLS])
+@pytest.fixture(scope="module", params=[NEWER, MIDDLE, OLD, TLS])
 def place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Place]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CURRENT = "5.5.0"
+NEWER = "5.5.1"
+"""Its name server, clients and tools are those of 5.5.0: the registry has no others."""
 OLD = "4.9.4"
 MIDDLE = "5.3.3"
 RELEASES = (CURRENT, MIDDLE, OLD)

@@ -31,14 +31,14 @@ class Profile(Enum):
     JAVA_4_9 = "java-4.9"
     JAVA_5_3 = "java-5.3"
     JAVA_5_5 = "java-5.5"
-    JAVA_5_5_1 = "java-5.5.1"
+    JAVA_NEXT = "java-next"
 
 
 ALL_PROFILES: Final = frozenset(Profile)
-SINCE_5_3: Final = frozenset({Profile.JAVA_5_3, Profile.JAVA_5_5, Profile.JAVA_5_5_1})
-ONLY_5_5: Final = frozenset({Profile.JAVA_5_5, Profile.JAVA_5_5_1})
+SINCE_5_3: Final = frozenset({Profile.JAVA_5_3, Profile.JAVA_5_5, Profile.JAVA_NEXT})
+ONLY_5_5: Final = frozenset({Profile.JAVA_5_5, Profile.JAVA_NEXT})
 ONLY_4_9: Final = frozenset({Profile.JAVA_4_9})
-SINCE_5_5_1: Final = frozenset({Profile.JAVA_5_5_1})
+UNRELEASED: Final = frozenset({Profile.JAVA_NEXT})
 
 
 class VerdictKind(Enum):
