@@ -13,6 +13,7 @@ import binascii
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import ResponseCode
+from rocketwire.errors import IllegalNameError
 from rocketwire.messages.message_const import (
     REAL_QUEUE_ID,
     REAL_TOPIC,
@@ -25,9 +26,10 @@ from rocketwire.messages.message_const import (
     TIMER_OUT_MS,
     UNIQ_KEY,
 )
-from rocketwire.policy.resource_names import RETRY_PREFIX, TIMER_TOPIC
+from rocketwire.policy.resource_names import RETRY_PREFIX, SEND_FORBIDDEN_TOPICS, TIMER_TOPIC
+from rocketwire.policy.validation import check_topic_for_broker
 from rocketwire_broker.later.delays import AT_ONCE, restored
-from rocketwire_broker.later.numbers import number
+from rocketwire_broker.later.numbers import INT, number
 from rocketwire_broker.state.response import RefusedError
 from rocketwire_broker.storage.store import UnwritableError
 
@@ -102,6 +104,9 @@ def postpone(broker: Broker, message: Message, due: int, now: int) -> Place:
 def wait_again(broker: Broker, message: Message, stored: int, offset: int) -> None:
     """Let a message of the timer topic wait that an earlier run has not delivered.
 
+    A client may have sent it to that topic itself: without a topic and a queue for clients it
+    never leaves.
+
     Args:
         broker: the broker.
         message: as it is in the timer topic.
@@ -109,6 +114,14 @@ def wait_again(broker: Broker, message: Message, stored: int, offset: int) -> No
         offset: its offset in the timer topic.
     """
     properties = message.properties
+    queue_id = number(properties.get(REAL_QUEUE_ID, ""), INT)
+    topic = properties.get(REAL_TOPIC, "")
+    try:
+        check_topic_for_broker(topic)
+    except IllegalNameError:
+        return
+    if queue_id is None or queue_id < 0 or topic in {TIMER_TOPIC, *SEND_FORBIDDEN_TOPICS}:
+        return
     floor = number(properties.get(TIMER_OUT_MS, "")) or 0
     due = floor + PRECISION_MS
     name = next((name for name in TIMER_PROPERTIES if name in properties), None)

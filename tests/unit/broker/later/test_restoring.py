@@ -320,6 +320,45 @@ def test_a_copy_of_a_waiting_message_does_not_deliver_it(
     assert sorted(bodies(home.connect().pulled(0))) == [b"copy", b"waits"]
 
 
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {},
+        {"REAL_TOPIC": "orders", "REAL_QID": "x"},
+        {"REAL_TOPIC": "orders", "REAL_QID": "-1"},
+        {"REAL_TOPIC": "../../x", "REAL_QID": "0"},
+        {"REAL_TOPIC": "SCHEDULE_TOPIC_XXXX", "REAL_QID": "0"},
+    ],
+    ids=["none", "no number", "negative", "no topic", "internal topic"],
+)
+def test_a_message_in_the_timer_topic_without_a_queue_delays_no_other(
+    properties: dict[str, str], tmp_path: Path
+) -> None:
+    home = BrokerWithFolder(tmp_path)
+    client = home.connect()
+    assert client.send("rmq_sys_wheel_timer", properties=properties).code == 0
+    client.send(body=b"waits", properties={"TIMER_DELAY_MS": "5000"})
+
+    home = home.killed()
+    home.pass_time(10_000)
+    home = home.ended()
+
+    assert bodies(home.connect().pulled(0)) == [b"waits"]
+    for place in (("orders", -1), ("../../x", 0), ("SCHEDULE_TOPIC_XXXX", 0)):
+        assert home.broker.store.queue(*place) is None
+
+
+def test_a_delayed_message_for_the_timer_topic_is_not_repeated(tmp_path: Path) -> None:
+    home = BrokerWithFolder(tmp_path)
+    home.connect().send("rmq_sys_wheel_timer", properties={"DELAY": "1"})
+
+    for _ in range(3):
+        home.pass_time(10_000)
+        home = home.ended()
+
+    assert home.broker.store.max_offset("rmq_sys_wheel_timer", 0) == 1
+
+
 def test_a_batch_is_in_no_light_queue_after_a_restart(tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     put_parent(home)
