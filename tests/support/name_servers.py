@@ -114,8 +114,7 @@ class OurNameServer:
             },
         )
         self._child = child
-        ready = child.output.count("boot success") + 1
-        child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
+        child.wait_printed("boot success")
 
     def stop(self) -> None:
         if self._child is not None:

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -106,6 +107,7 @@ class Child:
         self.name = name
         self.folder = folder
         self._output = folder / f"{name}.out"
+        self._begin = self._output.stat().st_size if self._output.exists() else 0
         with self._output.open("ab") as output:
             self.process = subprocess.Popen(
                 command,
@@ -122,6 +124,16 @@ class Child:
     def output(self) -> str:
         """All that it has printed so far, also by earlier processes of that name in that folder."""
         return self._output.read_text("utf-8", "replace")
+
+    def wait_printed(self, pattern: str) -> None:
+        """Wait until this process has printed what a regular expression finds."""
+
+        def is_printed() -> bool:
+            with self._output.open("rb") as output:
+                output.seek(self._begin)
+                return re.search(pattern, output.read().decode("utf-8", "replace")) is not None
+
+        self.wait_until(is_printed, pattern)
 
     def wait_until(
         self, condition: Callable[[], bool], what: str, seconds: float = START_SECONDS

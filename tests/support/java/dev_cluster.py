@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import sys
 from contextlib import ExitStack
@@ -32,7 +31,7 @@ NOT_IN_DEV = {
 }
 """Parts of the names of tests -> what they need."""
 
-_READY = re.compile(r"ready: name server (\S+), broker \S+ at (\S+)")
+_READY = r"ready: name server \S+, broker \S+ at \S+"
 
 
 class DevBroker:
@@ -81,8 +80,7 @@ class DevBroker:
         child = self._child = Child(
             "broker", self._command, self.folder, environment=self._environment
         )
-        ready = len(_READY.findall(child.output)) + 1
-        child.wait_until(lambda: len(_READY.findall(child.output)) >= ready, "ready")
+        child.wait_printed(_READY)
 
     @property
     def pid(self) -> int:
