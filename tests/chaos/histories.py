@@ -1,13 +1,61 @@
-"""What clients of a broker did, and whether a broker that keeps its promises explains it."""
+"""Faults of a server, what its clients did meanwhile, and whether a server that keeps its promises explains it."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Final
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Final, Protocol
+
+import trio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocketwire_tools.pytest_plugin.faults import FaultProxy
 
 PERSIST_SECONDS: Final = 7.0
 """Time after which offsets are on the disk: 5 s until the next write, and some for a busy machine."""
+
+
+class Server(Protocol):
+    """A process to which faults happen."""
+
+    def start(self) -> None: ...
+    def kill(self) -> None: ...
+    def freeze(self) -> None: ...
+    def thaw(self) -> None: ...
+    def break_disk(self, kind: str) -> None:
+        """Begin or end a fault of its disk."""
+
+
+class Recorder(Protocol):
+    """What takes note of kills."""
+
+    def record_kill(self, now: float) -> None:
+        """Take note that the process has ended and is not started again yet."""
+
+
+async def cause(kind: str, server: Server, proxy: FaultProxy, history: Recorder) -> None:
+    """Let a fault happen, and end it."""
+    if kind == "cut":
+        proxy.reset()
+    elif kind == "pause":
+        server.freeze()
+        await trio.sleep(0.2)
+        server.thaw()
+    else:
+        if kind != "kill":
+            server.break_disk(kind)
+            await trio.sleep(0.2)
+        if kind == "fill":
+            server.break_disk(kind)
+        else:
+            await trio.to_thread.run_sync(server.kill)
+            history.record_kill(time.monotonic())
+            await trio.to_thread.run_sync(server.start)
+
 
 Position = tuple[str, int]
 """Name of a queue and offset in it."""
@@ -59,3 +107,63 @@ class History:
         ]
         found += [f"{position} was popped after its acknowledgement" for position in self.repeated]
         return sorted(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a value by the one client that changes it, or by its end.
+
+    Attributes:
+        value: what it makes of it.
+        start: before it, nobody sees it, in seconds of ``time.monotonic``.
+        end: after it, nobody sees earlier values.
+        is_certain: whether it took place.
+    """
+
+    value: object
+    start: float
+    end: float
+    is_certain: bool = True
+
+
+@dataclass(slots=True)
+class Register:
+    """A value that one client changes, and what the others read.
+
+    Attributes:
+        changes: in the order in which they can take place, if they have the same start.
+        reads: values with the start and the end of the request.
+        kills: when the server was killed; what was read, but not acknowledged, may be lost then.
+    """
+
+    changes: list[Change]
+    reads: list[tuple[object, float, float]] = field(
+        default_factory=list[tuple[object, float, float]]
+    )
+    kills: list[float] = field(default_factory=list[float])
+
+    def find_contradictions(self) -> Iterator[str]:
+        """Yield reads of values that were not there yet, or not any more, also as another read has shown."""
+        changes = [Change(None, 0, 0), *sorted(self.changes, key=lambda change: change.start)]
+        earlier: list[tuple[float, int]] = []
+        seen, kills = 0, list(self.kills)
+        for value, start, end in sorted(self.reads, key=lambda read: read[1]):
+            while kills and kills[0] < start:
+                del kills[0], earlier[:]
+                seen = 0
+            while earlier and earlier[0][0] < start:
+                seen = max(seen, heappop(earlier)[1])
+            over = [
+                n for n, change in enumerate(changes) if change.is_certain and change.end < start
+            ]
+            first = max(seen, *over)
+            possible = [
+                n
+                for n, change in enumerate(changes)
+                if n >= first and change.value == value and change.start <= end
+            ]
+            if possible:
+                heappush(earlier, (end, possible[0]))
+            else:
+                near = [change for change in changes if change.start <= end][-3:]
+                yield f"{value} was read from {start:.3f} to {end:.3f}, after {near}"

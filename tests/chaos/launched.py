@@ -2,22 +2,28 @@
 
 ``CHAOS_NOFILE``: most descriptors it may have.  ``CHAOS_FSIZE``: most bytes of a file, as on a full disk.
 ``CHAOS_DIE_AT``: the system calls of its saves before it is killed.  ``CHAOS_TASKS``: a file with the number of its tasks.
+``CHAOS_FIRST_SCAN``: seconds to the first scan for silent brokers.  SIGUSR1: it is killed at a random call of its next saves.
 """
 
 from __future__ import annotations
 
 import os
+import random
 import resource
 import signal
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import trio
 
 from rocketwire_namesrv.__main__ import main
 from rocketwire_namesrv.runtime import storage
+from rocketwire_namesrv.server import timers
 from tests.support.virtual_disk import VirtualDisk
+
+CALLS_OF_A_SAVE: Final = 12
 
 
 def _limit(what: int, name: str) -> None:
@@ -71,6 +77,10 @@ if __name__ == "__main__":
     _limit(resource.RLIMIT_FSIZE, "CHAOS_FSIZE")
     if "CHAOS_DIE_AT" in os.environ:
         _arm(int(os.environ["CHAOS_DIE_AT"]))
+    signal.signal(signal.SIGUSR1, lambda *_: _arm(random.randrange(CALLS_OF_A_SAVE)))
+    if "CHAOS_FIRST_SCAN" in os.environ:
+        first = float(os.environ["CHAOS_FIRST_SCAN"])
+        setattr(timers, "FIRST_SCAN_SECONDS", first)  # noqa: B010 - it is Final
     if "CHAOS_TASKS" in os.environ:
         count = TaskCount(Path(os.environ["CHAOS_TASKS"]))
         setattr(trio, "run", partial(trio.run, instruments=[count]))  # noqa: B010 - it is Final

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Self
 
@@ -40,7 +41,8 @@ class UnluckyServer:
         self._settings = settings
         self.port = free_ports()
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Start it; it accepts connections when this returns."""
         settings: dict[str, object] = {
             "listenPort": self.port,
             "bindAddress": LOOPBACK,
@@ -62,12 +64,35 @@ class UnluckyServer:
             },
         )
         self.child = child
-        ready = child.output.count("boot success") + 1
-        child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
+        child.wait_printed("boot success")
+
+    def __enter__(self) -> Self:
+        self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def kill(self) -> None:
+        """SIGKILL: its connections close and nobody is told."""
         self.child.kill()
+
+    def freeze(self) -> None:
+        """SIGSTOP: it does nothing until ``thaw``; its connections stay."""
+        self.child.signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """End what ``freeze`` began."""
+        self.child.signal(signal.SIGCONT)
+
+    def break_disk(self, kind: str) -> None:
+        """Kill it at a random system call of its next saves."""
+        self.child.signal(signal.SIGUSR1)
+
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self.child.process.pid
 
     def lives(self) -> bool:
         """Whether it is still there, and answers."""

@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import sys
+import time
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -21,7 +22,7 @@ from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.retry import SendStatus
 from rocketwire.transport.dial import connect_stream
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from tests.chaos.histories import History
+from tests.chaos.histories import History, cause
 from tests.support.java.cache import ROOT
 from tests.support.java.dev_cluster import DevBroker
 from tests.support.stores.answers import pull
@@ -94,7 +95,7 @@ class Traffic:
         """Pop messages and acknowledge them."""
         while True:
             try:
-                start = trio.current_time()
+                start = time.monotonic()
                 found = await pops.pop(
                     TOPIC, "broker-a", invisible_time=INVISIBLE_SECONDS, poll_time=1.0
                 )
@@ -104,30 +105,10 @@ class Traffic:
                     self.history.record_pop(position, (message.body or b"").decode())
                     await pops.ack(message)
                     # the broker also answers 0 if the time of the pop is over
-                    if trio.current_time() < start + INVISIBLE_SECONDS / 2:
-                        self.history.settled[position] = trio.current_time()
+                    if time.monotonic() < start + INVISIBLE_SECONDS / 2:
+                        self.history.settled[position] = time.monotonic()
             except RocketWireError:
                 await trio.sleep(0.05)
-
-
-async def cause(kind: str, broker: UnluckyBroker, proxy: FaultProxy, history: History) -> None:
-    """Let a fault happen, and end it."""
-    if kind == "cut":
-        proxy.reset()
-    elif kind == "pause":
-        broker.freeze()
-        await trio.sleep(0.2)
-        broker.thaw()
-    else:
-        if kind != "kill":
-            broker.break_disk(kind)
-            await trio.sleep(0.2)
-        if kind == "fill":
-            broker.break_disk(kind)
-        else:
-            await trio.to_thread.run_sync(broker.kill)
-            history.record_kill(trio.current_time())
-            await trio.to_thread.run_sync(broker.start)
 
 
 async def read_stored(client: ClientInstance, address: str) -> dict[tuple[str, int], str]:
