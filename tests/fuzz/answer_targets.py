@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, cast
 
 import trio
 from trio.testing import MockClock
@@ -78,10 +79,17 @@ PATIENCE: Final = 60.0
 
 
 class Answers(BrokerRequests):
-    """Makes answers: plausible, odd and damaged ones."""
+    """Makes answers: plausible, odd and damaged ones.
+
+    Attributes:
+        made: number of answers of all.
+    """
+
+    made: ClassVar[int] = 0
 
     def to(self, request: RemotingCommand) -> RemotingCommand:
         """An answer to a request."""
+        Answers.made += 1
         chance, operation = self._chance, OPERATIONS.get(request.code)
         answer = reply(
             code=chance.choice(CODES) if chance.one_in(3) else ResponseCode.SUCCESS,
@@ -248,9 +256,15 @@ def read_in_asyncio(data: bytes) -> None:
         cluster = OddCluster(data, ODD_PULLS, first=PULLS)
         async with (
             AsyncClient(cluster.storing) as opened,
-            aio.open_push_consumer(opened, "g", {"orders": "*"}, _ignore),
+            _consumer_of(aio, opened, cluster.chance, _ignore) as consuming,
         ):
-            assert await asyncio.to_thread(cluster.is_asked_again.wait, PATIENCE)
+            if isinstance(consuming, aio.LitePullConsumer):
+                await consuming.subscribe("orders")
+            async with asyncio.timeout(PATIENCE):
+                while not cluster.is_asked_again.is_set():
+                    if isinstance(consuming, aio.LitePullConsumer):
+                        await consuming.poll(within=0.1)
+                    await asyncio.sleep(0.05)
 
     with raising("rocketwire"):
         asyncio.run(use())
@@ -271,9 +285,23 @@ def read_in_threads(data: bytes) -> None:
         cluster = OddCluster(data, ODD_PULLS, first=PULLS)
         with (
             BlockingClient(cluster.storing) as opened,
-            sync.open_push_consumer(opened, "g", {"orders": "*"}, lambda messages, context: None),
+            _consumer_of(sync, opened, cluster.chance, lambda *_: None) as consuming,
         ):
+            end = time.monotonic() + PATIENCE
+            if isinstance(consuming, sync.LitePullConsumer):
+                consuming.subscribe("orders")
+                while not cluster.is_asked_again.is_set() and time.monotonic() < end:
+                    consuming.poll(within=0.1)
             assert cluster.is_asked_again.wait(PATIENCE)
+
+
+def _consumer_of(facade: Any, opened: object, chance: Chance, listener: object) -> Any:
+    """A consumer of any kind."""
+    kind = chance.choice(("push", "pop", "lite pull"))
+    if kind == "lite pull":
+        return facade.open_lite_pull_consumer(opened, "g")
+    open_consumer = facade.open_pop_consumer if kind == "pop" else facade.open_push_consumer
+    return open_consumer(opened, "g", {"orders": "*"}, listener)
 
 
 async def _ignore(*_: object) -> None:
