@@ -15,6 +15,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import ResponseCode
+from rocketwire.connection.guards import Guard
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder
@@ -96,6 +97,7 @@ class Session:
                 self._handle(command, now)
             if peer.unsent >= limit and decoder.frame_started:
                 self.is_paused = True
+                self._broker.statistics.limit_hits[Guard.UNSENT_BYTES] += 1
                 break
             command = decoder.next_command()
         if decoder.frame_started or peer.buffered:

@@ -22,7 +22,7 @@ from rocketwire.connection.guards import Deadlines
 from rocketwire.errors import DecodeError
 from rocketwire.serving.acceptor import Acceptor
 from rocketwire.serving.handshake import RefusedError, open_connection
-from rocketwire.serving.limits import ConnectionTooSlow
+from rocketwire.serving.limits import ConnectionTooSlow, FrameRefused, count_limit
 from rocketwire.serving.sockets import listen
 from rocketwire.serving.sweeper import sweep_for_ever
 from rocketwire.serving.tls.contexts import TlsContexts
@@ -219,6 +219,7 @@ class BrokerServer:
 
     def _record(self, events: Iterable[Event], address: str | None) -> None:
         for event in events:
+            count_limit(self.broker.statistics.limit_hits, event)
             LOGGER.log(event.level, "%s", event.line(address))
 
     def _deadlines(self) -> Deadlines:
@@ -256,6 +257,7 @@ class BrokerServer:
             pass
         except DecodeError as error:
             LOGGER.warning("connection of %s is closed: %s", peer.address, error)
+            self._record(FrameRefused.of(error), peer.address)
         except RefusedError as refused:
             self._record((refused.event_type(client=peer.address, reason=str(refused)),), None)
         except Exception:

@@ -339,6 +339,44 @@ async def test_a_running_broker_closes_nothing_that_is_whole(
     assert "closed" not in caplog.text
 
 
+async def test_limits_of_connections_that_are_hit_are_counted(clock: MockClock) -> None:
+    settings = {"max_connections": 3, "max_connections_per_address": 2, "max_unsent_bytes": 1000}
+    async with running(max_buffered_bytes=50_000, **settings) as server:
+        hits = server.broker.statistics.limit_hits
+        async with open_clients(server, 2) as [client, hoarder]:
+            port = server.broker.config.listen_port
+            async with await trio.open_tcp_stream("127.0.0.1", port) as third:
+                await Client(third).wait_closed()
+            await hoarder.send(bytes([0, 1, 0, 0]), bytes(60_000))
+            await hoarder.wait_closed()
+            await client.call(encode_send(bytes(1000)))
+            await client.send(encode_pull(), encode_pull())
+            for _ in range(2):
+                await client.answer()
+            await client.send(bytes([127, 0, 0, 0]))
+            await client.wait_closed()
+        await wait_for(lambda: not server.broker.peers)
+        async with open_clients(server, 2) as [silent, slow]:
+            await slow.send(b"\0")
+            await wait_for(lambda: server.broker.buffered.total == 1)
+            await advance(clock, 61)
+            await slow.wait_closed()
+            await advance(clock, 60)
+            await silent.wait_closed()
+
+    assert hits == dict.fromkeys(
+        (
+            "rocketwire.maxConnectionsPerAddress",
+            "rocketwire.maxBufferedBytes",
+            "rocketwire.maxUnsentBytes",
+            "rocketwire.frameMaxLength",
+            "serverChannelMaxIdleTimeSeconds",
+            "rocketwire.frameDeadlineSeconds",
+        ),
+        1,
+    )
+
+
 # ---------------------------------------------------------------------------- tables
 
 
