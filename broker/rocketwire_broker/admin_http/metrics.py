@@ -41,7 +41,7 @@ _TOTALS: Final = {
 _COUNTERS: Final = {
     "stored": "Messages stored since the start.",
     "read": "Messages pulled or popped since the start.",
-    "slow": "Reads of a connection whose requests took more than 100 ms, since the start.",
+    "slow": "Times when requests, or what was due, took more than 100 ms, since the start.",
 }
 _GROUP_GAUGES: Final = {
     "lag": "Messages that a group has not committed, retries included.",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.access.access import Access
     from rocketwire_broker.config import Config
-    from rocketwire_broker.state.schedule import Entry
+    from rocketwire_broker.state.schedule import Action, Entry
     from rocketwire_broker.storage.message import Message
     from rocketwire_broker.tables.peer import Peer
 
@@ -328,12 +328,12 @@ class Broker:
         if wait.size:
             self.note_buffered(wait.peer)
 
-    def settle(self, now: int) -> None:
-        """Do what follows from the requests before it, and what is due.
+    def settle(self, now: int) -> list[Action]:
+        """Do what follows from the requests before it, and what is due; return the latter.
 
         The driver calls it after each batch of requests, and when ``schedule.next_due`` is reached.
         """
-        self.schedule.run(now)
+        actions = self.schedule.run(now)
         arrivals = self.store.arrivals
         while arrivals:
             self.lite.note_arrivals(arrivals, now)
@@ -341,6 +341,7 @@ class Broker:
             arrivals.clear()
             if woken:
                 self._wake_all(woken, now)
+        return actions
 
     def _wake_all(self, waits: list[Wait], now: int) -> None:
         """Try waiting requests again, many of them in several turns.

@@ -49,7 +49,7 @@ class Statistics:
         put: messages stored.
         got: messages pulled or popped.
         put_bytes: bytes stored.
-        slow: reads of a connection whose requests took so long that it was logged.
+        slow: times when requests, or what was due, took so long that it was logged.
         limit_hits: exceeded limits of connections, by the name of their setting.
         topic_puts: messages stored by topic.
         group_gets: messages pulled or popped, by topic and group as ``topic@group``.
