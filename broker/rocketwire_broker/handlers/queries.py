@@ -43,6 +43,7 @@ def query_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int
         most = broker.config.unique_key_hits
     begin, end = integer(fields, "beginTimestamp"), integer(fields, "endTimestamp")
     by_tag = fields.get("indexType") == TAG_INDEX
+    broker.work += 1
     search = KeySearch(broker.store.queues(topic), key, begin, end, by_tag=by_tag)
     found = sorted(heapq.nlargest(max(0, min(most, MOST_FOUND)), search.hits))
     remark = "" if search.is_complete else "not all messages were searched"

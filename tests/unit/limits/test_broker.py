@@ -20,6 +20,7 @@ from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, Subscript
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
+from rocketwire_broker.handlers.members import MAX_HEARTBEAT
 from rocketwire_broker.server.programs import open_broker
 from tests.support.broker import BrokerAtHand
 from tests.support.broker import Client as AtHand
@@ -430,6 +431,23 @@ def test_the_members_of_large_groups_are_kept() -> None:
     group = home.broker.members.online("readers")
     assert group is not None
     assert len(group.members) == 100
+
+
+def test_a_consumer_of_five_thousand_topics_is_kept() -> None:
+    assert BrokerAtHand().connect().call(34, {}, heartbeat("member", topics=5_000)).code == 0
+
+
+def test_a_heartbeat_that_is_too_long_is_refused_and_other_members_stay() -> None:
+    home = BrokerAtHand()
+    member, other = home.connect(), home.connect()
+    member.call(34, {}, heartbeat("member", topics=20))
+    answer = other.call(34, {}, heartbeat("other", topics=20_000))
+
+    assert answer.code == 1
+    assert f"this broker reads {MAX_HEARTBEAT}" in (answer.remark or "")
+    group = home.broker.members.online("readers")
+    assert group is not None
+    assert group.client_ids() == ["member"]
 
 
 def test_subscriptions_too_much_are_refused_and_other_members_stay() -> None:
