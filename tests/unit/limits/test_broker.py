@@ -22,9 +22,11 @@ from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.handlers.members import MAX_HEARTBEAT
 from rocketwire_broker.server.programs import open_broker
+from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand
 from tests.support.broker import Client as AtHand
 from tests.support.broker_lite import Reader, put_group, put_parent, send
+from tests.support.broker_pops import Popper
 from tests.support.broker_wire import encode_pull, encode_send
 
 if TYPE_CHECKING:
@@ -500,6 +502,17 @@ def test_a_lock_too_many_is_not_given_and_others_stay() -> None:
     assert lock_queues(client, "readers", 2) == 2
     assert lock_queues(other, "auditors", 2) == 1
     assert lock_queues(client, "readers", 2) == 2
+
+
+def test_a_consumer_pops_a_thousand_messages_before_it_acknowledges_one() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    home.broker.topics.put(new_topic("orders", 1), home.now)
+    for _ in range(1_024):
+        client.send()
+    popper = Popper(home, client)
+
+    assert [len(popper.pop()) for _ in range(32)] == [32] * 32
 
 
 def test_hundreds_of_clients_are_asked_at_once() -> None:
