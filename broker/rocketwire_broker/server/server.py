@@ -160,10 +160,13 @@ class BrokerServer:
         """Follow jumps of the wall clock, as after a sleep of the machine."""
         while True:
             await trio.sleep(CHECK_SECONDS)
+            ahead = self.clock.ahead
             if jump := self.clock.follow():
                 LOGGER.warning("the wall clock jumped by %.0f s", jump / 1000)
+                ahead = self.clock.ahead - ahead
+                self.broker.clock_advance += round(ahead)
                 # clients could send no heartbeats while the machine slept
-                self.broker.members.postpone_expiry(max(0, round(jump)))
+                self.broker.members.postpone_expiry(round(jump + ahead))
                 await self.settle()
 
     async def _keep_folder(self, folder: StoreFolder) -> None:

@@ -85,8 +85,8 @@ class Broker:
         routes: queues of topics at all brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
         cold_read_limits: bytes of cold data that groups may read; without effect.
-        clock_advance: milliseconds by which a test has moved the broker's clock, but not its
-            clients' clocks.
+        clock_advance: milliseconds by which the broker's clock is ahead of its clients' clocks: a
+            test has moved it, or the wall clock has jumped back.
         access: accounts, and what they may do; None if every request may be sent.
         faults: what a test lets happen to the next requests.
         schedule: everything that happens later.
