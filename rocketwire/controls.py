@@ -24,6 +24,11 @@ def escape_controls(text: str) -> str:
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
+def escape_lines(text: str) -> str:
+    """Escape the controls of a text of several lines; only line breaks stay."""
+    return "\n".join(map(escape_controls, text.split("\n")))
+
+
 _SECRET: Final = re.compile("password|passwd|secret|access_?key|credential|token", re.IGNORECASE)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import tomllib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import IllegalValueError, RocketWireError
+from rocketwire.log_lines import log_to_stderr
 from rocketwire.os_errors import os_error_text
 from rocketwire_broker.command_line import (
     broker_configs,
@@ -45,7 +45,7 @@ def broker(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, name_server_port: int | None) -> int:
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    log_to_stderr("%(asctime)s %(levelname)s %(message)s")
     try:
         config, unknown = configured(options)
         configs = broker_configs(config, options.brokers)

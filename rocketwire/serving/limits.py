@@ -6,11 +6,14 @@ A limit is a setting; a larger amount is refused with one event that names the s
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rocketwire.connection.guards import Guard, Overdue
 from rocketwire.errors import DecodeError, FrameTooLargeError, HeaderTooLargeError
 from rocketwire.serving.events import Event, Level
+
+if TYPE_CHECKING:
+    from collections import Counter
 
 
 class LimitExceeded(Event):
@@ -26,6 +29,12 @@ class LimitExceeded(Event):
     allowed: int
     what: str
     template = "limit {limit}={allowed} exceeded: {what}"
+
+
+def count_limit(hits: Counter[str], event: Event) -> None:
+    """Count an exceeded limit by the name of its setting; other events count nothing."""
+    if isinstance(event, LimitExceeded):
+        hits[event.limit] += 1
 
 
 class FrameRefused(LimitExceeded):

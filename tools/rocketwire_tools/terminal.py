@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import sys
 from typing import Final
@@ -13,23 +12,6 @@ from rocketwire.controls import escape_controls
 def printable(text: object) -> str:
     """A text without characters that would change a terminal, or that no terminal can show."""
     return "" if text is None else escape_controls(str(text))
-
-
-def printable_lines(text: object) -> str:
-    """A text of several lines as ``printable``; only line breaks stay."""
-    return "\n".join(map(printable, str(text).split("\n")))
-
-
-class _Formatter(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return printable_lines(super().format(record))
-
-
-def log_to_stderr(program: str, *, is_verbose: bool) -> None:
-    """Log to standard error, warnings or all; texts of others cannot change a terminal."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_Formatter(f"{program}: %(message)s"))
-    logging.basicConfig(level=logging.INFO if is_verbose else logging.WARNING, handlers=[handler])
 
 
 _FORMULA: Final = re.compile(r"[=+\-@](?![0-9.]+\Z)")

@@ -1,7 +1,6 @@
 """Messages for people: the newest of a topic, those with a key, and one by its id.
 
-Rules of this file: a request reads at most ``MOST_SEARCHED`` stored messages and some
-``MOST_BYTES`` of them, and says so if it has not read all.
+Rules of this file: a request reads no more than ``KeySearch``, and says so if it has not read all.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.errors import RocketWireError
-from rocketwire.messages.message_const import KEY_SEPARATOR, KEYS, UNIQ_KEY
+from rocketwire.messages.message_const import KEYS
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_broker.admin_http.preview import Preview, preview
 from rocketwire_broker.admin_http.status import MOST_QUEUES
+from rocketwire_broker.storage.key_search import KeySearch
 from rocketwire_broker.storage.message import read_stored
 
 if TYPE_CHECKING:
@@ -25,12 +25,6 @@ if TYPE_CHECKING:
 
 PAGE: Final = 25
 """Messages of a page."""
-MOST_SEARCHED: Final = 50_000
-"""Messages that a search for a key reads."""
-MOST_BYTES: Final = 256 << 20
-"""Bytes of the messages that a search reads, more or less."""
-PART: Final = 64
-"""Messages of a queue that a search reads at once."""
 LINE: Final = 160
 """Characters of a body in a list."""
 WHOLE: Final = 16_384
@@ -136,51 +130,13 @@ def _backwards(queue: Queue, before: Position | None) -> Iterator[tuple[Position
 
 def with_key(broker: Broker, topic: str, key: str) -> MessageList:
     """Return the newest messages of a topic with a key, a unique key included."""
-    queues = list(islice(broker.store.queues(topic), MOST_QUEUES))
-    hits, is_complete = _search(queues, key)
-    newest_hits = heapq.nlargest(PAGE, hits)
+    search = KeySearch(broker.store.queues(topic), key)
+    newest_hits = heapq.nlargest(PAGE, search.hits)
     return MessageList(
-        messages=tuple(line(broker, record, LINE) for _, record in newest_hits),
+        messages=tuple(line(broker, hit.record, LINE) for hit in newest_hits),
         next="",
-        is_complete=is_complete and len(hits) <= PAGE,
+        is_complete=search.is_complete and len(search.hits) <= PAGE,
     )
-
-
-def _search(queues: list[Queue], key: str) -> tuple[list[tuple[Position, bytes]], bool]:
-    """Return messages with a key, and whether all messages were searched."""
-    share = max(1, len(queues))
-    hits: list[tuple[Position, bytes]] = []
-    is_complete = True
-    for queue in queues:
-        hits_of_queue, end = _hits(queue, key, MOST_SEARCHED // share, MOST_BYTES // share)
-        hits += hits_of_queue
-        is_complete &= end <= queue.min_offset
-    return hits, is_complete
-
-
-def _hits(
-    queue: Queue, key: str, messages: int, size: int
-) -> tuple[list[tuple[Position, bytes]], int]:
-    """Return the messages with a key among the newest, and the offset of the first searched."""
-    needle = key.encode("utf-8", "surrogatepass")
-    hits: list[tuple[Position, bytes]] = []
-    end = queue.max_offset
-    first = max(queue.min_offset, end - messages)
-    while end > first and size > 0:
-        begin = max(first, end - PART)
-        for offset, record in enumerate(queue.records(begin, end - begin), begin):
-            size -= len(record)
-            if needle in record and _has_key(record, key):
-                position = Position(queue.store_time(offset) or 0, queue.physical(offset))
-                hits.append((position, record))
-        end = begin
-    return hits, end
-
-
-def _has_key(record: bytes, key: str) -> bool:
-    properties = read_stored(record).properties or {}
-    keys = (properties.get(KEYS) or "").split(KEY_SEPARATOR)
-    return key in {*keys, properties.get(UNIQ_KEY)}
 
 
 def by_id(broker: Broker, identifier: str) -> MessageLine | None:
@@ -188,9 +144,8 @@ def by_id(broker: Broker, identifier: str) -> MessageLine | None:
     record = _by_offset_id(broker, identifier)
     if record is None and identifier:
         names = (str(topic.topic_name) for topic in broker.topics)
-        queues = list(islice(_all_queues(broker, names), MOST_QUEUES))
-        hits, _ = _search(queues, identifier)
-        record = max(hits)[1] if hits else None
+        hits = KeySearch(_all_queues(broker, names), identifier).hits
+        record = max(hits).record if hits else None
     return None if record is None else line(broker, record, WHOLE)
 
 

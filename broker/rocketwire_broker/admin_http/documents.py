@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire import __version__
 from rocketwire.serving.http.exchange import Document, Exchange, plain
 from rocketwire_broker.admin_http.browser import (
-    MOST_SEARCHED,
     MessageList,
     Position,
     by_id,
@@ -23,6 +22,7 @@ from rocketwire_broker.admin_http.browser import (
 from rocketwire_broker.admin_http.metrics import CONTENT_TYPE, Exposition
 from rocketwire_broker.admin_http.pages import group_page, message_page, messages_page, status_page
 from rocketwire_broker.admin_http.status import GroupLine, group_lines, status_of
+from rocketwire_broker.storage.key_search import MOST_SEARCHED
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker

@@ -41,7 +41,7 @@ _TOTALS: Final = {
 _COUNTERS: Final = {
     "stored": "Messages stored since the start.",
     "read": "Messages pulled or popped since the start.",
-    "slow": "Reads of a connection whose requests took more than 100 ms, since the start.",
+    "slow": "Times when requests, or what was due, took more than 100 ms, since the start.",
 }
 _GROUP_GAUGES: Final = {
     "lag": "Messages that a group has not committed, retries included.",
@@ -86,8 +86,20 @@ class Exposition(Collector):
             for status in all_status:
                 counter.add_metric([status.broker], getattr(status.totals, name))
             yield counter
+        yield self._limit_hits()
         yield _topic_messages(all_status)
         yield from _groups(all_status)
+
+    def _limit_hits(self) -> Metric:
+        family = CounterMetricFamily(
+            "rocketwire_broker_limit_hits",
+            "Exceeded limits of connections, by setting.",
+            labels=["broker", "limit"],
+        )
+        for broker, _ in self._brokers():
+            for limit, count in broker.statistics.limit_hits.items():
+                family.add_metric([broker.config.broker_name, limit], count)
+        return family
 
 
 def _topic_messages(all_status: list[Status]) -> Metric:

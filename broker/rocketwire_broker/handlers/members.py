@@ -36,9 +36,19 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
+MAX_HEARTBEAT: Final = 1 << 20
+"""Bytes of a heartbeat: some thousands of subscriptions."""
+_BYTES_OF_A_TURN: Final = 65_536
+
 
 def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """34: a client says which groups it is in."""
+    size = len(request.body or b"")
+    if size > MAX_HEARTBEAT:
+        text = f"a heartbeat of {size} bytes, this broker reads {MAX_HEARTBEAT}"
+        return Response(ResponseCode.SYSTEM_ERROR, text)
+    members = broker.members
+    broker.work += (size + len(members.consumers) + len(members.producers)) / _BYTES_OF_A_TURN
     data = body_of(request, HeartbeatData)
     client_id = data.client_id or ""
     member = Member(peer, client_id, request.language, request.version, now)
@@ -57,7 +67,7 @@ def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     for producer in data.producer_data_set or ():
         broker.members.produce(producer.group_name or "", member)
     for group in changed:
-        broker.notify_members(group)
+        broker.notify_members(group, now)
     if fingerprint:
         known[peer.number] = fingerprint
     return _heard(is_changed=True)
@@ -88,7 +98,7 @@ def unregister(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -
     """35: a client leaves its groups."""
     header = decode_header(UnregisterClientRequestHeader, request.ext_fields)
     if broker.members.leave(peer.number, header.consumer_group, header.producer_group):
-        broker.notify_members(header.consumer_group or "")
+        broker.notify_members(header.consumer_group or "", now)
     return Response(ext_fields={})
 
 

@@ -227,6 +227,7 @@ def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
         max_bytes=config.max_pull_bytes,
         max_filtered=config.max_filtered,
     )
+    broker.work += pull_request.message_filter.work_of(found.next_offset - offset)
     if not found.records:
         return Outcome(RETRY, "NO_MATCHED_MESSAGE", found.next_offset)
     return Outcome(ResponseCode.SUCCESS, "FOUND", found.next_offset, found.records)

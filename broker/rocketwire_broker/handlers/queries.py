@@ -1,20 +1,17 @@
 """Single messages: 12 by key, 33 by position, 321 the entries of a queue.
 
-There is no index of keys: a query reads the stored bytes of the topic, newest first. That costs
-a send nothing, no memory, and a query some 20 ms for 100,000 messages.
-
 Java: ``QueryMessageProcessor``, ``AdminBrokerProcessor.queryConsumeQueue``.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_header, encode_body
-from rocketwire.messages.message_const import KEY_SEPARATOR, KEYS, REAL_TOPIC, TAGS, UNIQ_KEY
+from rocketwire.messages.message_const import REAL_TOPIC
 from rocketwire.messages.queries import (
     ConsumeQueueData,
     QueryConsumeQueueRequestHeader,
@@ -24,20 +21,17 @@ from rocketwire_broker.access.accounts import Permission
 from rocketwire_broker.handlers.fields import Handler, check_permission, integer, required, text
 from rocketwire_broker.state.response import NOT_SET, Response
 from rocketwire_broker.storage.filters import filter_of
+from rocketwire_broker.storage.key_search import KeySearch
 from rocketwire_broker.storage.message import read_stored
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.storage.queue import Queue
     from rocketwire_broker.tables.peer import Peer
 
 MOST_FOUND: Final = 64
 """Most messages of a query (Java: ``maxMsgsNumBatch``)."""
 TAG_INDEX: Final = "T"
-
-Found = tuple[int, int, bytes]
-"""Store time, physical offset and stored bytes of a message."""
 
 
 def query_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
@@ -49,37 +43,22 @@ def query_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int
         most = broker.config.unique_key_hits
     begin, end = integer(fields, "beginTimestamp"), integer(fields, "endTimestamp")
     by_tag = fields.get("indexType") == TAG_INDEX
-    hits = (
-        hit
-        for queue in broker.store.queues(topic)
-        for hit in _hits(queue, key, begin, end, by_tag=by_tag)
-    )
-    found = sorted(heapq.nlargest(max(0, min(most, MOST_FOUND)), hits))
+    broker.work += 1
+    search = KeySearch(broker.store.queues(topic), key, begin, end, by_tag=by_tag)
+    found = sorted(heapq.nlargest(max(0, min(most, MOST_FOUND)), search.hits))
+    remark = "" if search.is_complete else "not all messages were searched"
     last = broker.store.last_stored if found else 0
     ext_fields = {
         "indexLastUpdateTimestamp": str(last),
         "indexLastUpdatePhyoffset": str(broker.store.next_physical if found else 0),
     }
     if not found:
-        remark = "can not find message, maybe time range not correct"
+        reason = remark or "maybe time range not correct"
+        remark = f"can not find message, {reason}"
         return Response(ResponseCode.QUERY_NOT_FOUND, remark, ext_fields)
-    return Response(ext_fields=ext_fields, body=[record for _, _, record in found])
-
-
-def _hits(queue: Queue, key: str, begin: int, end: int, *, by_tag: bool) -> Iterator[Found]:
-    """Yield the messages with a key that were stored in a period."""
-    first, after = queue.offset_at(begin), queue.offset_until(end)
-    needle = key.encode("utf-8", "surrogatepass")
-    for offset, record in enumerate(queue.each_record(first, max(0, after - first)), first):
-        if needle not in record:
-            continue
-        properties = read_stored(record).properties or {}
-        if by_tag:
-            words = {properties.get(TAGS)}
-        else:
-            words = {*(properties.get(KEYS) or "").split(KEY_SEPARATOR), properties.get(UNIQ_KEY)}
-        if key in words:
-            yield queue.store_time(offset) or 0, queue.physical(offset), record
+    return Response(
+        remark=remark or None, ext_fields=ext_fields, body=[hit.record for hit in found]
+    )
 
 
 def view_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:

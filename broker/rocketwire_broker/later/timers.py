@@ -75,6 +75,8 @@ def delivery_time(broker: Broker, message: Message, now: int) -> int | None:
     if due is not None and name != TIMER_DELIVER_MS:
         due = now + due * (1_000 if name == TIMER_DELAY_SEC else 1)
     is_recall = TIMER_DEL_UNIQKEY in properties
+    if due is not None and name == TIMER_DELIVER_MS and not is_recall:
+        due += broker.clock_advance  # a client's time; a recall has the broker's
     if due is None or due - now > longest or (due <= now and is_recall):
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, ILLEGAL.format(longest))
     return due if due > now else None

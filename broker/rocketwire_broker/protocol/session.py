@@ -15,6 +15,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import ResponseCode
+from rocketwire.connection.guards import Guard
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder
@@ -51,8 +52,8 @@ class Session:
 
     Attributes:
         has_handled: whether the last call of ``receive`` has handled a command.
-        is_paused: whether too many bytes wait for the peer; the driver calls ``receive`` without
-            bytes when they are sent, and before it passes further ones.
+        is_paused: whether too many bytes wait for the peer, or its requests have taken a turn; the
+            driver calls ``receive`` without bytes later, and before it passes further ones.
         last_code: code of the last request.
     """
 
@@ -84,6 +85,7 @@ class Session:
         if self.is_paused and peer.unsent >= limit:
             self.has_handled = False
             return
+        self._broker.work = 0
         command = decoder.only_command(data)
         if command is None:
             decoder.feed(data)
@@ -94,8 +96,11 @@ class Session:
                 self._broker.relayed(peer, command, now)
             else:
                 self._handle(command, now)
-            if peer.unsent >= limit and decoder.frame_started:
+            is_full = peer.unsent >= limit
+            if (is_full or self._broker.work >= 1) and decoder.frame_started:
                 self.is_paused = True
+                if is_full:
+                    self._broker.statistics.limit_hits[Guard.UNSENT_BYTES] += 1
                 break
             command = decoder.next_command()
         if decoder.frame_started or peer.buffered:

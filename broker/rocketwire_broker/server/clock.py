@@ -23,23 +23,25 @@ class Clock:
     """Counts on from the wall clock's time at the start, with trio's clock, and follows its jumps.
 
     The monotonic clock stands still while the machine sleeps, and knows no steps of the wall clock.
-    A jump forward is followed at once; after a jump back the time stands still until the wall clock
-    has reached it.
+    A jump forward is followed at once. After a jump back the time goes on, ahead of the wall clock:
+    a time that stood still would end no wait.
 
     Args:
         wall_offset: returns the seconds by which the wall clock is ahead of the monotonic one.
+
+    Attributes:
+        ahead: milliseconds since jumps back by which it is ahead of the wall clock.
     """
 
     def __init__(self, wall_offset: Callable[[], float] = _wall_offset) -> None:
         self._epoch = time.time() * 1000 - trio.current_time() * 1000
         self._wall_offset = wall_offset
         self._offset = wall_offset()
-        self._least = 0
+        self.ahead = 0.0
 
     def now(self) -> int:
         """Return the time."""
-        now = int(self._epoch + trio.current_time() * 1000)
-        return now if now > self._least else self._least
+        return int(self._epoch + trio.current_time() * 1000)
 
     def trio_time(self, now: int) -> float:
         """Return the time of trio's clock at which ``now`` returns this number."""
@@ -50,11 +52,16 @@ class Clock:
         self._epoch += milliseconds
 
     def follow(self) -> float:
-        """Follow a jump of the wall clock; return its milliseconds, 0 without one."""
+        """Follow a jump of the wall clock; return its milliseconds, 0 without one.
+
+        After jumps back, a jump forward first makes up for them.
+        """
         offset = self._wall_offset()
         jump = (offset - self._offset) * 1000
         if abs(jump) < JUMP_MS:
             return 0.0
-        self._least, self._offset = self.now(), offset
-        self._epoch += jump
+        self._offset = offset
+        ahead = self.ahead - jump
+        self._epoch += max(0, -ahead)
+        self.ahead = max(0, ahead)
         return jump

@@ -22,7 +22,7 @@ from rocketwire.connection.guards import Deadlines
 from rocketwire.errors import DecodeError
 from rocketwire.serving.acceptor import Acceptor
 from rocketwire.serving.handshake import RefusedError, open_connection
-from rocketwire.serving.limits import ConnectionTooSlow
+from rocketwire.serving.limits import ConnectionTooSlow, FrameRefused, count_limit
 from rocketwire.serving.sockets import listen
 from rocketwire.serving.sweeper import sweep_for_ever
 from rocketwire.serving.tls.contexts import TlsContexts
@@ -36,6 +36,7 @@ from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.server.delivery import Delivery
 from rocketwire_broker.server.gathering import Gathering
 from rocketwire_broker.state.broker import Broker
+from rocketwire_broker.state.schedule import describe_actions
 from rocketwire_broker.tables.peer import Peer
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ MOST_GATHERED: Final = 4 << 20
 """Bytes of answers of several connections; with more, no further requests are waited for."""
 
 SLOW_SECONDS: Final = 0.1
-"""Time for the requests of one read after which a warning is logged."""
+"""Time for requests of one read, or for what is due at once, after which a warning is logged."""
 
 
 class BrokerServer:
@@ -159,10 +160,13 @@ class BrokerServer:
         """Follow jumps of the wall clock, as after a sleep of the machine."""
         while True:
             await trio.sleep(CHECK_SECONDS)
+            ahead = self.clock.ahead
             if jump := self.clock.follow():
                 LOGGER.warning("the wall clock jumped by %.0f s", jump / 1000)
+                ahead = self.clock.ahead - ahead
+                self.broker.clock_advance += round(ahead)
                 # clients could send no heartbeats while the machine slept
-                self.broker.members.postpone_expiry(max(0, round(jump)))
+                self.broker.members.postpone_expiry(round(jump + ahead))
                 await self.settle()
 
     async def _keep_folder(self, folder: StoreFolder) -> None:
@@ -219,6 +223,7 @@ class BrokerServer:
 
     def _record(self, events: Iterable[Event], address: str | None) -> None:
         for event in events:
+            count_limit(self.broker.statistics.limit_hits, event)
             LOGGER.log(event.level, "%s", event.line(address))
 
     def _deadlines(self) -> Deadlines:
@@ -256,6 +261,7 @@ class BrokerServer:
             pass
         except DecodeError as error:
             LOGGER.warning("connection of %s is closed: %s", peer.address, error)
+            self._record(FrameRefused.of(error), peer.address)
         except RefusedError as refused:
             self._record((refused.event_type(client=peer.address, reason=str(refused)),), None)
         except Exception:
@@ -279,7 +285,8 @@ class BrokerServer:
                 session.receive(data, self.clock.now())
             finally:
                 if (seconds := perf_counter() - start) > SLOW_SECONDS:
-                    self._report_slow(connection, seconds)
+                    code, address = session.last_code, connection.peer.address
+                    self._report_slow(seconds, f"requests of {address} up to one with code {code}")
                 if broker.queued >= MOST_GATHERED or await gathering.answers():
                     broker.queued = 0
                     await self.settle()
@@ -294,19 +301,18 @@ class BrokerServer:
                 await trio.sleep(PAUSE_SECONDS if connection.peer.unsent else 0)
             data = b""
 
-    def _report_slow(self, connection: Connection, seconds: float) -> None:
-        """Count requests that took long, and log them: nobody else was served meanwhile."""
+    def _report_slow(self, seconds: float, what: str) -> None:
+        """Count and log what took long: nobody else was served meanwhile."""
         self.broker.statistics.slow += 1
-        code, address = connection.session.last_code, connection.peer.address
-        LOGGER.warning(
-            "requests of %s took %.1f s, the last one with code %d", address, seconds, code
-        )
+        LOGGER.warning("nobody was served for %.1f s: %s", seconds, what)
 
     async def settle(self) -> None:
         """Do what follows from the last requests, and wait until all frames are sent."""
-        broker = self.broker
+        now = self.clock.now()
         try:
-            broker.settle(self.clock.now())
+            actions = self.broker.settle(now)
+            if actions and (seconds := (self.clock.now() - now) / 1000) > SLOW_SECONDS:
+                self._report_slow(seconds, f"due were {describe_actions(actions)}")
         except Exception:  # what is due for one must not end the broker of all
             LOGGER.exception("something that was due failed")
         ended = self._begin_delivery()

@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.access.access import Access
     from rocketwire_broker.config import Config
-    from rocketwire_broker.state.schedule import Entry
+    from rocketwire_broker.state.schedule import Action, Entry
     from rocketwire_broker.storage.message import Message
+    from rocketwire_broker.tables.members import Member
     from rocketwire_broker.tables.peer import Peer
 
 LARGE: Final = 16_384
@@ -84,8 +85,8 @@ class Broker:
         routes: queues of topics at all brokers.
         request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
         cold_read_limits: bytes of cold data that groups may read; without effect.
-        clock_advance: milliseconds by which a test has moved the broker's clock, but not its
-            clients' clocks.
+        clock_advance: milliseconds by which the broker's clock is ahead of its clients' clocks: a
+            test has moved it, or the wall clock has jumped back.
         access: accounts, and what they may do; None if every request may be sent.
         faults: what a test lets happen to the next requests.
         schedule: everything that happens later.
@@ -94,6 +95,8 @@ class Broker:
         peers: open connections by number.
         outbox: peers with frames to send, by number; the driver empties it.
         closing: connections that the driver has to close, by number.
+        work: parts of a turn that requests have taken; from 1 on other connections are served
+            before the next request.
         queued: bytes in ``Peer.out`` since the driver has set it to 0.
         unsent, buffered: ``Peer.unsent``, if it is large, and the bytes of requests that are not
             handled or wait, by number of the connection.
@@ -135,6 +138,7 @@ class Broker:
         self.peers: dict[int, Peer] = {}
         self.outbox: dict[int, Peer] = {}
         self.closing: dict[int, str] = {}
+        self.work = 0.0
         self.queued = 0
         self.unsent = Holdings()
         self.buffered = Holdings()
@@ -143,6 +147,7 @@ class Broker:
         self._relays: dict[tuple[int, int], tuple[Answered, Entry]] = {}
         self._unique = 0
         self._pops = 0
+        self._untold: dict[str, list[Member]] = {}
         self.store.has_light_queues = config.light_queues
         self.lite = LiteTopics(self, now)
         self.schedule.every(SCAN_MS, self._scan, now)
@@ -328,12 +333,12 @@ class Broker:
         if wait.size:
             self.note_buffered(wait.peer)
 
-    def settle(self, now: int) -> None:
-        """Do what follows from the requests before it, and what is due.
+    def settle(self, now: int) -> list[Action]:
+        """Do what follows from the requests before it, and what is due; return the latter.
 
         The driver calls it after each batch of requests, and when ``schedule.next_due`` is reached.
         """
-        self.schedule.run(now)
+        actions = self.schedule.run(now)
         arrivals = self.store.arrivals
         while arrivals:
             self.lite.note_arrivals(arrivals, now)
@@ -341,17 +346,18 @@ class Broker:
             arrivals.clear()
             if woken:
                 self._wake_all(woken, now)
+        return actions
 
     def _wake_all(self, waits: list[Wait], now: int) -> None:
         """Try waiting requests again, many of them in several turns.
 
-        Between two turns the driver serves others.
+        Between two turns, which are a millisecond apart, the driver serves others.
         """
         for wait in waits[:MAX_ACTIONS]:
             if wait in self.waits:
                 self._wake_up(wait, now)
         if rest := waits[MAX_ACTIONS:]:
-            self.schedule.at(now, lambda now: self._wake_all(rest, now))
+            self.schedule.at(now + 1, lambda now: self._wake_all(rest, now))
 
     # ------------------------------------------------------------------ connections
 
@@ -370,7 +376,7 @@ class Broker:
         self.unsent.note(peer.number, 0)
         self.buffered.note(peer.number, 0)
         for group in self.members.lost(peer.number):
-            self.notify_members(group)
+            self.notify_members(group, now)
         for key in [key for key in self._relays if key[0] == peer.number]:
             answered, entry = self._relays.pop(key)
             self.schedule.cancel(entry)
@@ -399,17 +405,28 @@ class Broker:
             self.closing[number] = text
             self.record(LimitExceeded(limit=guard, allowed=limit, what=text))
 
-    def notify_members(self, name: str) -> None:
-        """Tell the members of a clustering group that it has changed (code 40)."""
+    def notify_members(self, name: str, now: int) -> None:
+        """Tell the members of a clustering group that it has changed (code 40), many in several
+        turns; changes meanwhile are told once."""
         group, config = self.members.online(name), self.groups.get(name)
         if group is None or group.is_broadcasting:
             return
         if config is not None and not config.notify_consumer_ids_changed_enable:
             return
-        for member in group.members.values():
-            self.notify(
-                member.peer, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, {"consumerGroup": name}
-            )
+        self._untold.pop(name, None)  # a group that changes all the time waits for the others
+        self._untold[name] = list(group.members.values())
+        self.schedule.no_later("notifications", now, self._notify_some)
+
+    def _notify_some(self, now: int) -> None:
+        for _ in range(MAX_ACTIONS):
+            if not self._untold:
+                return
+            name, members = next(iter(self._untold.items()))
+            code = RequestCode.NOTIFY_CONSUMER_IDS_CHANGED
+            self.notify(members.pop().peer, code, {"consumerGroup": name})
+            if not members:
+                del self._untold[name]
+        self.schedule.no_later("notifications", now + 1, self._notify_some)
 
     def _scan(self, now: int) -> None:
         """Drop old messages and clients that have been silent for too long."""
@@ -417,7 +434,7 @@ class Broker:
         for peer in self.members.silent(now - self.config.client_expiry_ms):
             self.closing[peer.number] = "no heartbeat"
             for group in self.members.lost(peer.number):
-                self.notify_members(group)
+                self.notify_members(group, now)
 
 
 def _drop(event: Event) -> None:

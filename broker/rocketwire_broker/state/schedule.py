@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Final
 
 from rocketwire_broker.storage.store import UnwritableError
@@ -86,6 +88,7 @@ class Schedule:
     def every(self, period: int, action: Action, now: int) -> None:
         """Run an action again and again; first after one period."""
 
+        @wraps(action)
         def again(due: int) -> None:
             self.at(due + period, again).is_periodic = True
             action(due)
@@ -122,18 +125,29 @@ class Schedule:
         once = [entry.due for entry in self._heap if entry.action and not entry.is_periodic]
         return min(once, default=None)
 
-    def run(self, now: int) -> None:
-        """Run the actions that are due, also those that they add, up to ``MAX_ACTIONS``.
+    def run(self, now: int) -> list[Action]:
+        """Run the actions that are due, also those that they add, up to ``MAX_ACTIONS``; return
+        them.
 
         An action that cannot store a message runs again later; what it had done must hold.
         """
-        for _ in range(MAX_ACTIONS):
-            if (due := self.next_due) is None or due > now:
-                return
+        actions: list[Action] = []
+        while len(actions) < MAX_ACTIONS and (due := self.next_due) is not None and due <= now:
             entry = heapq.heappop(self._heap)
             action, entry.action = entry.action, None
             if action is not None:
+                actions.append(action)
                 try:
                     action(now)
                 except UnwritableError:
                     self.at(now + RETRY_MS, action)
+        return actions
+
+
+def describe_actions(actions: Iterable[Action]) -> str:
+    """Return the number of actions of each function that made or is one, the most frequent first.
+
+    It reads ``3 Broker.hold, 1 Statistics.sample``.
+    """
+    names = Counter(action.__qualname__.partition(".<locals>")[0] for action in actions)
+    return ", ".join(f"{count} {name}" for name, count in names.most_common())

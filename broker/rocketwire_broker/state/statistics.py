@@ -7,7 +7,7 @@ Java: ``BrokerStatsManager``, ``StoreStatsService``.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,7 +49,8 @@ class Statistics:
         put: messages stored.
         got: messages pulled or popped.
         put_bytes: bytes stored.
-        slow: reads of a connection whose requests took so long that it was logged.
+        slow: times when requests, or what was due, took so long that it was logged.
+        limit_hits: exceeded limits of connections, by the name of their setting.
         topic_puts: messages stored by topic.
         group_gets: messages pulled or popped, by topic and group as ``topic@group``.
     """
@@ -59,6 +60,7 @@ class Statistics:
         self.got = Count()
         self.put_bytes = 0
         self.slow = 0
+        self.limit_hits: Counter[str] = Counter()
         self.topic_puts: dict[str, Count] = {}
         self.group_gets: dict[str, Count] = {}
 

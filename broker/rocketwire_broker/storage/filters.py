@@ -58,6 +58,10 @@ class Filter(NamedTuple):
             return MAX_TERMS_PER_READ
         return max(1, MAX_TERMS_PER_READ * _TERM_BYTES // (_TERM_BYTES + self.size))
 
+    def work_of(self, messages: int) -> float:
+        """Return the part of a turn that a look at a number of messages takes."""
+        return 0 if self.is_open else messages / self.max_messages
+
     def passes(self, tag_code: int, record: bytes) -> bool:
         """Return whether a stored message passes."""
         if self.codes is not None:

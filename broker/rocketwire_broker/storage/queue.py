@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from typing import Final
-
-_FEW: Final = 256
-"""Messages that are read at once, if many are searched."""
 
 _CUT: Final = 1_024
 """Least number of dropped messages before the lists are cut."""
@@ -113,11 +109,6 @@ class Queue:
         """Return the stored bytes of up to ``count`` messages from an offset on."""
         begin = offset - self._base
         return self._records[begin : begin + count]
-
-    def each_record(self, offset: int, count: int) -> Iterator[bytes]:
-        """Yield the same bytes, of which few are in memory at once."""
-        for begin in range(offset, offset + count, _FEW):
-            yield from self.records(begin, min(_FEW, offset + count - begin))
 
     def tag_codes(self, offset: int, count: int) -> array[int]:
         """Return the tag codes of the same messages."""

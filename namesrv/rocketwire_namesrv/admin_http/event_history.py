@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from rocketwire.serving.events import Level, shown
+from rocketwire.serving.limits import count_limit
 from rocketwire_namesrv.events import (
     BrokerExpired,
     BrokerRegistered,
@@ -140,7 +141,7 @@ class Observer:
     Attributes:
         events: number of events by the name of their class.
         departures: number of brokers that left, by reason.
-        limits: number of exceeded limits by their name: the attribute ``limit`` of an event.
+        limits: number of exceeded limits by the name of their setting.
         endings: number of ended connections, by the values of ``ENDINGS``.
         news: the latest events of brokers and of administration.
         troubles: the latest other events, and unusual ends of connections.
@@ -161,9 +162,7 @@ class Observer:
         """Record an event; ``address`` is the peer that caused it, or None."""
         event_type = type(event)
         self.events[event_type.__name__] += 1
-        limit = getattr(event, "limit", None)
-        if isinstance(limit, str):
-            self.limits[limit] += 1
+        count_limit(self.limits, event)
         if isinstance(event, BrokerUnregistered):
             self.departures[event.reason] += 1
         elif isinstance(event, WritePermChanged):

@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.routes.route_table import RouteTable
     from rocketwire_namesrv.routes.topic_table import TopicTable
 
-FEW: Final = 64
-"""Up to this many names are always checked one by one."""
-ORDINARY: Final = 512
-"""Average bytes per topic above which all names of a body are checked."""
-
-
 MOST_SHOWN: Final = 80
 """Characters of a topic's name in an event."""
 
@@ -94,7 +88,7 @@ def fit_body(
     if exceeds(content.most_queues, most := config.max_queues_per_topic):
         queues = [name for name, settings in topics if max(settings[:2]) > most]
     names: list[str] = []
-    if len(topics) < FEW or content.size > ORDINARY * len(topics):
+    if exceeds(content.longest_name, config.max_name_length):
         names = _too_long(config, map(itemgetter(0), topics))
     names += _too_long(config, content.mappings)
     if not queues and not names:

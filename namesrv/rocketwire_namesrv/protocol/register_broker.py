@@ -139,7 +139,7 @@ def _registration(
         record = state.table.body_record(header.cluster_name, header.broker_addr)
     previous = record if isinstance(record, BodyRecord) else None
     content, excesses = yield from _content(state, request, header, now, previous, crc)
-    if content.size >= MANY_BYTES:
+    if len(request.body or b"") >= MANY_BYTES:
         yield  # from here to the first change of the table there is no pause
     registration = _as_registration(content, request, header, peer)
     if content.unchanged and not state.table.holds_topics_of(registration):

@@ -57,10 +57,10 @@ def read_json(
     return registered(
         content,
         wall_ms,
-        len(body),
         topics=topics.by_name.items(),
         keys=topics.by_name.keys(),
         settings=topics.settings.values(),
+        longest_name=topics.longest_name,
         record=BodyRecord(identity, content, len(topics.by_name)),
     )
 

@@ -58,14 +58,16 @@ class JsonTopics:
     Attributes:
         by_name: settings by the names of the topics.
         settings: values of a topic -> settings.
+        longest_name: length of the longest name.
         marks: what ``JsonLimits`` counts in the chunks.
     """
 
-    __slots__ = ("by_name", "marks", "settings")
+    __slots__ = ("by_name", "longest_name", "marks", "settings")
 
     def __init__(self) -> None:
         self.by_name: dict[str, QueueSettings] = {}
         self.settings = _Settings()
+        self.longest_name = 0
         self.marks = 0
 
     def take(self, chunk: bytes) -> bool:
@@ -78,6 +80,7 @@ class JsonTopics:
             commas = _take(members, self.settings, self.by_name)
         except (StrictError, KeyError, TypeError):
             return False
+        self.longest_name = max(self.longest_name, max(map(len, members), default=0))
         self.marks += commas + 2 * len(members) + 1
         return commas == chunk.count(b",")  # others stand in texts or between repeated members
 

@@ -44,6 +44,7 @@ CHUNK_BYTES: Final = 16_384
 
 _SHORT: Final = bytes(ITEM_LENGTH_SIZE - 1)
 """The first bytes of the length of a text below 256 bytes."""
+_SHORTER: Final = 255
 
 
 def read_packed(
@@ -64,11 +65,13 @@ def read_packed(
     (data_version, count), start = parse_register_head(data)
     topics: dict[str, QueueSettings] = {}
     settings = _Settings()
+    longest_name = _SHORTER  # of texts that are short: nobody looks at each
     while count > 0:
         end = data.find(_SHORT, start + CHUNK_BYTES)
-        items, start = _short_items(
-            data, start, end if end >= 0 else len(data), count
-        ) or _any_items(data, start, count)
+        short = _short_items(data, start, end if end >= 0 else len(data), count)
+        items, start = short or _any_items(data, start, count)
+        if short is None:
+            longest_name = max(longest_name, *map(len, items))
         _take(topics, settings, items)
         count -= len(items)
         yield
@@ -78,10 +81,10 @@ def read_packed(
     return registered(
         content,
         wall_ms,
-        len(data),
         topics=topics.items(),
         keys=topics.keys(),
         settings=settings.values(),
+        longest_name=longest_name,
         record=BodyRecord(identity, content, len(topics)),
     )
 

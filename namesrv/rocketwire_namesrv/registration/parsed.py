@@ -62,7 +62,7 @@ class RegisteredTopics:
         filter_servers: None if the body does not contain the list.
         count: topics in the body.
         most_queues: the largest number of read or write queues of a topic in ``topics``.
-        size: bytes of the body after decompression; as sent if it is ``unchanged``.
+        longest_name: length of the longest name in ``topics``, or more.
         record: kept for the broker's next body; None if the body is small or not ordinary.
         unchanged: whether the body is the previous one of the broker.
         left_out: number of topics that were left out of ``topics`` because of a limit.
@@ -75,7 +75,7 @@ class RegisteredTopics:
     filter_servers: Sequence[str] | None
     count: int
     most_queues: int
-    size: int
+    longest_name: int
     record: BodyRecord | None = None
     unchanged: bool = False
     left_out: int = 0
@@ -84,11 +84,11 @@ class RegisteredTopics:
 def registered(
     body: RegisterBrokerBody | None,
     wall_ms: int,
-    size: int,
     *,
     topics: Collection[tuple[str, QueueSettings]] | None = None,
     keys: Collection[str] | None = None,
     settings: Iterable[QueueSettings] | None = None,
+    longest_name: int | None = None,
     record: BodyRecord | None = None,
     unchanged: bool = False,
 ) -> RegisteredTopics:
@@ -96,10 +96,10 @@ def registered(
 
     Args:
         body: the body, or all of it but the topics.
-        size: of the body.
         topics: its topics; None if they are in ``body``.
         keys: of ``topics``.
         settings: each that occurs in ``topics``.
+        longest_name: see ``RegisteredTopics``; None to have the names measured.
         record: see ``RegisteredTopics``.
         unchanged: see ``RegisteredTopics``.
 
@@ -115,6 +115,8 @@ def registered(
         topics = topics_of(configs.values())
     if settings is None:
         settings = [queues for _, queues in topics]
+    if longest_name is None:
+        longest_name = max((len(name) for name, _ in topics), default=0)
     return RegisteredTopics(
         topics=topics,
         keys=configs.keys() if keys is None else keys,
@@ -123,7 +125,7 @@ def registered(
         filter_servers=body.filter_server_list,
         count=len(topics) if record is None else record.topic_count,
         most_queues=max((max(queues[:2]) for queues in settings), default=0),
-        size=size,
+        longest_name=longest_name,
         record=record,
         unchanged=unchanged,
     )

@@ -71,7 +71,7 @@ def read_registered_topics(
         typed = decode_register_broker_body(
             body, compressed=compressed, version=version, max_inflated=max_inflated
         )
-        return registered(typed, wall_ms, len(body or b""))
+        return registered(typed, wall_ms)
     packed = compressed or looks_like_zlib(body)
     digest = yield from digest_in_steps(body)
     identity = BodyIdentity(digest, packed, version, crc)
@@ -79,7 +79,6 @@ def read_registered_topics(
         return registered(
             previous.content,
             wall_ms,
-            len(body),
             topics=(),
             keys=(),
             record=previous,
@@ -100,7 +99,7 @@ def _read_whole(body: bytes, wall_ms: int) -> RegisteredTopics:
     table = table_of(document)
     if table is None:
         typed = decode_register_broker_body(body, compressed=False, version=MQVersion.V3_0_11)
-        return registered(typed, wall_ms, len(body))
+        return registered(typed, wall_ms)
     topics = topics_of_table(table)
     content = from_json(RegisterBrokerBody, document)
-    return registered(content, wall_ms, len(body), topics=topics, keys=table.keys())
+    return registered(content, wall_ms, topics=topics, keys=table.keys())

@@ -15,7 +15,7 @@ import os
 from logging.handlers import RotatingFileHandler
 from typing import Final
 
-from rocketwire.controls import escape_controls
+from rocketwire.log_lines import EscapingFormatter
 from rocketwire.os_errors import os_error_text
 
 LOGGER: Final = logging.getLogger("rocketwire.namesrv")
@@ -25,16 +25,15 @@ _FILES: Final = 10
 _LEVEL_NAMES: Final = {"WARNING": "WARN", "CRITICAL": "ERROR"}
 
 
-class NamesrvFormatter(logging.Formatter):
-    """One record, one line: control characters are escaped; only tracebacks have line breaks."""
+class NamesrvFormatter(EscapingFormatter):
+    """Java's form of a line."""
 
     def __init__(self) -> None:
-        super().__init__("%(asctime)s %(level)s %(thread_)s - %(line)s", "%Y-%m-%d %H:%M:%S")
+        super().__init__("%(asctime)s %(level)s %(thread_)s - %(message)s", "%Y-%m-%d %H:%M:%S")
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.level = _LEVEL_NAMES.get(record.levelname, record.levelname)
         record.thread_ = "main" if record.threadName == "MainThread" else record.threadName
-        record.line = escape_controls(record.message)
         return super().formatMessage(record)
 
 

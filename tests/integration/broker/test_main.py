@@ -68,6 +68,17 @@ def test_several_brokers_run_in_one_process(tmp_path: Path) -> None:
     child.stop()
 
 
+def test_a_text_of_others_changes_no_terminal(tmp_path: Path) -> None:
+    (tmp_path / "store/commitlog").mkdir(parents=True)
+    (tmp_path / "store/commitlog/x\n\x1b[2J").touch()
+    arguments = ["broker", "--store", "store", *ANY_PORTS[2:]]
+    child = Child("broker", [*PROGRAM, *arguments], tmp_path)
+    child.wait_until(lambda: "ready: " in child.output, "ready")
+    child.stop()
+
+    assert "/x\\x0a\\x1b[2J is not a file of the commit log, it is ignored\n" in child.output
+
+
 def test_a_port_in_use_ends_the_start_with_a_reason() -> None:
     with socket.create_server((LOOPBACK, 0)) as taken:
         ended = run("dev", "--port", "0", "--broker-port", str(taken.getsockname()[1]))

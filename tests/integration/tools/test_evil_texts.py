@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.controls import escape_lines
 from rocketwire_tools.admin.cli.examples import EXAMPLES
 from rocketwire_tools.admin.registry import all_commands
-from rocketwire_tools.terminal import printable_lines
 from tests.support.evil import MARK, EvilServer, frames, show, write_capture, write_store
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def calls_of_admin(address: str, form: str) -> list[tuple[str, list[str]]]:
 def assert_harmless(output: str) -> None:
     """Nothing of it changes a terminal."""
     own = OWN.sub("", output)
-    assert [line for line in own.split("\n") if line != printable_lines(line)] == []
+    assert [line for line in own.split("\n") if line != escape_lines(line)] == []
 
 
 @pytest.mark.parametrize(

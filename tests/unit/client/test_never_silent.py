@@ -314,7 +314,10 @@ async def test_a_broker_that_no_name_server_registers_warns(
     assert 1 < len(lines) < 8
 
 
-async def test_a_forgotten_address_says_what_to_set(autojump_clock: MockClock) -> None:
+async def test_a_forgotten_address_says_what_to_set(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocketwire.client.net.address_server.fetch_name_servers", pytest.fail)
     async with open_client(ClientConfig(), environment={}) as client:
         with pytest.raises(NoNameServerError, match="set namesrv_addr, NAMESRV_ADDR or address_"):
             await client.name_servers.all_topics()

@@ -20,10 +20,13 @@ from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, Subscript
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
+from rocketwire_broker.handlers.members import MAX_HEARTBEAT
 from rocketwire_broker.server.programs import open_broker
+from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand
 from tests.support.broker import Client as AtHand
 from tests.support.broker_lite import Reader, put_group, put_parent, send
+from tests.support.broker_pops import Popper
 from tests.support.broker_wire import encode_pull, encode_send
 
 if TYPE_CHECKING:
@@ -339,6 +342,44 @@ async def test_a_running_broker_closes_nothing_that_is_whole(
     assert "closed" not in caplog.text
 
 
+async def test_limits_of_connections_that_are_hit_are_counted(clock: MockClock) -> None:
+    settings = {"max_connections": 3, "max_connections_per_address": 2, "max_unsent_bytes": 1000}
+    async with running(max_buffered_bytes=50_000, **settings) as server:
+        hits = server.broker.statistics.limit_hits
+        async with open_clients(server, 2) as [client, hoarder]:
+            port = server.broker.config.listen_port
+            async with await trio.open_tcp_stream("127.0.0.1", port) as third:
+                await Client(third).wait_closed()
+            await hoarder.send(bytes([0, 1, 0, 0]), bytes(60_000))
+            await hoarder.wait_closed()
+            await client.call(encode_send(bytes(1000)))
+            await client.send(encode_pull(), encode_pull())
+            for _ in range(2):
+                await client.answer()
+            await client.send(bytes([127, 0, 0, 0]))
+            await client.wait_closed()
+        await wait_for(lambda: not server.broker.peers)
+        async with open_clients(server, 2) as [silent, slow]:
+            await slow.send(b"\0")
+            await wait_for(lambda: server.broker.buffered.total == 1)
+            await advance(clock, 61)
+            await slow.wait_closed()
+            await advance(clock, 60)
+            await silent.wait_closed()
+
+    assert hits == dict.fromkeys(
+        (
+            "rocketwire.maxConnectionsPerAddress",
+            "rocketwire.maxBufferedBytes",
+            "rocketwire.maxUnsentBytes",
+            "rocketwire.frameMaxLength",
+            "serverChannelMaxIdleTimeSeconds",
+            "rocketwire.frameDeadlineSeconds",
+        ),
+        1,
+    )
+
+
 # ---------------------------------------------------------------------------- tables
 
 
@@ -394,6 +435,23 @@ def test_the_members_of_large_groups_are_kept() -> None:
     assert len(group.members) == 100
 
 
+def test_a_consumer_of_five_thousand_topics_is_kept() -> None:
+    assert BrokerAtHand().connect().call(34, {}, heartbeat("member", topics=5_000)).code == 0
+
+
+def test_a_heartbeat_that_is_too_long_is_refused_and_other_members_stay() -> None:
+    home = BrokerAtHand()
+    member, other = home.connect(), home.connect()
+    member.call(34, {}, heartbeat("member", topics=20))
+    answer = other.call(34, {}, heartbeat("other", topics=20_000))
+
+    assert answer.code == 1
+    assert f"this broker reads {MAX_HEARTBEAT}" in (answer.remark or "")
+    group = home.broker.members.online("readers")
+    assert group is not None
+    assert group.client_ids() == ["member"]
+
+
 def test_subscriptions_too_much_are_refused_and_other_members_stay() -> None:
     home = BrokerAtHand(max_subscription_bytes=100_000)
     member, hoarder = home.connect(), home.connect()
@@ -444,6 +502,17 @@ def test_a_lock_too_many_is_not_given_and_others_stay() -> None:
     assert lock_queues(client, "readers", 2) == 2
     assert lock_queues(other, "auditors", 2) == 1
     assert lock_queues(client, "readers", 2) == 2
+
+
+def test_a_consumer_pops_a_thousand_messages_before_it_acknowledges_one() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    home.broker.topics.put(new_topic("orders", 1), home.now)
+    for _ in range(1_024):
+        client.send()
+    popper = Popper(home, client)
+
+    assert [len(popper.pop()) for _ in range(32)] == [32] * 32
 
 
 def test_hundreds_of_clients_are_asked_at_once() -> None:

@@ -12,6 +12,7 @@ import trio
 from rocketwire import __version__
 from rocketwire.client.admin import open_admin
 from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
+from rocketwire.log_lines import log_to_stderr
 from rocketwire.output import reader_may_go
 from rocketwire.program import ProgramParser
 from rocketwire_tools.admin.cli import exit_status as statuses
@@ -22,7 +23,7 @@ from rocketwire_tools.admin.cli.settings import add_settings
 from rocketwire_tools.admin.command import Incomplete, LineError, Record, Table
 from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
 from rocketwire_tools.admin.registry import all_commands
-from rocketwire_tools.terminal import CSV_HELP, log_to_stderr, print_error
+from rocketwire_tools.terminal import CSV_HELP, print_error
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -123,7 +124,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
     verbose = getattr(arguments, "output_verbose", False)
-    log_to_stderr(NAME, is_verbose=verbose)
+    log_to_stderr(f"{NAME}: %(message)s", is_verbose=verbose)
     command: Command = arguments.selected
     try:
         context = context_of(arguments, environment)

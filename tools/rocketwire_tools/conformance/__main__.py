@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import trio
 
 from rocketwire import __version__
+from rocketwire.controls import escape_lines
 from rocketwire.os_errors import os_error_text
 from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
@@ -49,7 +50,6 @@ from rocketwire_tools.conformance.run.runner import SuiteRun
 from rocketwire_tools.conformance.run.target import NotStartedError, Target
 from rocketwire_tools.conformance.selection import select
 from rocketwire_tools.conformance.vectors.vectors import NoVectorsError, export
-from rocketwire_tools.terminal import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -183,7 +183,7 @@ def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
     clock = time.monotonic()
     status, problem = trio.run(_run, suite_run, cases, suite.numbers)
     if problem:
-        print(printable_lines(problem), file=sys.stderr)
+        print(escape_lines(problem), file=sys.stderr)
     order = {case.id: place for place, case in enumerate(cases)}
     run_report = report.Report(
         target=args.name or (str(args.target) if args.target else "started"),
@@ -273,7 +273,7 @@ def matrix(words: Sequence[str]) -> int:
     if args.markdown:
         args.markdown.write_text(page.markdown(reports), "utf-8")
     if not args.html and not args.markdown:
-        print(printable_lines(page.markdown(reports)), end="")
+        print(escape_lines(page.markdown(reports)), end="")
     return PASSED
 
 

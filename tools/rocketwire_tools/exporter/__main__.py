@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client.admin import open_admin
+from rocketwire.controls import escape_lines
 from rocketwire.errors import NoNameServerError
+from rocketwire.log_lines import log_to_stderr
 from rocketwire.output import reader_may_go
 from rocketwire.serving.sockets import BindError
 from rocketwire_tools.admin.cli import exit_status as statuses
@@ -18,7 +20,7 @@ from rocketwire_tools.admin.cli.settings import settings_of
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.exporter.collection import collect
 from rocketwire_tools.exporter.command_line import NAME, Options, build_parser, options_of
-from rocketwire_tools.terminal import log_to_stderr, print_error, printable_lines
+from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     arguments = build_parser().parse_args(argv)
-    log_to_stderr(NAME, is_verbose=arguments.verbose)
+    log_to_stderr(f"{NAME}: %(message)s", is_verbose=arguments.verbose)
     try:
         settings = settings_of(arguments, os.environ)
         timeout = float(settings.get("request-timeout", REQUEST_TIMEOUT))
@@ -77,7 +79,7 @@ async def _once(config: ClientConfig, options: Options) -> int:
     async with open_admin(config, within=options.request_timeout) as admin:
         samples = await collect(admin, options.limits)
     text = gauges_text(samples).decode()
-    sys.stdout.write(printable_lines(text) if sys.stdout.isatty() else text)
+    sys.stdout.write(escape_lines(text) if sys.stdout.isatty() else text)
     return statuses.DONE if _is_complete(samples) else statuses.UNREACHABLE
 
 

@@ -190,6 +190,7 @@ def _take_of_queue(
     )
     if not message_filter.is_open:
         result.filtered += offset - start
+        broker.work += message_filter.work_of(offset - start)
     result.rest += queue.max_offset - offset
     if offset != start and not (pop_request.is_ordered and records):
         broker.offsets.commit(*group_queue, offset, now)

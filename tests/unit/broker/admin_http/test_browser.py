@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_broker.admin_http import browser
 from rocketwire_broker.admin_http.browser import PAGE, Position, by_id, newest, with_key
+from rocketwire_broker.storage import key_search
 from tests.support.broker import BrokerAtHand
 
 
@@ -58,19 +58,10 @@ def test_messages_are_found_by_a_word_of_their_keys_and_by_their_unique_key() ->
 
 
 def test_a_search_says_when_it_has_not_read_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser, "MOST_SEARCHED", 4)
+    monkeypatch.setattr(key_search, "MOST_SEARCHED", 4)
     home = filled(8)
 
     found = with_key(home.broker, "orders", "all")
-
-    assert [message.body.text for message in found.messages] == ["7", "6", "5", "4"]
-    assert not found.is_complete
-
-
-def test_a_search_reads_a_bounded_number_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser, "MOST_BYTES", 4)
-    monkeypatch.setattr(browser, "PART", 1)
-    found = with_key(filled(8).broker, "orders", "all")
 
     assert [message.body.text for message in found.messages] == ["7", "6", "5", "4"]
     assert not found.is_complete

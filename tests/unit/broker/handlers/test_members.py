@@ -12,6 +12,7 @@ from rocketwire.messages.heartbeat import (
     HeartbeatData,
 )
 from rocketwire.policy.subscription import subscription_data
+from rocketwire_broker.state.schedule import MAX_ACTIONS
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -48,6 +49,24 @@ def told(client: Client) -> list[str]:
     requests = client.requests()
     assert all(request.code == 40 and request.is_oneway for request in requests)
     return [(request.ext_fields or {})["consumerGroup"] for request in requests]
+
+
+def test_the_changes_of_a_large_group_are_told_in_turns(home: BrokerAtHand) -> None:
+    clients = [home.connect() for _ in range(MAX_ACTIONS + 44)]
+    for client in clients:
+        beat(client)
+    home.pass_time(10)
+    for client in clients:
+        client.requests()
+
+    counts: list[int] = []
+    for topics in (("payments",), ("orders", "payments")):
+        beat(clients[0], *topics)
+        counts.append(sum(len(told(client)) for client in clients))
+    home.pass_time(1)
+
+    assert counts == [MAX_ACTIONS, MAX_ACTIONS]
+    assert sum(len(told(client)) for client in clients) == 44
 
 
 def test_the_short_form_of_heartbeats_is_known_after_the_long_one(home: BrokerAtHand) -> None:

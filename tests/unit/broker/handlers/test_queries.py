@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire_broker.storage import key_search
 from tests.support.broker import START, BrokerAtHand, Client, bodies
 
 
@@ -39,3 +40,16 @@ def query(client: Client, key: str, **changes: object) -> list[bytes]:
 def test_tags_are_searched_on_demand(client: Client) -> None:
     assert query(client, "T1", indexType="T") == [b"1", b"3"]
     assert query(client, "T1") == []
+
+
+def test_a_search_that_ends_at_a_limit_says_so(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_search, "MOST_SEARCHED", 3)
+    fields = {"topic": "orders", "maxNum": 32, "beginTimestamp": 0, "endTimestamp": START * 2}
+
+    found = client.call(12, {**fields, "key": "common"})
+    assert (bodies(found), found.remark) == ([b"2", b"3", b"4"], "not all messages were searched")
+    missed = client.call(12, {**fields, "key": "k0"})
+    remark = "can not find message, not all messages were searched"
+    assert (missed.code, missed.remark) == (22, remark)

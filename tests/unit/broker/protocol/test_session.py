@@ -40,6 +40,21 @@ def test_a_broker_may_write_binary_headers_only() -> None:
     assert client.call(26).serialize_type == SerializeType.ROCKETMQ
 
 
+def test_expensive_requests_take_a_turn_each() -> None:
+    fields = {"topic": "t", "key": "k", "maxNum": "1", "beginTimestamp": "0", "endTimestamp": "9"}
+    home = BrokerAtHand()
+    peer = Peer(1, "127.0.0.1:1", Host(bytes(4), 1))
+    session = Session(home.broker, peer)
+    home.broker.connected(peer)
+    counts: list[int] = []
+    for data in (request(12, 1, fields) * 3, b"", b"", b""):
+        session.receive(data, home.now)
+        counts.append(b"".join(peer.out).count(b'"code":22'))
+
+    assert counts == [1, 2, 3, 3]
+    assert not session.is_paused
+
+
 def test_a_session_handles_nothing_while_too_much_is_unsent() -> None:
     home = BrokerAtHand(max_unsent_bytes=100)
     peer = Peer(1, "127.0.0.1:1", Host(bytes(4), 1))

@@ -68,7 +68,20 @@ async def test_a_slow_request_is_logged_and_counted(
         await answers(stream, 1)
 
     assert server.broker.statistics.slow == 1
-    assert "took 0.2 s, the last one with code 26" in caplog.text
+    assert "up to one with code 26" in caplog.text
+
+
+async def test_slow_actions_are_logged_and_counted(
+    server: BrokerServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    schedule = server.broker.schedule
+    schedule.at(0, lambda _: time.sleep(2 * SLOW_SECONDS))
+    schedule.at(0, server.broker.statistics.sample)
+    await server.settle()
+
+    assert server.broker.statistics.slow == 1
+    name = test_slow_actions_are_logged_and_counted.__name__
+    assert f" s: due were 1 {name}, 1 Statistics.sample" in caplog.text
 
 
 async def test_connections_that_send_at_once_are_all_answered(server: BrokerServer) -> None:

@@ -72,16 +72,28 @@ def test_an_expression_of_an_unknown_type_does_not_compile() -> None:
         compiled("XPATH", "a")
 
 
-def test_conditions_are_remembered_up_to_a_number_of_characters(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    compiled_texts: list[str] = []
+@pytest.fixture
+def compiled_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Expressions that were compiled and not remembered, in order."""
+    texts: list[str] = []
 
     def compile_expression(text: str) -> Condition:
-        compiled_texts.append(text)
+        texts.append(text)
         return lambda _: True
 
     monkeypatch.setattr(filters, "compile_expression", compile_expression)
+    return texts
+
+
+def test_the_conditions_of_a_thousand_groups_are_remembered(compiled_texts: list[str]) -> None:
+    texts = [f"region = 'r{number}' AND {'a = 1 AND ' * 10}b > 0" for number in range(1_000)]
+    for text in texts * 2:
+        compiled("SQL92", text)
+
+    assert compiled_texts == texts
+
+
+def test_conditions_are_remembered_up_to_a_number_of_characters(compiled_texts: list[str]) -> None:
     long = [f"a = {number}{' ' * 60_000}" for number in range(5)]
     for text in (*long[:4], long[0], long[4], long[0], long[1]):
         compiled("SQL92", text)

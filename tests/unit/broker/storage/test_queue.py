@@ -64,13 +64,3 @@ def test_a_message_is_found_by_its_position(queue: Queue) -> None:
 )
 def test_offsets_are_found_by_time(queue: Queue, time: int, at: int, until: int) -> None:
     assert (queue.offset_at(time), queue.offset_until(time)) == (at, until)
-
-
-def test_many_messages_are_read_in_parts() -> None:
-    queue = Queue("orders", 0)
-    for index in range(600):
-        queue.append(b"%d" % index, 0, 0, index)
-
-    assert [*queue.each_record(3, 590)] == [b"%d" % index for index in range(3, 593)]
-    assert [*queue.each_record(598, 9)] == [b"598", b"599"]
-    assert [*queue.each_record(0, 0)] == []

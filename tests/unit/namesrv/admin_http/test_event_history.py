@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.serving.events import Event, Level
+from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.admin_http.event_history import (
     BROKERS,
     ENDINGS,
@@ -23,20 +23,6 @@ from rocketwire_namesrv.events import (
     WritePermChanged,
 )
 from rocketwire_namesrv.protocol.handlers import Peer
-
-
-class LimitMet(Event):
-    """Any occurrence that names a limit."""
-
-    level = Level.WARNING
-    limit: str
-    template = "limit {limit} met"
-
-
-class Repeated(LimitMet):
-    """The same again."""
-
-    level = Level.DEBUG
 
 
 class Ended:
@@ -89,7 +75,7 @@ def test_values_of_the_key_value_configuration_are_counted_and_not_kept(observer
 
 
 def test_a_limit_is_counted_under_its_name(observer: Observer) -> None:
-    observer.occurred(LimitMet(limit="topics"), None)
+    observer.occurred(LimitExceeded(limit="topics", allowed=1, what="two"), None)
 
     assert observer.limits == {"topics": 1}
 
@@ -146,7 +132,7 @@ def test_ends_that_are_everyday_or_told_of_otherwise_are_counted_only(
 
 
 def test_what_the_log_is_not_troubled_with_is_counted_only(observer: Observer) -> None:
-    observer.occurred(Repeated(limit="connections"), None)
+    observer.occurred(ExceededAgain(limit="connections", allowed=1, what="two"), None)
 
     assert observer.limits == {"connections": 1}
     assert not observer.troubles

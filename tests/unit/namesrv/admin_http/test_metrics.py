@@ -20,7 +20,6 @@ from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.routes.peer_views import PeerView
 from rocketwire_namesrv.routes.table_digest import Drift
 from tests.support.fakes.sansio_server import BROKER, Server, request
-from tests.unit.namesrv.admin_http.test_event_history import LimitMet
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
@@ -162,7 +161,7 @@ def test_the_reading_of_registrations_is_timed(site: Site) -> None:
 def test_what_happened_is_counted(site: Site) -> None:
     left = BrokerUnregistered(cluster="C", address="a", broker_name="b", reason="idle")
     site.observer.occurred(left, None)
-    site.observer.occurred(LimitMet(limit="topics"), None)
+    site.observer.occurred(LimitExceeded(limit="topics", allowed=1, what="two"), None)
     site.observer.endings["idle"] += 3
 
     events = site.series("rocketmq_namesrv_registration_events_total")
@@ -174,7 +173,7 @@ def test_what_happened_is_counted(site: Site) -> None:
     }
     assert site.series("rocketmq_namesrv_occurrences_total") == {
         ("BrokerUnregistered",): 1,
-        ("LimitMet",): 1,
+        ("LimitExceeded",): 1,
     }
 
 
@@ -267,7 +266,7 @@ def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
     site.server.register()
     site.server.ask(105, {"topic": "nowhere"})
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
-    site.observer.occurred(LimitMet(limit="topics"), None)
+    site.observer.occurred(LimitExceeded(limit="topics", allowed=1, what="two"), None)
     site.server.state.peers.views["a:1"] = PeerView(reached=True)
 
     row = re.compile(r"^\| `(rocketmq_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)

@@ -100,7 +100,7 @@ def test_a_peer_cannot_forge_a_line() -> None:
 
 def test_a_traceback_follows_its_line() -> None:
     try:
-        raise ValueError("no")
+        raise ValueError("no\x1b[2J")
     except ValueError as error:
         info = (ValueError, error, error.__traceback__)
     record = logging.LogRecord("x", logging.ERROR, "", 0, "failed", (), info)
@@ -109,4 +109,4 @@ def test_a_traceback_follows_its_line() -> None:
     lines = NamesrvFormatter().format(record).splitlines()
 
     assert lines[0].endswith(" ERROR worker - failed")
-    assert lines[-1] == "ValueError: no"
+    assert lines[-1] == "ValueError: no\\x1b[2J"

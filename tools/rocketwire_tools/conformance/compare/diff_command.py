@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.controls import escape_lines
 from rocketwire.os_errors import os_error_text
 from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
@@ -43,7 +44,7 @@ from rocketwire_tools.conformance.run.match import abbreviate
 from rocketwire_tools.conformance.run.runner import SuiteRun, random_word
 from rocketwire_tools.conformance.run.target import NotStartedError, Target
 from rocketwire_tools.conformance.selection import select
-from rocketwire_tools.terminal import printable, printable_lines
+from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,13 +111,13 @@ def diff(words: Sequence[str], *, is_broker: bool = False) -> int:
         interrupted = trio.run(until_interrupted, partial(play_both, cases, numbers, runs))
     except (UnreachableError, NotStartedError) as error:
         status, text = failure(error)
-        print(printable_lines(text), file=sys.stderr)
+        print(escape_lines(text), file=sys.stderr)
         return status
     comparison = judge(runs[0].verdicts, runs[1].verdicts, word, numbers, known_list)
     _print(comparison)
     for name, run in zip(names, runs, strict=True):
         for text in (*run.left_behind, *run.problems):
-            print(printable_lines(f"{name}: {text}"))
+            print(escape_lines(f"{name}: {text}"))
     if comparison.unexplained and not args.known:
         print(
             f"To ignore intended differences of rocketwire (B) from Java (A): --known {ROCKETWIRE}"
@@ -141,7 +142,7 @@ def _print(comparison: Comparison) -> None:
     for difference in comparison.unexplained:
         print(printable(f"DIFFERENT {difference.case} ({difference.step}) {difference.field}"))
         for letter, value in (("A", difference.first), ("B", difference.second)):
-            print(printable_lines(f"    {letter} {abbreviate(value)}"))
+            print(escape_lines(f"    {letter} {abbreviate(value)}"))
     for difference, reason in comparison.explained:
         print(
             f"known     {difference.case} ({difference.step}) {difference.field}: {reason.reason}"

@@ -6,9 +6,9 @@ import os
 import textwrap
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from rocketwire.controls import escape_lines
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import totals
-from rocketwire_tools.terminal import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,7 @@ class Terminal:
 
     def _print(self, text: str) -> None:
         """Print what a server may have written."""
-        print(printable_lines(text), file=self._out)
+        print(escape_lines(text), file=self._out)
 
     def _wrapped(self, title: str, parts: Sequence[str]) -> None:
         lines = textwrap.wrap(", ".join(parts), 100, break_on_hyphens=False)

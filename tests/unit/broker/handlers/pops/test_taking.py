@@ -15,7 +15,7 @@ def client(home: BrokerAtHand) -> Client:
     return home.connect()
 
 
-def test_hidden_messages_are_bounded() -> None:
+def test_hidden_messages_are_bounded_and_other_requests_are_served() -> None:
     home = BrokerAtHand(max_hidden_messages=40)
     home.broker.topics.put(new_topic("orders", 4), home.now)
     client = home.connect()
@@ -25,6 +25,7 @@ def test_hidden_messages_are_bounded() -> None:
 
     assert len(popper.pop()) == 32
     assert popper.answer().code == 2
+    assert client.pulled(0).code == 0
 
 
 def test_a_pop_in_vain_is_answered_and_the_next_one_goes_on() -> None:

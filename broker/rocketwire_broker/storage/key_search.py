@@ -1,0 +1,105 @@
+"""The search for messages by key, newest first, with bounded work.
+
+There is no index of keys: a search reads the stored bytes of the queues. That costs a send nothing,
+and no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.messages.message_const import KEY_SEPARATOR, KEYS, TAGS, UNIQ_KEY
+from rocketwire_broker.storage.message import read_stored
+
+if TYPE_CHECKING:
+    from rocketwire_broker.storage.queue import Queue
+
+MOST_QUEUES: Final = 1_024
+"""Queues that a search reads."""
+MOST_SEARCHED: Final = 50_000
+"""Messages that a search reads."""
+MOST_BYTES: Final = 64 << 20
+"""Bytes of the messages that a search reads, but for the last one."""
+PART: Final = 64
+"""Messages of a queue that are read at once, if that many of the largest may be read."""
+_LARGE: Final = 4 << 20
+_CANDIDATE_BYTES: Final = 8_192
+"""Bytes whose reading takes as long as a look into the properties of a message."""
+_FOREVER: Final = 1 << 62
+
+
+class Hit(NamedTuple):
+    """A message with the key; later ones are greater.
+
+    Attributes:
+        store_time: time of its storage in milliseconds.
+        physical: its physical offset.
+        record: its stored bytes.
+    """
+
+    store_time: int
+    physical: int
+    record: bytes
+
+
+class KeySearch:
+    """A search for the messages with a key, a unique key included, or with a tag.
+
+    Args:
+        queues: where to search; each gets an equal part of the work, and what others leave of it.
+        key: the key or tag.
+        begin, end: period of the storage, in milliseconds.
+        by_tag: whether it is a tag.
+
+    Attributes:
+        hits: what was found.
+        is_complete: whether all messages were searched; else the oldest of a queue were not.
+    """
+
+    def __init__(
+        self,
+        queues: Iterable[Queue],
+        key: str,
+        begin: int = 0,
+        end: int = _FOREVER,
+        *,
+        by_tag: bool = False,
+    ) -> None:
+        self.hits: list[Hit] = []
+        self._key, self._by_tag = key, by_tag
+        self._needle = key.encode("utf-8", "surrogatepass")
+        self._messages, self._bytes = MOST_SEARCHED, MOST_BYTES
+        given = iter(queues)
+        spans = [(q.offset_at(begin), q.offset_until(end), q) for q in islice(given, MOST_QUEUES)]
+        self.is_complete = next(given, None) is None
+        spans.sort(key=lambda span: span[1] - span[0])
+        for index, (first, after, queue) in enumerate(spans):
+            left = len(spans) - index
+            self._search(queue, first, after, self._messages // left, self._bytes // left)
+
+    def _search(self, queue: Queue, first: int, after: int, messages: int, size: int) -> None:
+        """Search a queue backwards, up to a number of messages and bytes."""
+        least, end = max(first, after - messages), after
+        self._bytes -= size
+        while end > least and size > 0:
+            begin = max(least, end - max(1, min(PART, size // _LARGE)))
+            for offset, record in enumerate(queue.records(begin, end - begin), begin):
+                size -= len(record)
+                if self._needle in record:
+                    size -= _CANDIDATE_BYTES
+                    if self._has_key(record):
+                        time = queue.store_time(offset) or 0
+                        self.hits.append(Hit(time, queue.physical(offset), record))
+            end = begin
+        self._messages -= after - end
+        self._bytes += size
+        self.is_complete &= end <= first
+
+    def _has_key(self, record: bytes) -> bool:
+        properties = read_stored(record).properties or {}
+        if self._by_tag:
+            return properties.get(TAGS) == self._key
+        keys = (properties.get(KEYS) or "").split(KEY_SEPARATOR)
+        return self._key in {*keys, properties.get(UNIQ_KEY)}

@@ -1,0 +1,65 @@
+"""A search for a key: complete up to a number of messages and bytes, newest first beyond it."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.wire.message.host import Host
+from rocketwire_broker.storage.key_search import MOST_BYTES, MOST_QUEUES, MOST_SEARCHED, KeySearch
+from rocketwire_broker.storage.message import Message
+from rocketwire_broker.storage.queue import Queue
+
+HOST = Host(b"\x7f\0\0\x01", 10911)
+
+
+def record(body: bytes = b"body", key: str = "k") -> bytes:
+    message = Message(topic="t", queue_id=0, body=body, properties={"KEYS": key}, born_host=HOST)
+    return message.encode(0, 0, HOST, 0)
+
+
+def filled(count: int, *, oldest: bytes, others: bytes) -> Queue:
+    """A queue whose messages were stored a millisecond apart."""
+    queue = Queue("t", 0)
+    for number in range(count):
+        queue.append(others if number else oldest, 0, number, 100 * number)
+    return queue
+
+
+def test_all_messages_are_searched_up_to_the_limit() -> None:
+    short = [filled(10, oldest=record(), others=record(key="x")) for _ in range(3)]
+    long = filled(MOST_SEARCHED - 30, oldest=record(), others=record(key="x"))
+    search = KeySearch([long, *short], "k")
+
+    assert (search.is_complete, len(search.hits)) == (True, 4)
+
+
+def test_of_more_messages_the_oldest_are_not_searched() -> None:
+    queue = filled(MOST_SEARCHED + 1, oldest=record(), others=record(key="x"))
+    search = KeySearch([queue], "k")
+
+    assert (search.is_complete, search.hits) == (False, [])
+    assert [hit.store_time for hit in KeySearch([queue], "k", 0, 9).hits] == [0]
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_bytes_are_bounded(count: int) -> None:
+    large = record(bytes(MOST_BYTES // 16))
+    queues = [filled(20, oldest=large, others=large) for _ in range(count)]
+    search = KeySearch(queues, "k")
+
+    assert not search.is_complete
+    assert len(search.hits) == 16
+
+
+def test_queues_are_bounded() -> None:
+    queues = [filled(1, oldest=record(), others=b"") for _ in range(MOST_QUEUES + 1)]
+
+    assert KeySearch(queues[1:], "k").is_complete
+    assert not KeySearch(queues, "k").is_complete
+
+
+def test_bodies_that_have_the_key_are_bounded_too() -> None:
+    trap = record(b"k" * 100, key="x")
+    queue = filled(MOST_SEARCHED, oldest=trap, others=trap)
+
+    assert not KeySearch([queue], "k").is_complete
