@@ -400,7 +400,8 @@ class DirectSends:
         connected.setblocking(False)
         try:
             async with asyncio.timeout(self._connect_timeout):
-                await self._loop.sock_connect(connected, split_address(address))
+                target = self._producer.instance.pool.remap(address)
+                await self._loop.sock_connect(connected, split_address(target))
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._connections[address] = LoopConnection(self._loop, address, connected)
         except (OSError, ValueError, RocketWireError):  # trio tells what is wrong

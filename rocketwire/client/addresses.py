@@ -1,4 +1,4 @@
-"""Parses and formats addresses: ``host:port``, lists of them, and a broker's second port.
+"""Parses, formats and maps addresses: ``host:port``, lists of them, and a broker's second port.
 
 Java: ``RemotingHelper``, ``NameServerAddressUtils``, ``MixAll.brokerVIPChannel``.
 """
@@ -6,15 +6,20 @@ Java: ``RemotingHelper``, ``NameServerAddressUtils``, ``MixAll.brokerVIPChannel`
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final, TypeAlias
 
-from rocketwire.errors import IllegalAddressError
+from rocketwire.client.arguments import shown, wrong_type
+from rocketwire.errors import IllegalAddressError, IllegalValueError
+
+AddressRemap: TypeAlias = "str | Mapping[str, str] | Callable[[str], str]"
+"""``from=to;from=to``, or a mapping of such texts, or a function; see ``build_remap``."""
 
 VIP_PORT_DISTANCE: Final = 2
 """Distance of a broker's second port below its first; it serves all but pulls and pops."""
 
-_NOT_IN_NAMES: Final = frozenset(" \t,;/")
+_NOT_IN_NAMES: Final = frozenset(" \t,;/*")
 
 
 def split_address(address: str) -> tuple[str, int]:
@@ -72,3 +77,73 @@ def vip_address(address: str) -> str:
     """
     host, port = split_address(address)
     return join_address(host, port - VIP_PORT_DISTANCE)
+
+
+def build_remap(name: str, remap: Any) -> Callable[[str], str]:
+    """Return a function from the address of a peer to the address to connect to.
+
+    Args:
+        name: name of the setting, for errors.
+        remap: such a function; or pairs of ``host[:port]``, of which the first that fits is used:
+            ``*`` stands for any characters of a peer's address, and a pair without ports keeps the
+            port.
+
+    Raises:
+        IllegalTypeError, IllegalValueError: ``remap`` is none of these.
+
+    The function raises ``IllegalAddressError`` if an address is not ``host:port``.
+    """
+    if callable(remap):
+        return partial(_call_remap, remap)
+    pairs = remap
+    if isinstance(remap, str):
+        parts = (pair.partition("=") for pair in remap.split(";") if pair.strip())
+        pairs = {source.strip(): target.strip() for source, _, target in parts}
+    if not isinstance(pairs, Mapping):
+        raise wrong_type(name, "'from=to;from=to', a mapping or a function", remap)
+    if not pairs:
+        return str
+    import re
+
+    rules: list[tuple[re.Pattern[str], str, str]] = []
+    for source, target in pairs.items():
+        try:
+            host, port = _split_port(source, wildcard="1")
+            pattern = re.escape(f"{host}:{port or '*'}").replace(r"\*", ".*")
+            rules.append((re.compile(pattern), *_split_port(target)))
+        except (AttributeError, IllegalAddressError):
+            expected = "host[:port] for host[:port]"
+            actual = shown({source: target})
+            raise IllegalValueError(f"{name}: expected {expected}, got {actual}") from None
+
+    def map_address(address: str) -> str:
+        host, port = split_address(address)
+        for pattern, target_host, target_port in rules:
+            if pattern.fullmatch(join_address(host, port)):
+                return f"{target_host}:{target_port or port}"
+        return address
+
+    return map_address
+
+
+def _split_port(address: str, *, wildcard: str = "*") -> tuple[str, str]:
+    """Split ``host[:port]``, of which the host keeps its brackets; the port may be empty.
+
+    Raises:
+        IllegalAddressError: the address is invalid, with ``wildcard`` for each ``*``.
+    """
+    host, colon, port = address.rpartition(":")
+    if not colon or port.endswith("]"):
+        host, port = address, ""
+    split_address(f"{host}:{port or 1}".replace("*", wildcard))
+    return host, port
+
+
+def _call_remap(remap: Callable[[str], str], address: str) -> str:
+    split_address(address)
+    try:
+        target = remap(address)
+        split_address(target)
+    except Exception as error:
+        raise IllegalAddressError(f"{address}: address_remap failed: {error!r}") from error
+    return target

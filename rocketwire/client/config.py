@@ -8,11 +8,11 @@ Java: ``ClientConfig``, ``NettyClientConfig``, ``MixAll``.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from rocketwire.client.addresses import parse_name_servers
+from rocketwire.client.addresses import build_remap, parse_name_servers
 from rocketwire.client.arguments import (
     check_settings,
     instance_of,
@@ -28,6 +28,7 @@ from rocketwire.wire.values.frozen import dataclass
 if TYPE_CHECKING:
     import ssl
 
+    from rocketwire.client.addresses import AddressRemap
     from rocketwire.client.arguments import Rule
 
 DEFAULT_INSTANCE_NAME: Final = "DEFAULT"
@@ -35,6 +36,9 @@ DEFAULT_INSTANCE_NAME: Final = "DEFAULT"
 
 NAMESRV_ADDR_ENV: Final = "NAMESRV_ADDR"
 """Environment variable with the default name servers."""
+
+ADDRESS_MAP_ENV: Final = "ROCKETWIRE_ADDRESS_MAP"
+"""Environment variable with the default of ``address_remap``."""
 
 _set: Final = object.__setattr__
 
@@ -105,6 +109,11 @@ class ClientConfig:
         namesrv_addr: name servers, as ``host:port;host:port`` or a list of addresses; None for the
             environment variable ``NAMESRV_ADDR``, or without it the address server; an empty list
             for no name server.
+        address_remap: addresses to connect to, in place of those that name servers, brokers and
+            message ids contain: ``from=to;from=to``, a mapping of ``host[:port]`` to
+            ``host[:port]`` or a function of ``host:port``. ``*`` in ``from`` stands for any
+            characters, and the first pair that fits is used. None for the environment variable
+            ``ROCKETWIRE_ADDRESS_MAP``.
         credentials: credentials that sign every request.
         tls: context of all TLS connections; None for plain connections.
         tls_server_hostname: host name in every certificate; None for the host of the connection.
@@ -147,6 +156,7 @@ class ClientConfig:
     """
 
     namesrv_addr: str | Sequence[str] | None = None
+    address_remap: AddressRemap | None = None
     credentials: Credentials | None = None
     tls: ssl.SSLContext | None = None
     tls_server_hostname: str | None = None
@@ -186,7 +196,8 @@ class ClientConfig:
     def from_env(cls, environment: Mapping[str, str] | None = None) -> ClientConfig:
         """Return settings from environment variables.
 
-        ``NAMESRV_ADDR``, ``ROCKETMQ_ZONE`` and ``ROCKETMQ_ZONE_MODE`` are Java's. Any other setting
+        ``NAMESRV_ADDR``, ``ROCKETMQ_ZONE`` and ``ROCKETMQ_ZONE_MODE`` are Java's; with them, and
+        with ``ROCKETWIRE_ADDRESS_MAP``, also other configs fill what is not set. Any other setting
         that is a text, a number or a flag is read from ``ROCKETWIRE_`` and its name in capitals:
         ``ROCKETWIRE_MQ_CLIENT_API_TIMEOUT=5``, ``ROCKETWIRE_VIP_CHANNEL_ENABLED=true``. Credentials
         are ``ROCKETWIRE_ACCESS_KEY``, ``ROCKETWIRE_SECRET_KEY`` and ``ROCKETWIRE_SECURITY_TOKEN``.
@@ -216,6 +227,16 @@ class ClientConfig:
         if configured is None:
             configured = environment.get(NAMESRV_ADDR_ENV, "")
         return parse_name_servers(configured)
+
+    def address_map(self, environment: Mapping[str, str]) -> Callable[[str], str]:
+        """Return the function of ``address_remap``, from this config or the environment.
+
+        Raises:
+            IllegalValueError: the environment variable is invalid.
+        """
+        if self.address_remap is None:
+            return build_remap(ADDRESS_MAP_ENV, environment.get(ADDRESS_MAP_ENV, ""))
+        return build_remap("ClientConfig.address_remap", self.address_remap)
 
     def with_own_instance(self, pid: int, nanos: int) -> ClientConfig:
         """Return the config with a unique instance name, unless one is set.
@@ -295,6 +316,7 @@ def _check_hooks(name: str, value: Any) -> None:
 
 _RULES: Final[Mapping[str, Rule]] = {
     "namesrv_addr": optional(_check_name_servers),
+    "address_remap": optional(build_remap),
     "credentials": optional(
         instance_of(Credentials, expected="Credentials(access_key, secret_key)")
     ),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Sequence
 
+    from rocketwire.client.addresses import AddressRemap
     from rocketwire.client.config import Credentials, Hook
     from rocketwire.client.consumer.pop.pop import InitMode
     from rocketwire.codes import LanguageCode, SerializeType
@@ -24,6 +25,7 @@ class ClientSettings(TypedDict, total=False):
     """Attributes of ``ClientConfig``."""
 
     namesrv_addr: str | Sequence[str] | None
+    address_remap: AddressRemap | None
     credentials: Credentials | None
     tls: ssl.SSLContext | None
     tls_server_hostname: str | None

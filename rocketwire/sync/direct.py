@@ -50,15 +50,20 @@ class DirectConnection:
         is_open: whether it can be used.
     """
 
-    def __init__(self, address: str, connect_timeout: float) -> None:
+    def __init__(self, address: str, target: str, connect_timeout: float) -> None:
         """Connect.
+
+        Args:
+            address: address of the broker.
+            target: address to connect to.
+            connect_timeout: timeout in seconds.
 
         Raises:
             OSError: the broker does not accept the connection.
         """
         self.address = address
         self.is_open: bool = True
-        self._socket = socket.create_connection(split_address(address), connect_timeout)
+        self._socket = socket.create_connection(split_address(target), connect_timeout)
         plain_sockets.add(self._socket)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.settimeout(None)
@@ -152,6 +157,7 @@ class Lane:
         """Start without connections."""
         self._connections: dict[str, DirectConnection] = {}
         self._path = DirectPath(producer, self._connect)
+        self._pool = producer.instance.pool
         self._connect_timeout = producer.instance.config.connect_timeout
 
     def _connect(self, address: str) -> DirectConnection | None:
@@ -159,7 +165,8 @@ class Lane:
         if connection is None or not connection.is_open:
             self._connections.pop(address, None)
             try:
-                connection = DirectConnection(address, self._connect_timeout)
+                target = self._pool.remap(address)
+                connection = DirectConnection(address, target, self._connect_timeout)
             except (OSError, ValueError, RocketWireError):  # trio tells what is wrong
                 return None
             self._connections[address] = connection

@@ -124,6 +124,8 @@ class ChannelPool:
         changes_requests: whether ``prepare`` adds fields or a signature to requests.
         changes: counter that grows when an earlier result of ``channel_to`` may be out of date,
             except when a connection ends.
+        remap: returns the address to connect to, for the address of a peer
+            (``ClientConfig.address_remap``).
         hostnames: expected names in certificates, by address that DNS returned for the name.
     """
 
@@ -148,6 +150,7 @@ class ChannelPool:
         self._connections: dict[str, _Connection] = {}
         self._handlers: dict[int, RequestHandler] = {}
         self._listeners: list[Callable[[str], None]] = []
+        self.remap = config.address_map(environment)
         self._common = config.common_fields(environment)
         self.changes_requests: bool = bool(self._common) or config.credentials is not None
         self.changes: int = 0
@@ -415,14 +418,20 @@ class ChannelPool:
     def _start_connection(self, address: str) -> _Connection:
         if len(self._connections) >= MAX_CHANNELS:
             raise LocalProtocolError(f"the pool has {MAX_CHANNELS} addresses already")
-        host, port = split_address(address)
+        target = self.remap(address)
+        host, port = split_address(target)
         connection = self._connections[address] = _Connection(address)
         self.changes += 1
-        self._nursery.start_soon(self._run, connection, host, port)
+        prefix = "" if target == address else f"{address}, mapped to "
+        self._nursery.start_soon(self._run, connection, host, port, prefix)
         return connection
 
-    async def _run(self, connection: _Connection, host: str, port: int) -> None:
-        """Connect, and keep the channel open until it ends or is retired."""
+    async def _run(self, connection: _Connection, host: str, port: int, prefix: str) -> None:
+        """Connect, and keep the channel open until it ends or is retired.
+
+        Args:
+            prefix: begin of the text of an error, before the address to connect to.
+        """
         limit = self._config.connect_timeout
         connection.scope.deadline = trio.current_time() + limit
         try:
@@ -440,13 +449,13 @@ class ChannelPool:
                         listener(connection.address)
                     await channel.wait_closed()
         except ConnectFailedError as error:
-            connection.error = error
+            connection.error = ConnectFailedError(f"{prefix}{error}")
         finally:
             if connection.error is None:
                 reason = "the pool was closed"
                 if not self._closed:
                     reason = f"not connected within {limit:g} s"
-                connection.error = ConnectFailedError(f"{connection.address}: {reason}")
+                connection.error = ConnectFailedError(f"{prefix}{join_address(host, port)}: {reason}")
             self._forget(connection)
             connection.ready.set()
 

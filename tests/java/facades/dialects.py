@@ -1,18 +1,24 @@
-"""One text for threads, asyncio and uvloop: the facades behind one face with coroutine methods."""
+"""One text for threads, asyncio, uvloop and trio: the clients behind one face with coroutine methods."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from typing import Any, Self
 
+import trio
 import uvloop
 
-from rocketwire import aio, sync
+from rocketwire import aio, client, sync
+from rocketwire.client import admin as client_admin
 
 DIALECTS = ("threads", "asyncio", "uvloop")
+"""The facades."""
+ALL = ("trio", "asyncio", "threads")
+"""A dialect of each kind."""
 
 
 class InThread:
@@ -114,8 +120,47 @@ class _Opened:
         await self.client.close()
 
 
+CONFIGS: dict[str, type[Any]] = {
+    "producer": client.ProducerConfig,
+    "push_consumer": client.PushConsumerConfig,
+    "pop_consumer": client.PopConsumerConfig,
+    "lite_pull_consumer": client.LitePullConsumerConfig,
+}
+
+
+class TrioFace(Face):
+    """The clients themselves, which take settings in a config."""
+
+    async def open(self, kind: str, client: Any, *arguments: Any, **named: Any) -> Any:
+        """Open a producer, consumer or client."""
+        if kind in CONFIGS:
+            config_class = CONFIGS[kind]
+            settings = {name: named.pop(name) for name in [*named] if hasattr(config_class, name)}
+            named["config"] = config_class(**settings)
+        return self._open(kind, client, *arguments, **named)
+
+    @asynccontextmanager
+    async def _open(self, kind: str, *arguments: Any, **named: Any) -> AsyncGenerator[Any]:
+        home = client_admin if kind == "admin" else client
+        async with getattr(home, f"open_{kind}")(*arguments, **named) as opened:
+            yield _Opened(opened)
+
+    def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A handler in this dialect."""
+
+        async def call(*arguments: Any) -> Any:
+            await trio.lowlevel.checkpoint()
+            return function(*arguments)
+
+        return call
+
+
 def run(dialect: str, scenario: Callable[[Face], Coroutine[Any, Any, None]]) -> None:
     """Run a scenario."""
+    if dialect == "trio":
+        with ThreadPoolExecutor(1) as pool:
+            trio.run(scenario, TrioFace(dialect, pool))
+        return
     with ThreadPoolExecutor(32, thread_name_prefix="tests") as pool:
         face = Face(dialect, pool)
         if dialect == "uvloop":

@@ -13,6 +13,7 @@ from rocketwire.errors import (
     ConnectFailedError,
     IllegalAddressError,
     IllegalTypeError,
+    IllegalValueError,
     LocalProtocolError,
 )
 from rocketwire.versions import MQVersion
@@ -89,6 +90,49 @@ def test_name_servers_come_from_the_environment_where_none_are_configured() -> N
     assert ClientConfig().name_servers(environment) == ("e:1",)
     assert ClientConfig(namesrv_addr="a:1").name_servers(environment) == ("a:1",)
     assert ClientConfig().name_servers({}) == ()
+
+
+@pytest.mark.parametrize(
+    ("remap", "address", "expected"),
+    [
+        ({}, "10.0.0.1:10911", "10.0.0.1:10911"),
+        ("10.0.0.1:10911 = node:1; *:10911=other:2", "10.0.0.1:10911", "node:1"),
+        ("10.0.0.1:10911=node:1;*:10911=other:2", "10.0.0.2:10911", "other:2"),
+        ({"*.svc": "localhost"}, "broker-0.svc:10909", "localhost:10909"),
+        ({"*.svc": "localhost"}, "broker-0.svcx:10909", "broker-0.svcx:10909"),
+        ({"10.0.*:109*": "node"}, "10.0.0.1:8080", "10.0.0.1:8080"),
+        ({"10.0.*:109*": "node"}, "10.0.0.1:10912", "node:10912"),
+        ({"[fd00::*]": "[::1]:5"}, "[fd00::2]:77", "[::1]:5"),
+        (lambda address: address.replace("10.", "20."), "10.0.0.1:1", "20.0.0.1:1"),
+    ],
+)
+def test_the_first_pair_that_fits_gives_the_address_to_connect_to(
+    remap: Any, address: str, expected: str
+) -> None:
+    assert ClientConfig(address_remap=remap).address_map({})(address) == expected
+    if isinstance(remap, str):
+        environment = {"ROCKETWIRE_ADDRESS_MAP": remap}
+        assert ClientConfig().address_map(environment)(address) == expected
+        assert ClientConfig(address_remap={}).address_map(environment)(address) == address
+
+
+@pytest.mark.parametrize(
+    "remap", ["a", "a=", "a b=c", "a=c*", "a=b:x", "fd00::1=a", {"a": 1}, {1: "a"}, 3, b"a=b"]
+)
+def test_a_remap_that_is_none_is_refused_with_its_name(remap: Any) -> None:
+    with pytest.raises((IllegalTypeError, IllegalValueError), match="address_remap: expected "):
+        ClientConfig(address_remap=remap)
+    if isinstance(remap, str):
+        with pytest.raises(IllegalValueError, match="ROCKETWIRE_ADDRESS_MAP: expected "):
+            ClientConfig().address_map({"ROCKETWIRE_ADDRESS_MAP": remap})
+
+
+@pytest.mark.parametrize("function", [lambda _: "nowhere", lambda _: None, lambda address: 1 // 0])
+def test_a_function_that_fails_to_remap_is_the_error_of_an_unreachable_broker(
+    function: Any,
+) -> None:
+    with pytest.raises(IllegalAddressError, match="a:1: address_remap failed: "):
+        ClientConfig(address_remap=function).address_map({})("a:1")
 
 
 def test_every_request_carries_namespace_zone_and_kind() -> None:

@@ -97,6 +97,17 @@ async def test_nobody_there_is_an_error_for_each_and_the_next_call_tries_again()
         assert (await pool.request(PEER, ASK)).code == 0
 
 
+async def test_an_error_names_the_address_of_the_peer_and_the_one_it_is_mapped_to() -> None:
+    config = ClientConfig(address_remap={"10.0.0.1:10911": "nobody:1", "*": PEER})
+    async with pooled(config) as (pool, peer):
+        peer.on(30, reply(code=7))
+
+        assert (await pool.request("10.0.0.2:10911", ASK)).code == 7
+        assert pool.addresses == ("10.0.0.2:10911",)
+        with pytest.raises(ConnectFailedError, match=r"^10.0.0.1:10911, mapped to nobody:1: "):
+            await pool.request("10.0.0.1:10911", ASK)
+
+
 async def test_connecting_takes_no_longer_than_its_limit(autojump_clock: trio.abc.Clock) -> None:
     async def never(host: str, port: int) -> trio.abc.Stream:
         await trio.sleep_forever()

@@ -46,6 +46,7 @@ ADVICE: Final[dict[str, str]] = {
     "broker-registered-partly": "set its namesrvAddr to all name servers; check its network",
     "broker-unreachable": "start it, open its port, or set brokerIP1 to a reachable address",
     "broker-other-address": "set brokerIP1 to a reachable address and restart the broker",
+    "broker-address-map": "correct the address map (--address-map or ROCKETWIRE_ADDRESS_MAP)",
     "broker-other-identity": "stop one of the two brokers, or give each its own address",
     "broker-loopback": "set brokerIP1 to an address that other machines reach",
     "broker-without-master": "start the master, or let a controller elect one",
@@ -114,6 +115,9 @@ class Probe:
         disk: usage of its fullest disk, 0 to 1; None if it does not report it.
         identity: its own identity; None if this user may not read the configuration.
         reachable_at: another address at which the same broker responds; None if there is none.
+        mapped_to: address that the requests went to in place of the registered one; None if it is
+            the same.
+        unmapped: the responses at the registered address, if it is mapped to another one.
     """
 
     error: str | None = None
@@ -122,6 +126,8 @@ class Probe:
     disk: float | None = None
     identity: Identity | None = None
     reachable_at: str | None = None
+    mapped_to: str | None = None
+    unmapped: Probe | None = None
 
 
 def findings(
@@ -260,6 +266,12 @@ def broker_groups(snapshots: Sequence[Snapshot]) -> dict[str, dict[int, str]]:
 def _check_address(name: str, id_: int, address: str, probe: Probe) -> Iterator[Finding]:
     """Findings about one broker at one address."""
     role = _role(id_)
+    other = probe.unmapped
+    if other is not None and other.error is None and probe.error is not None:
+        text = f"{role} {address} does not respond where it is mapped to ({probe.error})"
+        text += "; it responds at its registered address"
+        yield Finding(PROBLEM, "broker-address-map", "broker", name, text)
+        return
     if probe.reachable_at is not None:
         text = (
             f"{role} is registered as {address}, where it does not respond ({probe.error}); "
@@ -271,7 +283,12 @@ def _check_address(name: str, id_: int, address: str, probe: Probe) -> Iterator[
         text = f"{role} {address} does not respond: {probe.error}"
         yield Finding(PROBLEM, "broker-unreachable", "broker", name, text)
         return
-    text = f"{role} {address} responds, {probe.version or 'no version'}"
+    text = f"{role} {address} responds"
+    if other is not None:
+        text += f" at {probe.mapped_to}, to which it is mapped"
+    text += f", {probe.version or 'no version'}"
+    if other is not None and other.error is not None:
+        text += f"; not at its registered address ({other.error})"
     yield Finding(OK, None, "broker", name, text)
     identity = probe.identity
     if identity is not None and (identity.name, identity.id) != (name, id_):

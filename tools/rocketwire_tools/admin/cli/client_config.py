@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.client import ClientConfig, Credentials
-from rocketwire.client.addresses import parse_name_servers
+from rocketwire.client.addresses import build_remap, parse_name_servers
 from rocketwire.errors import LocalProtocolError
 from rocketwire_tools.admin.cli.settings import settings_of
 from rocketwire_tools.admin.command import Context, UsageError
@@ -48,12 +48,15 @@ def client_config(settings: Settings) -> ClientConfig:
     Raises:
         UsageError: an invalid address, incomplete credentials, or an unreadable file.
     """
+    address_map = _text(settings, "address-map") or ""
     try:
         servers = parse_name_servers(_text(settings, "namesrv-addr") or "")
+        build_remap("address-map", address_map)
     except LocalProtocolError as error:
         raise UsageError(str(error)) from error
     return ClientConfig(
         namesrv_addr=servers,
+        address_remap=address_map,
         credentials=_credentials(settings),
         tls=_tls(settings),
         tls_server_hostname=_text(settings, "tls-server-name"),

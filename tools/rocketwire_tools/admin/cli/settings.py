@@ -67,6 +67,11 @@ SETTINGS: Final = (
         aliases=("-n", "--namesrvAddr", "--nameserverAddr"),  # mqadmin has both
         variables=(NAMESRV_ADDR_ENV,),
     ),
+    Setting(
+        "address-map",
+        "addresses to connect to in place of registered ones, with * as wildcard",
+        "FROM=TO;FROM=TO",
+    ),
     Setting("access-key", "access key; requests are signed", "KEY"),
     Setting("secret-key", "secret key; safer in the environment or a profile", "KEY"),
     Setting("security-token", "token of temporary credentials", "TOKEN"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client import open_pool
+from rocketwire.client import ChannelPool, ClientConfig, open_pool
 from rocketwire.client.addresses import split_address
 from rocketwire.client.net.broker_api import BrokerCalls
 from rocketwire.client.net.nameservers import NameServers
@@ -77,7 +77,7 @@ async def _run(context: Context) -> Table:
         if not snapshots:
             raise next(iter(failures.values()), NoNameServerError("none"))
         errors = {address: str(error) for address, error in sorted(failures.items())}
-        probes = await probe_brokers(BrokerCalls(pool, context.config), snapshots)
+        probes = await _probe_brokers(pool, context.config, snapshots)
     rows = findings(snapshots, errors, probes)
     visible = [(*row, row.advice) for row in rows if not (args.quiet and row.status == OK)]
     headings = ("status", "id", "kind", "name", "finding", "advice")
@@ -85,8 +85,14 @@ async def _run(context: Context) -> Table:
     return Table(headings, visible, failed=PROBLEM in statuses, warned=WARNING in statuses)
 
 
-async def probe_brokers(calls: BrokerCalls, snapshots: Sequence[Snapshot]) -> dict[str, Probe]:
-    """Query all brokers at all addresses that are registered with any name server."""
+async def _probe_brokers(
+    pool: ChannelPool, config: ClientConfig, snapshots: Sequence[Snapshot]
+) -> dict[str, Probe]:
+    """Query all brokers at all addresses that are registered with any name server.
+
+    An address that is mapped to another one is also queried without the map.
+    """
+    calls = BrokerCalls(pool, config)
     probes: dict[str, Probe] = {}
     hosts = {split_address(snapshot.address)[0] for snapshot in snapshots}
     limit = trio.CapacityLimiter(MAX_CONCURRENT_REQUESTS)
@@ -98,9 +104,16 @@ async def probe_brokers(calls: BrokerCalls, snapshots: Sequence[Snapshot]) -> di
                 probe = replace(
                     probe, reachable_at=await _other_address(calls, name, id_, address, hosts)
                 )
+            mapped_to = pool.remap(address)
+            if mapped_to != address:
+                unmapped = await _probe(BrokerCalls(plain_pool, config), id_, address)
+                probe = replace(probe, mapped_to=mapped_to, unmapped=unmapped)
             probes[address] = probe
 
-    async with trio.open_nursery() as nursery:
+    async with (
+        open_pool(replace(config, address_remap={})) as plain_pool,
+        trio.open_nursery() as nursery,
+    ):
         for name, addresses in broker_groups(snapshots).items():
             for id_, address in addresses.items():
                 nursery.start_soon(ask, name, id_, address)

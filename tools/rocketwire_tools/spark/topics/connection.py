@@ -42,6 +42,7 @@ def _seconds(option: str, text: str) -> float:
 
 OPTIONS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
     "nameServers": ("name_servers", plain_text),
+    "addressMap": ("address_map", plain_text),
     "credentialsFile": ("credentials_file", plain_text),
     "tls": ("tls", switch),
     "caFile": ("ca_file", plain_text),
@@ -60,6 +61,7 @@ class Connection:
     """What the options say about a cluster; it can be sent to workers."""
 
     name_servers: str  # as ``host:port;host:port``
+    address_map: str = ""  # ``ClientConfig.address_remap``, as ``from=to;from=to``
     # file with lines ``accessKey=...`` and ``secretKey=...``; empty for the environment variables
     # ``ROCKETWIRE_ACCESS_KEY`` and ``ROCKETWIRE_SECRET_KEY``
     credentials_file: str = ""
@@ -78,7 +80,10 @@ class Connection:
         """Read the options of ``OPTIONS``, and skip others."""
         by_name = {name.lower(): (name, entry) for name, entry in OPTIONS.items()}
         secrets = {name.lower(): name for name in _SECRETS}
-        values: dict[str, Any] = {"name_servers": os.environ.get("NAMESRV_ADDR", "")}
+        values: dict[str, Any] = {
+            "name_servers": os.environ.get("NAMESRV_ADDR", ""),
+            "address_map": os.environ.get("ROCKETWIRE_ADDRESS_MAP", ""),
+        }
         for option, text in options.items():
             if option.lower() in secrets:
                 raise OptionError(
@@ -95,13 +100,17 @@ class Connection:
 
     def check(self) -> None:
         """Check the name servers and the names of files, without a connection."""
-        from rocketwire.client.addresses import parse_name_servers
+        from rocketwire.client.addresses import build_remap, parse_name_servers
         from rocketwire.errors import LocalProtocolError
 
         try:
             addresses = parse_name_servers(self.name_servers)
         except LocalProtocolError as error:
             raise OptionError(f"option 'nameServers': {error}") from None
+        try:
+            build_remap("option 'addressMap'", self.address_map)
+        except LocalProtocolError as error:
+            raise OptionError(str(error)) from None
         if not addresses:
             raise OptionError("no name server: set option 'nameServers', as 'host:port;host:port'")
         for option, path in (
@@ -129,6 +138,7 @@ class Connection:
 
         return ClientConfig(
             namesrv_addr=self.name_servers,
+            address_remap=self.address_map,
             credentials=self._credentials(),
             tls=self._tls(),
             tls_server_hostname=self.tls_server_name or None,

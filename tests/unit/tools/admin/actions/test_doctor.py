@@ -158,6 +158,10 @@ def test_a_broker_that_is_somebody_else_or_somewhere_else_is_found() -> None:
     assert [(PROBLEM, "broker-other-address", "b")] == probed(
         error="late", reachable_at="10.0.0.9:1"
     )
+    assert [] == probed(mapped_to="c:1", unmapped=Probe(error="refused"))
+    assert [(PROBLEM, "broker-address-map", "b")] == probed(
+        error="refused", mapped_to="c:1", unmapped=Probe(version="V5_5_0")
+    )
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ def test_an_option_counts_before_the_environment_and_that_before_the_profile(
     assert ("env:1",) == context(**told).config.namesrv_addr
     assert ("own:1",) == context(**told, ROCKETWIRE_NAMESRV_ADDR="own:1").config.namesrv_addr
     assert ("option:1",) == context("-n", "option:1", **told).config.namesrv_addr
+    assert "a=b" == context(ROCKETWIRE_ADDRESS_MAP="a=b").config.address_remap
 
 
 def test_a_profile_has_every_setting(profiles: Path) -> None:
@@ -88,6 +89,7 @@ def test_a_profile_has_every_setting(profiles: Path) -> None:
         (["--ca", "nofile.pem"], {}, "ca: nofile.pem: No such file"),
         (["--key-file", "key.pem"], {}, "key-file is set without cert"),
         (["-n", "nohost"], {}, "nohost"),
+        (["--address-map", "a"], {}, "address-map: expected "),
         ([], {"ROCKETWIRE_TLS": "perhaps"}, "ROCKETWIRE_TLS: must be true or false"),
         ([], {"ROCKETWIRE_REQUEST_TIMEOUT": "soon"}, "ROCKETWIRE_REQUEST_TIMEOUT"),
         ([], {"ROCKETWIRE_PROFILE_FILE": "nofile.toml"}, "nofile.toml"),

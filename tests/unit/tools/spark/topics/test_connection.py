@@ -43,10 +43,13 @@ def test_errors_name_an_option_as_the_guide_does() -> None:
         Connection.from_options({"nameservers": "a:1", "requesttimeout": "soon"})
 
 
-def test_name_servers_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_addresses_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NAMESRV_ADDR", "c:3")
+    monkeypatch.setenv("ROCKETWIRE_ADDRESS_MAP", "d=e")
 
     assert Connection.from_options({}).name_servers == "c:3"
+    assert Connection.from_options({}).client_config().address_remap == "d=e"
+    assert Connection.from_options({"addressMap": "f=g"}).client_config().address_remap == "f=g"
 
 
 @pytest.mark.parametrize(
@@ -86,6 +89,7 @@ def test_the_environment_has_the_credentials_without_a_file(
         ({}, "set option 'nameServers'"),
         ({"nameServers": "nowhere"}, "option 'nameServers': "),
         ({**SERVERS, "secretKey": "hidden"}, "'secretKey' would show a secret"),
+        ({**SERVERS, "addressMap": "a"}, "option 'addressMap': expected "),
         ({**SERVERS, "tls": "yes"}, "'yes' is not one of true, false"),
         ({**SERVERS, "requestTimeout": "0"}, "'0' is not a number of seconds"),
         ({**SERVERS, "requestTimeout": "soon"}, "'soon' is not a number of seconds"),
