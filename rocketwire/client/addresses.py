@@ -54,7 +54,7 @@ def join_address(host: str, port: int) -> str:
 def parse_name_servers(configured: str | Iterable[str]) -> tuple[str, ...]:
     """Parse ``host:port;host:port`` or a list of addresses; spaces and empty items are ignored.
 
-    Of an endpoint ``http://instance.host:port``, the address is used. Duplicates are removed.
+    Of an endpoint ``http://instance.host:port/``, the address is used. Duplicates are removed.
 
     Raises:
         IllegalAddressError: an address is not ``host:port``.
@@ -62,11 +62,28 @@ def parse_name_servers(configured: str | Iterable[str]) -> tuple[str, ...]:
     texts = [configured] if isinstance(configured, str) else configured
     addresses: dict[str, None] = {}
     for item in ";".join(texts).split(";"):
-        address = item.strip().rsplit("/", 1)[-1]
+        address = item.strip().removesuffix("/").rpartition("/")[2]
         if address:
+            if "," in address:
+                raise IllegalAddressError(f"not host:port: {address!r}; separate them by ';'")
             split_address(address)
             addresses[address] = None
     return tuple(addresses)
+
+
+def namespace_of_endpoint(configured: str | Iterable[str]) -> str:
+    """Return ``MQ_INST_x_y``, the instance in the first endpoint ``http://MQ_INST_x_y.host:port``.
+
+    It is the namespace of topics and groups; empty for other endpoints. Java:
+    ``NameServerAddressUtils.parseInstanceIdFromEndpoint``.
+    """
+    endpoints = configured if isinstance(configured, str) else ";".join(configured)
+    if "MQ_INST_" not in endpoints:
+        return ""
+    import re
+
+    found = re.match(r"(?:\w+://)?(MQ_INST_\w+_\w+)\.", endpoints, re.ASCII)
+    return "" if found is None else found[1]
 
 
 def vip_address(address: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from rocketwire.client.addresses import build_remap, parse_name_servers
+from rocketwire.client.addresses import build_remap, namespace_of_endpoint, parse_name_servers
 from rocketwire.client.arguments import (
     check_settings,
     instance_of,
@@ -121,7 +121,8 @@ class ClientConfig:
         instance_name: part of the client id; ``DEFAULT`` is replaced if the id must be unique.
         unit_name: part of the client id, and of requests to the address server.
         unit_mode: create topics as topics of a unit.
-        namespace: namespace of the first kind, a part of topic and group names.
+        namespace: namespace of the first kind, a part of topic and group names; empty for that of
+            an endpoint ``MQ_INST_x_y.host:port`` of ``namesrv_addr``.
         namespace_v2: namespace of the second kind, an ext field.
         zone_name: zone of the routes; None for the environment variable ``ROCKETMQ_ZONE``.
         zone_mode: ``true`` to let the name server filter by zone.
@@ -227,6 +228,17 @@ class ClientConfig:
         if configured is None:
             configured = environment.get(NAMESRV_ADDR_ENV, "")
         return parse_name_servers(configured)
+
+    def with_namespace(self, environment: Mapping[str, str]) -> ClientConfig:
+        """Return the config with the namespace of its endpoints, unless one is set.
+
+        Java: ``ClientConfig.getNamespace``.
+        """
+        configured = self.namesrv_addr
+        if configured is None:
+            configured = environment.get(NAMESRV_ADDR_ENV, "")
+        namespace = self.namespace or namespace_of_endpoint(configured)
+        return self if namespace == self.namespace else replace(self, namespace=namespace)
 
     def address_map(self, environment: Mapping[str, str]) -> Callable[[str], str]:
         """Return the function of ``address_remap``, from this config or the environment.

@@ -22,7 +22,7 @@ from rocketwire.messages.message_const import (
     TRANSACTION_PREPARED,
 )
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader, SendMessageRequestHeaderV2
-from rocketwire.policy.resource_names import retry_topic
+from rocketwire.policy.resource_names import RETRY_PREFIX, retry_topic, without_namespace
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.wire.message.properties import encode_properties
 
@@ -40,6 +40,21 @@ INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
 
 SEND_BACK_TIMEOUT: Final = 5.0
 """Timeout of a send-back in seconds."""
+
+
+def with_real_topic(message: StoredMessage, group: str, namespace: str = "") -> StoredMessage:
+    """Return the message with the topic that it was sent to, if it comes from the retry topic.
+
+    Java: ``DefaultMQPushConsumerImpl.resetRetryAndNamespace``.
+
+    Args:
+        namespace: namespace that the topic loses.
+    """
+    topic = message.topic
+    if topic == RETRY_PREFIX + group:
+        topic = (message.properties or {}).get(RETRY_TOPIC) or topic
+    topic = without_namespace(topic, namespace)
+    return message if topic == message.topic else replace(message, topic=topic)
 
 
 def build_send_back_header(

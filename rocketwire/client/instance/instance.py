@@ -505,7 +505,7 @@ async def open_client(
     """
     require_trio()
     variables = os.environ if environment is None else environment
-    config = to_config(config)
+    config = to_config(config).with_namespace(variables)
     configured = config
     if own_instance:
         config = config.with_own_instance(os.getpid(), time.monotonic_ns())

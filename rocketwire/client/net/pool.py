@@ -455,7 +455,9 @@ class ChannelPool:
                 reason = "the pool was closed"
                 if not self._closed:
                     reason = f"not connected within {limit:g} s"
-                connection.error = ConnectFailedError(f"{prefix}{join_address(host, port)}: {reason}")
+                connection.error = ConnectFailedError(
+                    f"{prefix}{join_address(host, port)}: {reason}"
+                )
             self._forget(connection)
             connection.ready.set()
 

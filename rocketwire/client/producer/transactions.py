@@ -23,6 +23,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import EndTransactionRequestHeader
+from rocketwire.policy.resource_names import without_namespace
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire.wire.message.stored import StoredMessage
 
@@ -249,7 +250,8 @@ class Transactions:
         remark = None
         self._being_checked.add(transaction)
         try:
-            state = await resolve_state(self._check(message))
+            topic = without_namespace(message.topic, self._instance.config.namespace)
+            state = await resolve_state(self._check(replace(message, topic=topic)))
         except Exception as error:  # noqa: BLE001 - of the application; logged and sent
             _LOG.exception("check of transaction %s failed", log_text(message.msg_id))
             state, remark = LocalTransactionState.UNKNOW, f"the check failed: {error!r}"

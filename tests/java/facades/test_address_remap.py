@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Awaitable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,21 +55,26 @@ async def settle(value: Any) -> Any:
     return await value if isinstance(value, Awaitable) else value
 
 
+@pytest.mark.parametrize("namespace", ["", "MQ_INST_123_ab"])
 @pytest.mark.parametrize("dialect", ALL)
-def test_programs_reach_it_through_a_remap(hidden: Hidden, dialect: str) -> None:
+def test_programs_reach_it_through_a_remap(hidden: Hidden, dialect: str, namespace: str) -> None:
+    """With a namespace, the name server is reached through the endpoint of a managed cloud."""
     topic = unique("remapped")
+    stored_topic = f"{namespace}%{topic}" if namespace else topic
     host, _, port = hidden.registered.rpartition(":")
-    config = patient(
-        namesrv_addr=hidden.name_server,
-        address_remap={f"{host[:-2]}*:{port}": hidden.reachable.removesuffix(f":{port}")},
-    )
-    received: dict[str, list[bytes]] = {"push": [], "pop": [], "lite pull": []}
-    checked: list[bytes | None] = []
+    remap = {f"{host[:-2]}*:{port}": hidden.reachable.removesuffix(f":{port}")}
+    name_server = hidden.name_server
+    if namespace:
+        name_server = f"http://{namespace}.mq.invalid:80/"
+        remap["*.mq.invalid"] = hidden.name_server
+    config = patient(namesrv_addr=name_server, address_remap=remap)
+    received: dict[str, list[tuple[str, bytes]]] = {"push": [], "pop": [], "lite pull": []}
+    checked: list[tuple[str, bytes | None]] = []
 
     def receive(how: str) -> Any:
         def in_thread(messages: Any, *_: object) -> None:  # a pop consumer gives one
             each = messages if isinstance(messages, (list, tuple)) else (messages,)
-            received[how] += [message.body for message in each]
+            received[how] += [(message.topic, message.body) for message in each]
 
         async def in_loop(messages: Any, *_: object) -> None:
             in_thread(messages)
@@ -78,7 +82,7 @@ def test_programs_reach_it_through_a_remap(hidden: Hidden, dialect: str) -> None
         return in_thread if dialect == "threads" else in_loop
 
     def check(message: StoredMessage) -> LocalTransactionState:
-        checked.append(message.body)
+        checked.append((message.topic, message.body))
         return LocalTransactionState.COMMIT_MESSAGE
 
     async def scenario(face: Face) -> None:
@@ -89,15 +93,16 @@ def test_programs_reach_it_through_a_remap(hidden: Hidden, dialect: str) -> None
                 "producer", config, unique("p"), check=check, send_msg_timeout=PATIENCE
             ) as producer,
         ):
-            made = TopicConfig(topic_name=topic, read_queue_nums=1, write_queue_nums=1)
+            made = TopicConfig(topic_name=stored_topic, read_queue_nums=1, write_queue_nums=1)
             changed = await settle(admin.topics.create_or_update(made, cluster="DefaultCluster"))
             assert changed == (hidden.registered,)
             bodies = [b"%d" % number for number in range(20)]  # more than without own connections
             sent = [await producer.send(Message(topic, body)) for body in bodies]
             await producer.send_in_transaction(Message(topic, b"checked"), unknown)
-            found = await settle(admin.messages.by_offset_id(topic, sent[0].offset_msg_id))
+            assert {result.message_queue.topic for result in sent} == {topic}
+            found = await settle(admin.messages.by_offset_id(stored_topic, sent[0].offset_msg_id))
             assert found.body == b"0"
-            expected = sorted([*bodies, b"checked"])
+            expected = sorted((topic, body) for body in (*bodies, b"checked"))
             async with (
                 await face.open(
                     "push_consumer",
@@ -125,8 +130,8 @@ def test_programs_reach_it_through_a_remap(hidden: Hidden, dialect: str) -> None
                 while any(sorted(found) != expected for found in received.values()):
                     assert time.monotonic() < deadline, received
                     batch = await puller.poll(0.1)
-                    polled += [message.body for message in (batch.messages if batch else ())]
-            assert checked == [b"checked"]
+                    polled += [(m.topic, m.body) for m in (batch.messages if batch else ())]
+            assert checked == [(topic, b"checked")]
 
     run(dialect, scenario)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
@@ -39,6 +40,9 @@ NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
 CLIENT = "1.1.1.1@i"
 FLAVOURS = ("concurrent", "orderly", "pop", "lite pull")
 PULLS = (Code.PULL_MESSAGE, Code.LITE_PULL_MESSAGE, Code.POP_MESSAGE)
+
+PLAIN_CLIENT: Final = SimpleNamespace(config=ClientConfig())
+"""A client with its settings alone."""
 
 
 def route(perm: int = 6, queues: int = 2) -> RemotingCommand:

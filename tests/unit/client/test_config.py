@@ -58,6 +58,7 @@ def test_an_instance_of_its_own_has_process_and_clock_in_its_name_unless_it_has_
         (["a:1", "b:2;c:3"], ("a:1", "b:2", "c:3")),
         ("[::1]:9876", ("[::1]:9876",)),
         ("http://MQ_INST_1_2.mq.example:80", ("MQ_INST_1_2.mq.example:80",)),
+        ("http://127.0.0.1:9876/", ("127.0.0.1:9876",)),
     ],
 )
 def test_name_servers_are_read_out_of_text(
@@ -74,6 +75,23 @@ def test_what_is_no_address_is_refused_as_what_nobody_can_say_or_connect_to(text
         parse_name_servers(text)
     assert isinstance(caught.value, LocalProtocolError)
     assert isinstance(caught.value, ConnectFailedError)
+
+
+def test_addresses_are_separated_by_semicolons() -> None:
+    with pytest.raises(IllegalAddressError, match="separate them by ';'"):
+        parse_name_servers("a:1,b:2")
+
+
+def test_the_namespace_is_that_of_the_endpoint_unless_it_is_set() -> None:
+    endpoint = "http://MQ_INST_123_ab.cn-hangzhou.mq.aliyuncs.com:80"
+
+    config = ClientConfig(namesrv_addr=endpoint)
+    assert config.with_namespace({}).namespace == "MQ_INST_123_ab"
+    assert ClientConfig(namesrv_addr=[endpoint]).with_namespace({}).namespace == "MQ_INST_123_ab"
+    environment = {"NAMESRV_ADDR": endpoint}
+    assert ClientConfig().with_namespace(environment).namespace == "MQ_INST_123_ab"
+    assert ClientConfig(namespace="n").with_namespace(environment).namespace == "n"
+    assert ClientConfig(namesrv_addr="a:1").with_namespace(environment).namespace == ""
 
 
 def test_addresses_are_taken_apart_at_the_last_colon_and_put_together() -> None:

@@ -30,6 +30,7 @@ from rocketwire.client.consumer.pull import PullRequest, PullStatus, pull_outage
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
+from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import (
@@ -216,7 +217,8 @@ class LitePullConsumer(GroupMember):
                 continue
             offset = queue.process.remove(messages, now=trio.current_time())
             self._unhandled = (queue, offset)
-            return Polled(name, messages)
+            namespace = self._instance.config.namespace
+            return Polled(name, [with_real_topic(m, self.group, namespace) for m in messages])
         return None
 
     def _count_handled(self) -> None:

@@ -35,6 +35,7 @@ from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopResult, PopStatus, handle_text
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.rebalance import queue_outage
+from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.handlers import async_handler
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.log_text import log_text
@@ -460,7 +461,8 @@ class PopConsumer(GroupMember):
     async def _handle(self, message: StoredMessage, listener: PopListener) -> bool:
         """Call the handler; returns whether it succeeded."""
         try:
-            return await listener(message) is not False
+            namespace = self._instance.config.namespace
+            return await listener(with_real_topic(message, self.group, namespace)) is not False
         except IllegalHandlerError:  # it would fail for every message, so it ends the consumer
             raise
         except Exception:  # noqa: BLE001 - of the application; logged and redelivered

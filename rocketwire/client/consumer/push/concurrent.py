@@ -34,11 +34,10 @@ from rocketwire.client.consumer.push.worker_batches import (
     WorkerClaim,
     notify_before_wait,
 )
-from rocketwire.client.consumer.retry import send_message_back
+from rocketwire.client.consumer.retry import send_message_back, with_real_topic
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.enums import MessageModel
-from rocketwire.messages.message_const import RETRY_TOPIC
 from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
@@ -68,16 +67,6 @@ TURN: Final = 64
 
 SHORT_TURN: Final = 0.001
 """A turn shorter than this (seconds) is not ended: a switch costs about ten fast calls."""
-
-
-def with_real_topic(message: StoredMessage, group: str) -> StoredMessage:
-    """Return the message with the topic that it was sent to, if it comes from the retry topic."""
-    if not message.topic.startswith(RETRY_PREFIX):
-        return message
-    topic = (message.properties or {}).get(RETRY_TOPIC)
-    if not topic or message.topic != RETRY_PREFIX + group:
-        return message
-    return replace(message, topic=topic)
 
 
 class ConcurrentConsumption:
@@ -245,15 +234,15 @@ class ConcurrentConsumption:
         return max_calls - calls_left
 
     def _listener_of(self, queue: MessageQueue) -> MessageListenerConcurrently:
-        """Return the handler of a queue; for a retry topic, one that gets the real topics."""
-        listener, group = self._hooked, self._group
-        if not (queue.topic or "").startswith(RETRY_PREFIX):
+        """Return the handler of a queue, which gets topics as the application names them."""
+        listener, group, namespace = self._hooked, self._group, self._instance.config.namespace
+        if not (namespace or (queue.topic or "").startswith(RETRY_PREFIX)):
             return listener
 
         async def with_real_topics(
             messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
         ) -> ConsumeConcurrentlyStatus | None:
-            return await listener([with_real_topic(m, group) for m in messages], context)
+            return await listener([with_real_topic(m, group, namespace) for m in messages], context)
 
         return with_real_topics
 

@@ -18,7 +18,8 @@ from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyStatus,
     PushConsumerConfig,
 )
-from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption, with_real_topic
+from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
+from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
@@ -258,8 +259,9 @@ class LentConsumption(ConcurrentConsumption):
             messages = batch.messages
             pulled = messages if start == 0 and stop >= len(messages) else messages[start:stop]
             real = pulled
-            if (batch.queue.topic or "").startswith(RETRY_PREFIX):
-                real = [with_real_topic(message, self._group) for message in pulled]
+            namespace = self._instance.config.namespace
+            if namespace or (batch.queue.topic or "").startswith(RETRY_PREFIX):
+                real = [with_real_topic(m, self._group, namespace) for m in pulled]
             part = LentMessages(batch.queue, real, pulled, batch.process, now)
             self._active[id(part)] = batch.process
             self._parts[id(part)] = part

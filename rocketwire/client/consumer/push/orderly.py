@@ -23,8 +23,8 @@ from rocketwire.client.consumer.config import (
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
 )
-from rocketwire.client.consumer.push.concurrent import TURN, with_real_topic
-from rocketwire.client.consumer.retry import send_to_retry_topic
+from rocketwire.client.consumer.push.concurrent import TURN
+from rocketwire.client.consumer.retry import send_to_retry_topic, with_real_topic
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages.enums import MessageModel
@@ -217,8 +217,9 @@ class OrderlyConsumption:
     async def _call_handler(
         self, queue: MessageQueue, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
     ) -> ConsumeOrderlyStatus:
-        if (queue.topic or "").startswith(RETRY_PREFIX):
-            messages = [with_real_topic(message, self._group) for message in messages]
+        namespace = self._instance.config.namespace
+        if namespace or (queue.topic or "").startswith(RETRY_PREFIX):
+            messages = [with_real_topic(m, self._group, namespace) for m in messages]
         try:
             return await self._hooked(messages, context) or ConsumeOrderlyStatus.SUCCESS
         except IllegalHandlerError:  # it would fail for every message, so it ends the consumer

@@ -34,11 +34,12 @@ from rocketwire.client.consumer.offset_store import (
     RemoteBrokerOffsetStore,
 )
 from rocketwire.client.consumer.push.assignment import Assignment
-from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption, with_real_topic
+from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
 from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
 from rocketwire.client.consumer.push.lending import LentConsumption
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
+from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
@@ -276,7 +277,7 @@ class PushConsumer(GroupMember):
 
         Java: ``ConsumeMessageConcurrentlyService.consumeMessageDirectly``.
         """
-        message = with_real_topic(message, self.group)
+        message = with_real_topic(message, self.group, self._instance.config.namespace)
         queue = MessageQueue(
             topic=message.topic, broker_name=broker_name, queue_id=message.queue_id
         )

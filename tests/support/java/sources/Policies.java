@@ -96,6 +96,8 @@ public final class Policies {
                 return durations(asked);
             case "subscription":
                 return subscription(asked);
+            case "endpoint":
+                return endpoint(asked.getString("text"));
             case "namespace":
                 return namespace(asked);
             case "validate":
@@ -353,6 +355,12 @@ public final class Policies {
         found.put("tags", new TreeSet<>(data.getTagsSet()));
         found.put("codes", new TreeSet<>(data.getCodeSet()));
         return found;
+    }
+
+    private static Object endpoint(String endpoint) {
+        ClientConfig config = new ClientConfig();
+        config.setNamesrvAddr(endpoint);
+        return both("namespace", config.getNamespace(), "address", config.getNamesrvAddr());
     }
 
     private static Object namespace(JSONObject asked) {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.client import ClientConfig, Credentials
-from rocketwire.client.addresses import build_remap, parse_name_servers
+from rocketwire.client.addresses import build_remap, namespace_of_endpoint, parse_name_servers
 from rocketwire.errors import LocalProtocolError
 from rocketwire_tools.admin.cli.settings import settings_of
 from rocketwire_tools.admin.command import Context, UsageError
@@ -60,7 +60,7 @@ def client_config(settings: Settings) -> ClientConfig:
         credentials=_credentials(settings),
         tls=_tls(settings),
         tls_server_hostname=_text(settings, "tls-server-name"),
-        namespace=_text(settings, "namespace") or "",
+        namespace=_text(settings, "namespace") or namespace_of_endpoint(servers),
         mq_client_api_timeout=float(settings.get("request-timeout", REQUEST_TIMEOUT)),
         connect_timeout=max(float(settings.get("request-timeout", 0.0)), CONNECT_TIMEOUT),
     )

@@ -78,6 +78,8 @@ class Connection:
     @classmethod
     def from_options(cls, options: Mapping[str, str]) -> Connection:
         """Read the options of ``OPTIONS``, and skip others."""
+        from rocketwire.client.addresses import namespace_of_endpoint
+
         by_name = {name.lower(): (name, entry) for name, entry in OPTIONS.items()}
         secrets = {name.lower(): name for name in _SECRETS}
         values: dict[str, Any] = {
@@ -94,6 +96,7 @@ class Connection:
             if option.lower() in by_name:
                 name, (field, read) = by_name[option.lower()]
                 values[field] = read(name, text)
+        values.setdefault("namespace", namespace_of_endpoint(values["name_servers"]))
         connection = cls(**values)
         connection.check()
         return connection

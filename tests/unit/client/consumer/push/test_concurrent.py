@@ -20,6 +20,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
+from tests.support.fakes.consumer_fakes import PLAIN_CLIENT
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.offset_store import OffsetStore
@@ -53,7 +54,7 @@ class Consumption:
         self.stats = ConsumerStats()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
         self.all = ConcurrentConsumption(
-            cast("ClientInstance", None),
+            cast("ClientInstance", PLAIN_CLIENT),
             "g",
             PushConsumerConfig(**settings),
             listener,

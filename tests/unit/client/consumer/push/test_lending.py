@@ -25,6 +25,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
+from tests.support.fakes.consumer_fakes import PLAIN_CLIENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ class Library:
         self.offsets = Offsets()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
         self.all = LentConsumption(
-            cast("Any", None),
+            cast("Any", PLAIN_CLIENT),
             "g",
             PushConsumerConfig(**settings),
             cast("Any", None),

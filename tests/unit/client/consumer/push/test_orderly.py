@@ -14,6 +14,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
+from tests.support.fakes.consumer_fakes import PLAIN_CLIENT
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import ConsumeOrderlyContext, MessageListenerOrderly
@@ -53,7 +54,7 @@ class Consumption:
         self.locks = Locks()
         self.windows: dict[MessageQueue, ProcessQueue[StoredMessage]] = {}
         self.all = OrderlyConsumption(
-            cast("ClientInstance", None),
+            cast("ClientInstance", PLAIN_CLIENT),
             "g",
             PushConsumerConfig(),
             listener,
