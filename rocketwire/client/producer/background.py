@@ -1,4 +1,4 @@
-"""Recalls of delayed messages, and the detection of reachable brokers.
+"""Recalls of delayed messages, and the detection of brokers.
 
 Java: ``DefaultMQProducerImpl.recallMessage``, ``RecallMessageHandle``,
 ``LatencyFaultToleranceImpl.detectByOneRound``.
@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.outages import Outages
 from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalMessageError, RocketWireError
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.route import TopicRouteData
 from rocketwire.messages.send import RecallMessageRequestHeader, RecallMessageResponseHeader
+from rocketwire.policy.resource_names import HALF_TOPICS
+from rocketwire.policy.routing import MASTER_ID
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
@@ -23,6 +27,9 @@ if TYPE_CHECKING:
 
 DETECT_TIMEOUT: Final = 0.2
 """Timeout of a reachability check in seconds (``detectTimeout``)."""
+
+_ALL_BROKERS: Final = HALF_TOPICS[0]
+"""Topic of open transactions, whose route no name server is asked for."""
 
 
 def decode_recall_handle(recall_handle: str) -> str:
@@ -77,3 +84,26 @@ async def detect_brokers(instance: ClientInstance, sender: MessageSender, second
             except (RocketWireError, trio.TooSlowError):
                 continue
             sender.faults.detected(broker)
+
+
+async def announce_to_all_brokers(instance: ClientInstance) -> None:
+    """Let heartbeats go to all brokers of the name servers, until cancelled.
+
+    Each may have a transaction that an earlier process of the group left open, and checks it only
+    with a producer that it knows. Java: the topics of ``TransactionMQProducer``.
+    """
+    outages, routes = Outages("transactions"), instance.routes
+    try:
+        while True:
+            try:
+                groups = (await instance.name_servers.cluster_info()).broker_addr_table or {}
+            except RocketWireError as error:
+                outages.report("brokers that check transactions", error)
+            else:
+                outages.end("brokers that check transactions")
+                brokers = [b for b in groups.values() if MASTER_ID in (b.broker_addrs or {})]
+                if routes.put(_ALL_BROKERS, TopicRouteData(broker_datas=tuple(brokers))):
+                    instance.heartbeat_soon()
+            await trio.sleep(instance.config.poll_name_server_interval)
+    finally:
+        routes.forget(_ALL_BROKERS)

@@ -45,7 +45,8 @@ async def open_producer(
             which is closed with the producer.
         group: producer group; a client has one producer of a group.
         check: returns the state of a transaction when a broker checks it: a function or coroutine
-            function of (half message).
+            function of (half message). All brokers get heartbeats at once, and check also the
+            transactions that an earlier process of the group left open.
         chance: selects the first queue, for tests.
 
     Raises:
@@ -77,6 +78,10 @@ async def open_producer(
     producer = Producer(client, group, settings, check=check, chance=chance)
     client.add_producer(producer)
     async with background() as nursery:
+        if check is not None:
+            from rocketwire.client.producer.background import announce_to_all_brokers
+
+            nursery.start_soon(announce_to_all_brokers, client)
         if settings.start_detector_enable:
             nursery.start_soon(producer.detect_brokers)
         if settings.enable_trace:

@@ -81,6 +81,10 @@ class Face:
             return InThread(opened, self._pool)
         return _Opened(await getattr(aio, f"open_{kind}")(client, *arguments, **named))
 
+    async def sleep(self, seconds: float) -> None:
+        """Sleep in the loop of the dialect."""
+        await asyncio.sleep(seconds)
+
     async def take(self, consumer: Any, count: int) -> list[Any]:
         """Iterate over a consumer until there are so many deliveries, and acknowledge all."""
 
@@ -138,6 +142,10 @@ class TrioFace(Face):
             settings = {name: named.pop(name) for name in [*named] if hasattr(config_class, name)}
             named["config"] = config_class(**settings)
         return self._open(kind, client, *arguments, **named)
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep in trio's loop."""
+        await trio.sleep(seconds)
 
     @asynccontextmanager
     async def _open(self, kind: str, *arguments: Any, **named: Any) -> AsyncGenerator[Any]:

@@ -11,7 +11,7 @@ import pytest
 from rocketwire.client import LocalTransactionState, Message
 from rocketwire.client.consumer.pop.pop import InitMode
 from rocketwire.messages.enums import ConsumeFromWhere
-from rocketwire.messages.topics import TopicConfig
+from rocketwire.messages.topic_config import TopicConfig
 from tests.java.client.messages import unique
 from tests.java.client.settings import PATIENCE, patient
 from tests.java.facades.dialects import ALL, Face, run

@@ -87,6 +87,7 @@ async def world(
     async with open_network() as network:
         peers = {address: network.peer(address) for address in (NS, A, B)}
         peers[NS].on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route(*brokers)))
+        peers[NS].on(Code.GET_BROKER_CLUSTER_INFO, reply(body=b"{}"))
         for address in (A, B):
             peers[address].on(Code.HEART_BEAT, reply())
             peers[address].on(Code.UNREGISTER_CLIENT, reply())

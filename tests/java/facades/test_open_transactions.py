@@ -1,0 +1,43 @@
+"""Transactions that a process of the group left open are checked with the next one, at Java's broker and ours."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.client import LocalTransactionState, Message
+from tests.java.client.messages import unique
+from tests.java.client.settings import PATIENCE, patient
+from tests.java.facades.dialects import ALL, Face, run
+from tests.java.facades.test_facades import new_topic
+
+if TYPE_CHECKING:
+    from tests.support.java.cluster import JavaCluster
+
+
+@pytest.mark.parametrize("dialect", ALL)
+def test_a_producer_that_sends_nothing_is_asked(java_cluster: JavaCluster, dialect: str) -> None:
+    topic, group = new_topic(java_cluster), unique("transfers")
+    asked: list[bytes | None] = []
+
+    def check(message: Any) -> LocalTransactionState:
+        asked.append(message.body)
+        return LocalTransactionState.COMMIT_MESSAGE
+
+    async def scenario(face: Face) -> None:
+        async with await face.open(
+            "producer", patient(namesrv_addr=java_cluster.address), group, send_msg_timeout=PATIENCE
+        ) as producer:
+            unknown = face.function(lambda *_: LocalTransactionState.UNKNOW)
+            await producer.send_in_transaction(Message(topic, b"left open"), unknown)
+        async with await face.open(
+            "producer", patient(namesrv_addr=java_cluster.address), group, check=check
+        ):
+            deadline = time.monotonic() + 25  # checks are a second apart, heartbeats 30 s
+            while not asked and time.monotonic() < deadline:
+                await face.sleep(0.1)
+        assert asked == [b"left open"]
+
+    run(dialect, scenario)
