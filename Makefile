@@ -79,7 +79,7 @@ $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@ $(VENV)/.installed-run
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --quiet --editable ".[docs,pcap,plot,store,observe,admin,tls]"
+	$(PIP) --quiet --editable ".[docs,pcap,plot,store,observe,otel,admin,tls]"
 	@touch $@ $(VENV)/.installed-run
 
 $(VENV)/.installed-release: pyproject.toml constraints.txt | $(VENV)/bin/python

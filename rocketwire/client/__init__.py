@@ -90,6 +90,9 @@ _HOMES = {
 }
 """Module of each name. Only the modules that a program uses are imported: it starts faster."""
 
+_EXTRAS = {"OpenTelemetryHook": "otel", "PrometheusHook": "observe"}
+"""Extra of each class that needs one."""
+
 __all__ = [
     "BrokerIdentity",
     "ChannelPool",
@@ -135,11 +138,25 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = _HOMES[name]
-    value = getattr(
-        import_module(home if home.startswith("rocketwire.") else f"{__name__}.{home}"), name
-    )
+    try:
+        module = import_module(home if home.startswith("rocketwire.") else f"{__name__}.{home}")
+        value = getattr(module, name)
+    except ModuleNotFoundError as error:
+        if name not in _EXTRAS:
+            raise
+        value = _create_stub(name, error.name)
     globals()[name] = value
     return value
+
+
+def _create_stub(name: str, package: str | None) -> type:
+    """Return a class that stands in ``dir()`` and ``help()`` for one whose package is missing."""
+    text = f"{name} needs {package}: pip install 'rocketwire[{_EXTRAS[name]}]'"
+
+    def refuse(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError(text, name=package)
+
+    return type(name, (), {"__doc__": text, "__init__": refuse})
 
 
 def __dir__() -> list[str]:
