@@ -332,7 +332,7 @@ class SendFailedError(ClientError):
         self.brokers = brokers
 
     def __str__(self) -> str:
-        brokers = ", ".join(self.brokers)
+        brokers = ", ".join(dict.fromkeys(self.brokers))
         text = f"a message to {self.topic} was not sent by {len(self.brokers)} tries: {brokers}"
         return text if self.__cause__ is None else f"{text}; the last error: {self.__cause__}"
 

@@ -64,6 +64,7 @@ class ProducerSettings(ClientSettings, total=False):
     send_msg_timeout: float
     send_msg_max_timeout_per_request: float | None
     retry_times_when_send_failed: int
+    retry_interval: float
     retry_another_broker_when_not_store_ok: bool
     retry_response_codes: frozenset[int]
     compress_msg_body_over_howmuch: int

@@ -189,6 +189,8 @@ class Producer(ProducerMember):
     ) -> SendResult:
         """Send a message to a queue, without retries (Java: ``send(msg, mq)``).
 
+        A broker that accepts no connection is waited for (``ProducerConfig.retry_interval``).
+
         For other arguments and errors see ``send``.
 
         Raises:
@@ -206,7 +208,7 @@ class Producer(ProducerMember):
             topic = messages[0].topic
             outgoing = self._build_outgoing(messages[0])
             target = await self._sender.find_target(wire_topic(self.instance.config, topic))
-            return await self._sender.send_once(topic, target, queue, outgoing, deadline)
+            return await self._sender.send_to_queue(topic, target, queue, outgoing, deadline)
 
         return await self._send_with_hooks((message,), send)
 
@@ -352,7 +354,7 @@ class Producer(ProducerMember):
             )
             if queue is None:
                 return await self._sender.send(topic, outgoing, limit)
-            return await self._sender.send_once(topic, target, queue, outgoing, deadline)
+            return await self._sender.send_to_queue(topic, target, queue, outgoing, deadline)
 
         return await self._send_with_hooks(messages, send)
 

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
-from rocketwire.client.arguments import Rule, check_settings, instance_of, whole, wrong_type
+from rocketwire.client.arguments import (
+    Rule,
+    check_settings,
+    instance_of,
+    seconds,
+    whole,
+    wrong_type,
+)
 from rocketwire.policy.retry import RETRY_RESPONSE_CODES, RETRY_TIMES
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.validation import DEFAULT_MAX_MESSAGE_SIZE
@@ -27,6 +34,9 @@ class ProducerConfig:
         send_msg_max_timeout_per_request: timeout in seconds of an attempt that is not the last;
             None for the remaining time.
         retry_times_when_send_failed: attempts after the first.
+        retry_interval: seconds before another attempt at a broker that has failed; while there is
+            no connection, such attempts do not count, and a send ends with its timeout. 0 for
+            none, as in Java: a send fails as soon as no broker accepts a connection.
         retry_another_broker_when_not_store_ok: send again if a message was stored less safely than
             requested.
         retry_response_codes: response codes after which another broker is tried.
@@ -50,6 +60,7 @@ class ProducerConfig:
     send_msg_timeout: float = 3.0
     send_msg_max_timeout_per_request: float | None = None
     retry_times_when_send_failed: int = RETRY_TIMES
+    retry_interval: float = 0.2
     retry_another_broker_when_not_store_ok: bool = False
     retry_response_codes: frozenset[int] = RETRY_RESPONSE_CODES
     compress_msg_body_over_howmuch: int = 4096
@@ -78,6 +89,7 @@ def _check_codes(name: str, value: Any) -> None:
 
 _RULES: Final[Mapping[str, Rule]] = {
     "retry_times_when_send_failed": whole(minimum=0),
+    "retry_interval": seconds(zero=True),
     "retry_response_codes": _check_codes,
     "compress_msg_body_over_howmuch": whole(minimum=0),
     "compress_level": whole(),

@@ -17,6 +17,8 @@ from rocketwire.errors import (
     BrokerError,
     BrokerNotFoundError,
     ChannelError,
+    ConnectFailedError,
+    IllegalAddressError,
     RequestTimeoutError,
     RocketWireError,
     SendFailedError,
@@ -55,6 +57,12 @@ class _Attempt(NamedTuple):
     result: SendResult | None
     error: RocketWireError | None
     retry: bool
+
+    @property
+    def sent_nothing(self) -> bool:
+        """Whether there was no connection, so that another attempt cannot store a second copy."""
+        error = self.error
+        return isinstance(error, ConnectFailedError) and not isinstance(error, IllegalAddressError)
 
 
 class FirstAttempt(NamedTuple):
@@ -96,6 +104,8 @@ class MessageSender:
         self._group = group
         self._config = config
         self._chance = chance
+        self._max_attempts = tries(CommunicationMode.SYNC, config.retry_times_when_send_failed)
+        self._pause = config.retry_interval if self._max_attempts > 1 else 0.0
         self._targets: dict[str, Target] = {}
         self._topics: dict[str, None] = {}
         self.is_simple: bool = not (
@@ -247,20 +257,29 @@ class MessageSender:
         brokers: list[str],
         last: _Attempt,
     ) -> SendResult:
-        """Make further attempts, after those with ``brokers``, of which ``last`` was the last."""
+        """Make further attempts, after those with ``brokers``, of which ``last`` was the last.
+
+        Before another attempt at the same broker there is a pause. Attempts without a connection do
+        not count, so that the restart of a broker is waited for.
+        """
         name = target.topic
-        limit = tries(CommunicationMode.SYNC, self._config.retry_times_when_send_failed)
-        while (
-            last.retry and len(brokers) < limit and (not brokers or trio.current_time() < deadline)
-        ):
+        left = self._max_attempts - len(brokers) + (self._pause > 0 and last.sent_nothing)
+        while last.retry and left > 0 and (not brokers or trio.current_time() < deadline):
             if brokers:
                 target = self._targets.get(name) or target
             queue = self._select_queue(target, brokers)
+            broker = queue.broker_name or ""
+            if self._pause and broker in brokers:
+                if trio.current_time() + self._pause < deadline:
+                    await trio.sleep(self._pause)
+                elif last.sent_nothing:
+                    break
             if brokers and self.hooks is not None:
-                self.hooks.retry(self._instance, topic, queue.broker_name or "")
-            brokers.append(queue.broker_name or "")
-            attempt_deadline = self._attempt_deadline(deadline, is_last=len(brokers) == limit)
+                self.hooks.retry(self._instance, topic, broker)
+            brokers.append(broker)
+            attempt_deadline = self._attempt_deadline(deadline, is_last=left == 1)
             last = await self._attempt(topic, target, queue, message, attempt_deadline)
+            left -= not (self._pause and last.sent_nothing)
         return self._finish(topic, last, brokers)
 
     def _select_queue(self, target: Target, brokers: list[str]) -> MessageQueue:
@@ -331,6 +350,25 @@ class MessageSender:
             now = trio.current_time()
             name = queue.broker_name or ""
             self.faults.update(name, now - started, isolate=isolate, reachable=reachable, now=now)
+
+    async def send_to_queue(
+        self,
+        topic: str,
+        target: Target,
+        queue: MessageQueue,
+        message: OutgoingMessage,
+        deadline: float,
+    ) -> SendResult:
+        """Make one attempt with a connection, which is waited for; see ``send_once``."""
+        while True:
+            try:
+                return await self.send_once(topic, target, queue, message, deadline)
+            except IllegalAddressError:
+                raise
+            except ConnectFailedError:
+                if not self._pause or trio.current_time() + self._pause >= deadline:
+                    raise
+            await trio.sleep(self._pause)
 
     async def send_once(
         self,

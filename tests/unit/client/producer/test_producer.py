@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -32,6 +33,8 @@ from rocketwire.wire.message.properties import decode_properties
 from tests.support.fakes.producer_fakes import route, stored, world
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from rocketwire.wire.command import RemotingCommand
 
 HELLO = Message("T", b"hello")
@@ -40,6 +43,58 @@ GONE = reply(code=17, remark="no route")
 
 def told(request: RemotingCommand) -> dict[str, str]:
     return dict(request.ext_fields or {})
+
+
+@pytest.mark.parametrize("seconds", [1.0, 10.0])
+async def test_a_broker_that_restarts_costs_time_as_long_as_the_timeout_allows(
+    autojump_clock: trio.abc.Clock, seconds: float
+) -> None:
+    async with world(brokers=("a",), send_msg_timeout=3) as it, trio.open_nursery() as nursery:
+        (queue, *_) = await it.producer.queues("T")
+        await it.a.go_down()
+        started = trio.current_time()
+        failures: list[Exception] = []
+
+        async def send(send: Callable[[], Awaitable[object]]) -> None:
+            try:
+                await send()
+            except (SendFailedError, ConnectFailedError) as error:
+                failures.append(error)
+            assert trio.current_time() - started == pytest.approx(min(seconds, 3), abs=0.21)
+
+        nursery.start_soon(send, partial(it.producer.send, HELLO))
+        nursery.start_soon(send, partial(it.producer.send_to, HELLO, queue))
+        nursery.start_soon(send, partial(it.producer.send_batch, [HELLO]))
+        await trio.sleep(seconds)
+        it.a.is_up = True
+
+    assert len(it.sent()) == (3 if seconds < 3 else 0)
+    assert len(failures) == (0 if seconds < 3 else 3)
+
+
+@pytest.mark.parametrize("settings", [{"retry_interval": 0}, {"retry_times_when_send_failed": 0}])
+async def test_a_send_can_fail_at_once_while_no_broker_accepts_a_connection(
+    autojump_clock: trio.abc.Clock, settings: dict[str, Any]
+) -> None:
+    async with world(brokers=("a",), **settings) as it:
+        await it.a.go_down()
+        started = trio.current_time()
+        with pytest.raises((SendFailedError, ConnectFailedError)):
+            await it.producer.send(HELLO)
+
+        assert trio.current_time() == started
+
+
+async def test_a_broker_that_is_busy_has_a_pause_before_it_is_asked_again(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world(brokers=("a",)) as it:
+        it.a.on(Code.SEND_MESSAGE_V2, reply(code=2, remark="busy"))
+        started = trio.current_time()
+        with pytest.raises(SendFailedError, match="by 3 tries: a; "):
+            await it.producer.send(HELLO)
+
+        assert trio.current_time() - started == pytest.approx(0.4)
 
 
 async def test_a_message_is_sent_with_java_s_fields_and_the_result_tells_where_it_is() -> None:
