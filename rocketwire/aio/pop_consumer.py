@@ -46,7 +46,7 @@ class PopConsumer(Opened[trio.PopConsumer]):
         """Open nothing yet; for arguments and errors see ``open_pop_consumer``."""
         resolved, own = apply_settings(client, config, PopConsumerConfig, settings)
         self.config = own
-        handler = async_handler("listener", listener, "message")
+        handler = async_handler("handler (listener)", listener, "message")
         super().__init__(
             lambda: trio.open_pop_consumer(
                 trio_client(resolved),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -22,8 +21,8 @@ from rocketwire.client.consumer.config import (
 from rocketwire.client.consumer.push.lending import failed_messages
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
 from rocketwire.client.consumer.push.push_consumer import open_push_consumer as open_trio_consumer
-from rocketwire.client.handlers import async_handler
-from rocketwire.client.log_text import log_text
+from rocketwire.client.consumer.retry import report_failed_handler
+from rocketwire.client.handlers import async_handler, check_listeners
 from rocketwire.errors import IllegalHandlerError, LocalProtocolError
 from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
 from rocketwire.portal.likeness import like
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from rocketwire.portal.resources import Resource
     from rocketwire.portal.typed_settings import PushConsumerSettings
 
-_LOG: Final = logging.getLogger("rocketwire.client")
 _LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
 Listener: TypeAlias = MessageListenerConcurrently
@@ -72,15 +70,9 @@ class PushConsumer(Opened[TrioPushConsumer]):
         resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
         self.config = own
         self._group = group
-        self._listener = listener
-        if listener is not None and orderly_listener is not None:
-            raise LocalProtocolError("give either listener or orderly_listener, not both")
-        if listener is not None:
-            self._listener = async_handler("listener", listener, "messages, context")
-        if orderly_listener is not None:
-            orderly_listener = async_handler(
-                "orderly_listener", orderly_listener, "messages, context"
-            )
+        self._listener, orderly_listener = check_listeners(
+            async_handler, listener, orderly_listener, orderly=orderly
+        )
         self._waiting: dict[asyncio.Future[None], Endpoint] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._inbox = Inbox(self._notify)
@@ -143,9 +135,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
                 self._loans.abandon(loan)
                 return
             except Exception:  # noqa: BLE001 - of the application; logged and retried
-                _LOG.exception(
-                    "%s: the handler failed for message %s", self._group, log_text(part[0].msg_id)
-                )
+                report_failed_handler(part[0], self._group)
                 status = ConsumeConcurrentlyStatus.RECONSUME_LATER
             if status is _LATER or context.ack_index is not None:
                 failed = failed_messages(part, status, context)
@@ -177,7 +167,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
             ChannelClosedError: the consumer was closed; or the error that has ended it.
         """
         if self._has_handler:
-            raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
+            raise LocalProtocolError("the consumer has a handler (listener): it cannot be iterated")
         resource = self._open_resource
         if resource.portal.is_forked:
             resource = await self._open_again()

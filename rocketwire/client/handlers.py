@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast
 
 from rocketwire.client.arguments import shown
-from rocketwire.errors import IllegalHandlerError
+from rocketwire.errors import IllegalHandlerError, LocalProtocolError
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -60,6 +60,32 @@ def sync_function(name: str, function: F, arguments: str) -> F:
             f" write def f({arguments})"
         )
     return function
+
+
+def check_listeners(
+    check: Callable[[str, Any, str], Any], listener: Any, orderly_listener: Any, *, orderly: bool
+) -> tuple[Any, Any]:
+    """Check the handlers of a push consumer; returns what to call, concurrently or in order.
+
+    Args:
+        check: ``async_handler`` or ``sync_function``.
+        orderly: whether iteration keeps order.
+
+    Raises:
+        IllegalHandlerError: a handler cannot be called.
+        LocalProtocolError: there are two handlers, or one that ``orderly`` does not concern.
+    """
+    if listener is not None and (orderly or orderly_listener is not None):
+        raise LocalProtocolError(
+            "give one handler: either listener, or orderly_listener for messages in order;"
+            " orderly=True is for iteration"
+        )
+    if listener is not None:
+        listener = check("handler (listener)", listener, "messages, context")
+    if orderly_listener is not None:
+        name = "handler (orderly_listener)"
+        orderly_listener = check(name, orderly_listener, "messages, context")
+    return listener, orderly_listener
 
 
 def check_callable(name: str, function: object, arguments: str) -> None:

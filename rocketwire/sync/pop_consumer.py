@@ -49,7 +49,7 @@ class PopConsumer(Opened[trio.PopConsumer]):
         """Open a consumer; for arguments and errors see ``open_pop_consumer``."""
         resolved, own = apply_settings(client, config, PopConsumerConfig, settings)
         self.config = own
-        sync_function("listener", listener, "message")
+        sync_function("handler (listener)", listener, "message")
         threads = Pool(executor, own.consume_thread_max)
         super().__init__(
             lambda: trio.open_pop_consumer(

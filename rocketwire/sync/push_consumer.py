@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,8 +20,8 @@ from rocketwire.client.consumer.config import (
 from rocketwire.client.consumer.push.lending import failed_messages
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
 from rocketwire.client.consumer.push.push_consumer import open_push_consumer as open_trio_consumer
-from rocketwire.client.handlers import sync_function
-from rocketwire.client.log_text import log_text
+from rocketwire.client.consumer.retry import report_failed_handler
+from rocketwire.client.handlers import check_listeners, sync_function
 from rocketwire.errors import LocalProtocolError
 from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
 from rocketwire.portal.likeness import like
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from rocketwire.portal.typed_settings import PushConsumerSettings
     from rocketwire.sync.client import ClientLike
 
-_LOG: Final = logging.getLogger("rocketwire.client")
 
 Listener: TypeAlias = Callable[
     [Sequence[StoredMessage], ConsumeConcurrentlyContext], ConsumeConcurrentlyStatus | None
@@ -78,12 +76,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
         self.config = own
         self._group = group
         self._listener = listener
-        if listener is not None and orderly_listener is not None:
-            raise LocalProtocolError("give either listener or orderly_listener, not both")
-        if listener is not None:
-            sync_function("listener", listener, "messages, context")
-        if orderly_listener is not None:
-            sync_function("orderly_listener", orderly_listener, "messages, context")
+        check_listeners(sync_function, listener, orderly_listener, orderly=orderly)
         self._ready = Condition()
         self._waiting = 0
         self._inbox = Inbox(self._notify)
@@ -141,9 +134,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
             try:
                 status = None if listener is None else listener(part, context)
             except Exception:  # noqa: BLE001 - of the application; logged and retried
-                _LOG.exception(
-                    "%s: the handler failed for message %s", self._group, log_text(part[0].msg_id)
-                )
+                report_failed_handler(part[0], self._group)
                 status = ConsumeConcurrentlyStatus.RECONSUME_LATER
             failed = failed_messages(part, status, context)
             if failed:
@@ -168,7 +159,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
             ChannelClosedError: the consumer was closed; or the error that has ended it.
         """
         if self._has_handler:
-            raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
+            raise LocalProtocolError("the consumer has a handler (listener): it cannot be iterated")
         resource = self._resource
         if resource.portal.is_forked:
             resource = self._open_again()

@@ -17,12 +17,13 @@ from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerNotFoundError, RocketWireError
 from rocketwire.messages.message_const import (
     DELAY,
+    KEYS,
     ORIGIN_MESSAGE_ID,
     RETRY_TOPIC,
     TRANSACTION_PREPARED,
 )
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader, SendMessageRequestHeaderV2
-from rocketwire.policy.resource_names import RETRY_PREFIX, retry_topic, without_namespace
+from rocketwire.policy.resource_names import RETRY_PREFIX, dlq_topic, retry_topic, without_namespace
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.wire.message.properties import encode_properties
 
@@ -55,6 +56,27 @@ def with_real_topic(message: StoredMessage, group: str, namespace: str = "") -> 
         topic = (message.properties or {}).get(RETRY_TOPIC) or topic
     topic = without_namespace(topic, namespace)
     return message if topic == message.topic else replace(message, topic=topic)
+
+
+def describe_message(message: StoredMessage, group: str) -> str:
+    """Return id, topic, keys and attempt of a message, for a line of the log."""
+    topic = log_text(with_real_topic(message, group).topic)
+    keys = (message.properties or {}).get(KEYS)
+    shown_keys = f"keys {log_text(keys)}, " if keys else ""
+    attempt = f"{shown_keys}attempt {message.reconsume_times + 1}"
+    return f"{log_text(message.msg_id)} of topic {topic}, {attempt}"
+
+
+def report_failed_handler(message: StoredMessage, group: str) -> None:
+    """Log the current exception, which a handler has raised."""
+    _LOG.exception("%s: the handler failed for message %s", group, describe_message(message, group))
+
+
+def _report_dead_letter(message: StoredMessage, group: str, max_reconsume_times: int) -> None:
+    """Log that the broker has stored a message as a dead letter."""
+    described, attempts = describe_message(message, group), max_reconsume_times + 1
+    topic = dlq_topic(group)
+    _LOG.error("%s: message %s of %d: now a dead letter in %s", group, described, attempts, topic)
 
 
 def build_send_back_header(
@@ -106,6 +128,8 @@ async def send_message_back(
             error,
         )
     else:
+        if delay_level < 0 or message.reconsume_times >= max_reconsume_times:
+            _report_dead_letter(message, group, max_reconsume_times)
         return True
     try:
         await send_to_retry_topic(instance, group, message, max_reconsume_times)
@@ -145,6 +169,8 @@ async def send_to_retry_topic(
         except RocketWireError as error:
             failure = error
         else:
+            if message.reconsume_times >= max_reconsume_times:
+                _report_dead_letter(message, group, max_reconsume_times)
             return
     raise failure
 

@@ -16,6 +16,7 @@ from unittest.mock import AsyncMock
 import pytest
 import trio
 
+from rocketwire import aio, sync
 from rocketwire.client import (
     BrokerIdentity,
     ClientConfig,
@@ -30,7 +31,7 @@ from rocketwire.client import (
 from rocketwire.client.handlers import CheckedHandler, async_handler, check_callable, sync_function
 from rocketwire.client.producer.transactions import resolve_state
 from rocketwire.codes import RequestCode as Code
-from rocketwire.errors import IllegalHandlerError
+from rocketwire.errors import IllegalHandlerError, LocalProtocolError
 from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.testing import open_network, reply
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
@@ -233,10 +234,23 @@ async def test_a_push_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
     name: str, handler: Any
 ) -> None:
     async with world() as (network, client):
-        with pytest.raises(IllegalHandlerError, match=f"^{name}: "):
+        with pytest.raises(IllegalHandlerError, match=rf"^handler \({name}\): "):
             async with open_push_consumer(client, "g", {"orders": "*"}, **{name: handler}):
                 pass
         assert network.peer(BROKER).codes() == []
+
+
+async def test_a_handler_whose_order_is_not_clear_is_refused() -> None:
+    """With ``orderly`` a handler of any order would never be called."""
+    given: Any = ("a:1", "g", {"orders": "*"})
+    for other in ({"orderly": True}, {"orderly_listener": good}):
+        with pytest.raises(LocalProtocolError, match="give one handler: "):
+            async with open_push_consumer(*given, cast("Any", good), **cast("Any", other)):
+                pass
+        with pytest.raises(LocalProtocolError, match="give one handler: "):
+            sync.open_push_consumer(*given, bad, **cast("Any", other))
+        with pytest.raises(LocalProtocolError, match="give one handler: "):
+            aio.open_push_consumer(*given, cast("Any", good), **cast("Any", other))
 
 
 @pytest.mark.parametrize("handler", [lambda message: message, bad, None, dict])
@@ -246,7 +260,7 @@ async def test_a_pop_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
     async with world() as (network, client):
         if getattr(handler, "__name__", "") == "<lambda>":
             handler = handler(bad)
-        with pytest.raises(IllegalHandlerError, match=r"^listener: "):
+        with pytest.raises(IllegalHandlerError, match=r"^handler \(listener\): "):
             async with open_pop_consumer(client, "g", {"orders": "*"}, handler):
                 pass
         assert network.peer(BROKER).codes() == []

@@ -35,7 +35,11 @@ from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopResult, PopStatus, handle_text
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.rebalance import queue_outage
-from rocketwire.client.consumer.retry import with_real_topic
+from rocketwire.client.consumer.retry import (
+    describe_message,
+    report_failed_handler,
+    with_real_topic,
+)
 from rocketwire.client.handlers import async_handler
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.log_text import log_text
@@ -466,14 +470,18 @@ class PopConsumer(GroupMember):
         except IllegalHandlerError:  # it would fail for every message, so it ends the consumer
             raise
         except Exception:  # noqa: BLE001 - of the application; logged and redelivered
-            _LOG.exception(
-                "%s: the handler failed for message %s", self.group, log_text(message.msg_id)
-            )
+            report_failed_handler(message, self.group)
             return False
 
     async def _finish(self, message: StoredMessage, *, handled: bool) -> None:
         attempts = message.reconsume_times
-        if handled or attempts >= self.config.max_reconsume_times:
+        most = self.config.max_reconsume_times
+        if not handled and attempts >= most:
+            described = describe_message(message, self.group)
+            _LOG.error(
+                "%s: message %s of %d: not redelivered again", self.group, described, most + 1
+            )
+        if handled or attempts >= most:
             await self._acknowledgements.ack(message)
             return
         # the sender can set the number of attempts, also to a negative number
@@ -534,7 +542,7 @@ async def open_pop_consumer(
     check_consumer_group(group)
     check_config(config, PopConsumerConfig)
     parse_subscriptions(subscriptions)
-    listener = async_handler("listener", listener, "message")
+    listener = async_handler("handler (listener)", listener, "message")
     settings = config or PopConsumerConfig()
     async with (
         open_or_reuse_client(client) as instance,

@@ -34,7 +34,11 @@ from rocketwire.client.consumer.push.worker_batches import (
     WorkerClaim,
     notify_before_wait,
 )
-from rocketwire.client.consumer.retry import send_message_back, with_real_topic
+from rocketwire.client.consumer.retry import (
+    report_failed_handler,
+    send_message_back,
+    with_real_topic,
+)
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.enums import MessageModel
@@ -216,11 +220,7 @@ class ConcurrentConsumption:
             except IllegalHandlerError:  # it would fail for every message, so it ends the consumer
                 raise
             except Exception:  # noqa: BLE001 - of the application; logged and retried
-                _LOG.exception(
-                    "%s: the handler failed for message %s",
-                    self._group,
-                    log_text(call_messages[0].msg_id),
-                )
+                report_failed_handler(call_messages[0], self._group)
                 status = _RECONSUME_LATER
             if status is not _RECONSUME_LATER and context.ack_index is None:
                 claim.end = stop

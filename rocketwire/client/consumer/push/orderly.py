@@ -24,7 +24,11 @@ from rocketwire.client.consumer.config import (
     ConsumeOrderlyStatus,
 )
 from rocketwire.client.consumer.push.concurrent import TURN
-from rocketwire.client.consumer.retry import send_to_retry_topic, with_real_topic
+from rocketwire.client.consumer.retry import (
+    report_failed_handler,
+    send_to_retry_topic,
+    with_real_topic,
+)
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages.enums import MessageModel
@@ -225,9 +229,7 @@ class OrderlyConsumption:
         except IllegalHandlerError:  # it would fail for every message, so it ends the consumer
             raise
         except Exception:  # noqa: BLE001 - of the application; logged, and the messages are retried
-            _LOG.exception(
-                "%s: the handler failed for message %s", self._group, log_text(messages[0].msg_id)
-            )
+            report_failed_handler(messages[0], self._group)
             return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
 
     def _commit(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> None:

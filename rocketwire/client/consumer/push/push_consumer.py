@@ -41,7 +41,7 @@ from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.consumer.stats import ConsumerStats
-from rocketwire.client.handlers import async_handler
+from rocketwire.client.handlers import async_handler, check_listeners
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.periodic import every, now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
@@ -201,7 +201,7 @@ class PushConsumer(GroupMember):
         """
         require_trio()
         if self._deliveries is None:
-            raise LocalProtocolError("the consumer has a listener: it cannot be iterated")
+            raise LocalProtocolError("the consumer has a handler (listener): it cannot be iterated")
         return await self._deliveries.next()
 
     def unsubscribe(self, topic: str) -> None:
@@ -411,12 +411,9 @@ async def open_push_consumer(
     check_consumer_group(group)
     check_config(config, PushConsumerConfig)
     parse_subscriptions(subscriptions)
-    if listener is not None and orderly_listener is not None:
-        raise LocalProtocolError("give either listener or orderly_listener, not both")
-    if listener is not None:
-        listener = async_handler("listener", listener, "messages, context")
-    if orderly_listener is not None:
-        orderly_listener = async_handler("orderly_listener", orderly_listener, "messages, context")
+    listener, orderly_listener = check_listeners(
+        async_handler, listener, orderly_listener, orderly=orderly
+    )
     settings = config or PushConsumerConfig()
     is_clustering = settings.message_model is not MessageModel.BROADCASTING
     async with (
