@@ -6,7 +6,7 @@ the peer sent bytes that cannot be decoded.  Causes are kept as ``__cause__``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -56,6 +56,24 @@ __all__ = [
 
 class RocketWireError(Exception):
     """Base of every error that rocketwire raises deliberately."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let other processes have the error with its attributes, and a cause of this package."""
+        cause = self.__cause__ if isinstance(self.__cause__, RocketWireError) else None
+        return _restore_error, (type(self), self.args, self.__dict__, cause)
+
+
+def _restore_error(
+    error_class: type[RocketWireError],
+    arguments: tuple[object, ...],
+    attributes: Mapping[str, object],
+    cause: RocketWireError | None,
+) -> RocketWireError:
+    """Create an error as it was; its ``__init__`` may take other arguments."""
+    error = error_class.__new__(error_class, *arguments)
+    error.__dict__.update(attributes)
+    error.__cause__ = cause
+    return error
 
 
 class ProtocolError(RocketWireError):

@@ -34,7 +34,8 @@ class Message:
         flag: number of the application, int32.
         properties: properties of the application.
         wait_store_msg_ok: let the broker respond only when the message is as safe as configured.
-        delay_level: delay level of the broker, 1 to 18; 0 for no delay.
+        delay_level: delay level of the broker, by default 1 to 18; a larger number means the last
+            level, and 0 no delay. A message has at most one delay.
         delay_seconds: seconds between arrival and delivery, at most three days.
         delay_millis: milliseconds between arrival and delivery.
         deliver_millis: time of delivery, milliseconds since 1970.
@@ -79,6 +80,7 @@ class Message:
         Raises:
             IllegalMessageTypeError: an argument has the wrong type, for example a ``str`` for the
                 body.
+            IllegalMessageError: there are two delays.
         """
         if (
             topic.__class__ is not str

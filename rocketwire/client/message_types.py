@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from rocketwire.client.arguments import wrong_type
-from rocketwire.errors import IllegalMessageTypeError
+from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError
 
 
 def convert_body(body: object) -> bytes:
@@ -32,9 +32,14 @@ def check_parts(**parts: object) -> None:
 
     Raises:
         IllegalMessageTypeError: for the first attribute with a wrong type.
+        IllegalMessageError: there are two delays.
     """
     for name, value in parts.items():
         _CHECKS[name](name, value)
+    given = {**parts, "delay_level": parts["delay_level"] or None}
+    delays = [name for name in _DELAYS if given[name] is not None]
+    if len(delays) > 1:
+        raise IllegalMessageError(f"a message has one delay, not both {' and '.join(delays)}")
 
 
 def _error(name: str, expected: str, value: object) -> IllegalMessageTypeError:
@@ -88,6 +93,8 @@ def _properties(name: str, value: object) -> None:
         if not isinstance(text, str):
             raise _error(f"{name}[{key!r}]", "a text (str)", text)
 
+
+_DELAYS = ("delay_level", "delay_seconds", "delay_millis", "deliver_millis")
 
 _CHECKS = {
     "topic": _text,

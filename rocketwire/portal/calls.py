@@ -11,7 +11,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.errors import ChannelClosedError
+from rocketwire.errors import ChannelClosedError, RocketWireError
 from rocketwire.portal.contexts import current_context
 
 if TYPE_CHECKING:
@@ -75,9 +75,14 @@ class Call:
         self.wake()
 
     def visible_error(self) -> BaseException:
-        """Return the error for a caller who has not cancelled the call."""
+        """Return the error for a caller who has not cancelled the call.
+
+        An error of this package says what failed: it leaves the frames in trio's thread out.
+        """
         if self.error is None or isinstance(self.error, CallCancelledError):
             return ChannelClosedError("the client was closed")
+        if isinstance(self.error, RocketWireError):
+            return self.error.with_traceback(None)
         return self.error
 
     def wake(self) -> None:

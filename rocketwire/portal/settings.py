@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from rocketwire.client.arguments import check_config, wrong_type
 from rocketwire.client.config import ClientConfig, to_config
@@ -29,6 +29,7 @@ def apply_settings(
         IllegalValueError: a setting has an invalid value.
     """
     check_config(config, config_class)
+    _check_names(settings, ClientConfig, config_class)
     own = {name: value for name, value in settings.items() if _has(config_class, name)}
     result = config if config is not None else config_class(**own)
     if config is not None and own:
@@ -40,9 +41,7 @@ def apply_settings(
 
 def apply_client_settings(client: object, settings: Mapping[str, Any]) -> object:
     """Return a client, or settings of one, changed by keyword settings; see ``apply_settings``."""
-    for name in settings:
-        if not _has(ClientConfig, name):
-            raise IllegalTypeError(f"{name}: there is no such setting")
+    _check_names(settings, ClientConfig)
     if client is None:
         client = ClientConfig.from_env()
     if not settings:
@@ -51,6 +50,29 @@ def apply_client_settings(client: object, settings: Mapping[str, Any]) -> object
         names = ", ".join(settings)
         raise wrong_type("client", f"settings or name servers, because of {names}", client)
     return replace(to_config(client), **settings)
+
+
+_OTHER_NAMES: Final = {
+    "timeout": ("send_msg_timeout", "consume_timeout", "mq_client_api_timeout"),
+    "concurrency": ("consume_thread_max",),
+    "access_key": ("credentials",),
+    "secret_key": ("credentials",),
+    "name_servers": ("namesrv_addr",),
+}
+"""Settings that other libraries name otherwise."""
+
+
+def _check_names(settings: Mapping[str, Any], *classes: type[Any]) -> None:
+    """Raise ``IllegalTypeError`` for a setting that no config has, with the nearest names."""
+    names = [field.name for config_class in classes for field in fields(config_class)]
+    for name in settings:
+        if name not in names:
+            import difflib
+
+            near = [other for other in _OTHER_NAMES.get(name, ()) if other in names][:1]
+            near = near or difflib.get_close_matches(name, names)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise IllegalTypeError(f"{name}: there is no such setting{hint}")
 
 
 def _has(config_class: type[Any], name: str) -> bool:

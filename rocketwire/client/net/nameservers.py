@@ -23,7 +23,13 @@ from rocketwire.client.net.rpc import Response, decode_response, make_request
 from rocketwire.client.outages import Outages
 from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import ChannelError, ClientError, NameServerError, NoNameServerError
+from rocketwire.errors import (
+    ChannelError,
+    ClientError,
+    ConnectFailedError,
+    NameServerError,
+    NoNameServerError,
+)
 from rocketwire.transport.dial import is_address
 
 if TYPE_CHECKING:
@@ -121,12 +127,12 @@ class NameServers(NameServerCalls):
     ) -> Response:
         """Send a request; see ``NameServerCalls.call``.
 
-        If every server fails, raise the last error.
+        If every server fails, raise the last error, or one error if none accepts a connection.
         """
         limit = self._config.mq_client_api_timeout if within is None else within
         deadline = trio.current_time() + limit
         order = self._selector.next_order()
-        failure: ChannelError | None = None
+        failures: list[ChannelError] = []
         for attempt, address in enumerate(order):
             timeout = attempt_timeout(deadline - trio.current_time(), len(order) - attempt)
             server = SingleNameServer(self._pool, self._config, address)
@@ -138,12 +144,16 @@ class NameServers(NameServerCalls):
             except ChannelError as error:
                 _LOG.debug("name server %s: %s", address, error)
                 self._selector.mark_failed(address)
-                failure = error
+                failures.append(error)
             else:
                 self._selector.mark_responded(address)
                 self._outages.end(f"name server {address}")
                 return response
-        raise failure or self._no_name_server()
+        if failures and all(type(error) is ConnectFailedError for error in failures):
+            texts = "; ".join(map(str, failures))
+            servers = "name server" if len(failures) == 1 else "name servers"
+            raise ConnectFailedError(f"{servers} {texts}")
+        raise failures[-1] if failures else self._no_name_server()
 
     def each(self) -> tuple[SingleNameServer, ...]:
         """Return every server, for requests that all of them must receive."""

@@ -302,7 +302,7 @@ class MessageSender:
             return last.result
         error = last.error
         if error is not None and (len(brokers) == 1 or not last.retry):
-            raise error
+            raise _name_broker(error, brokers[-1])
         raise SendFailedError(topic, tuple(brokers)) from error
 
     async def _attempt(
@@ -365,9 +365,9 @@ class MessageSender:
                 return await self.send_once(topic, target, queue, message, deadline)
             except IllegalAddressError:
                 raise
-            except ConnectFailedError:
+            except ConnectFailedError as error:
                 if not self._pause or trio.current_time() + self._pause >= deadline:
-                    raise
+                    raise _name_broker(error, queue.broker_name or "") from error.__cause__
             await trio.sleep(self._pause)
 
     async def send_once(
@@ -449,3 +449,10 @@ class MessageSender:
 
     async def _find_master(self, target: Target, broker_name: str) -> str:
         return await self._instance.master(broker_name, target.topic)
+
+
+def _name_broker(error: RocketWireError, broker_name: str) -> RocketWireError:
+    """Return the error; that of a failed connection also with the name of its broker."""
+    if type(error) is not ConnectFailedError:
+        return error
+    return ConnectFailedError(f"broker {broker_name} at {error}")

@@ -242,15 +242,16 @@ async def test_a_push_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
 
 async def test_a_handler_whose_order_is_not_clear_is_refused() -> None:
     """With ``orderly`` a handler of any order would never be called."""
-    given: Any = ("a:1", "g", {"orders": "*"})
+    given = ("a:1", "g", {"orders": "*"})
+    trio_open: Any = open_push_consumer
+    others: Any = ((sync.open_push_consumer, bad), (aio.open_push_consumer, good))
     for other in ({"orderly": True}, {"orderly_listener": good}):
         with pytest.raises(LocalProtocolError, match="give one handler: "):
-            async with open_push_consumer(*given, cast("Any", good), **cast("Any", other)):
+            async with trio_open(*given, good, **other):
                 pass
-        with pytest.raises(LocalProtocolError, match="give one handler: "):
-            sync.open_push_consumer(*given, bad, **cast("Any", other))
-        with pytest.raises(LocalProtocolError, match="give one handler: "):
-            aio.open_push_consumer(*given, cast("Any", good), **cast("Any", other))
+        for open_consumer, handler in others:
+            with pytest.raises(LocalProtocolError, match="give one handler: "):
+                open_consumer(*given, handler, **other)
 
 
 @pytest.mark.parametrize("handler", [lambda message: message, bad, None, dict])

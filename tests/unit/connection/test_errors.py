@@ -2,8 +2,45 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
 import rocketwire
 from rocketwire import errors
+
+ARGUMENTS: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
+    "NotInTrioError": ((), {}),
+    "ClientForkedError": ((), {}),
+    "LimitExceededError": (("too deep",), {"declared": 70, "limit": 64, "path": "body"}),
+    "FrameTooLargeError": (("too long",), {"declared": 70, "limit": 64}),
+    "HeaderTooLargeError": (("too long",), {"declared": 70, "limit": 64, "offset": 3}),
+    "UnknownHeaderTypeError": ((2,), {"offset": 3}),
+    "RequestTimeoutError": (("b:1", 310, 2.5), {}),
+    "SendFailedError": (("T", ("a", "b")), {}),
+    "SendManyError": ((["stored", errors.ConnectFailedError("a")],), {}),
+    "ResponseError": ((16, "not you", 310, "b:1"), {}),
+    "BrokerError": ((16, "not you", 310, "b:1"), {}),
+    "NameServerError": ((4711, None, 105, "n:1"), {}),
+}
+"""Arguments of the errors that take more than a text."""
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+@pytest.mark.parametrize("duplicate", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
+def test_every_error_travels_to_another_process(name: str, duplicate: Any) -> None:
+    arguments, named = ARGUMENTS.get(name, (("text",), {}))
+    error = getattr(errors, name)(*arguments, **named)
+    error.__cause__ = error.__cause__ or errors.TopicRouteNotFoundError("T")
+
+    other = duplicate(error)
+
+    assert type(other) is type(error)
+    assert (str(other), other.args) == (str(error), error.args)
+    assert {**vars(other), "results": None} == {**vars(error), "results": None}
+    assert str(other.__cause__) == str(error.__cause__)
 
 
 def test_a_codec_error_names_field_place_and_bytes() -> None:

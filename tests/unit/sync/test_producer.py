@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,6 +15,7 @@ from rocketwire.client import LocalTransactionState, Message
 from rocketwire.codes import RequestCode
 from rocketwire.errors import (
     ChannelClosedError,
+    ConnectFailedError,
     IllegalHandlerError,
     IllegalMessageTypeError,
     IllegalNameError,
@@ -25,11 +27,21 @@ from rocketwire.errors import (
 from rocketwire.sync import Producer, open_producer
 from tests.support.fakes.facade_clients import BlockingClient, no_request_is_pending, threads
 from tests.support.fakes.storing_cluster import StoringCluster
+from tests.support.processes import free_ports
 
 
 @pytest.fixture
 def cluster() -> StoringCluster:
     return StoringCluster(t=2)
+
+
+def test_a_name_server_that_accepts_no_connection_is_an_error_of_a_few_lines() -> None:
+    address = f"127.0.0.1:{free_ports()}"
+    with open_producer(address, "g") as producer, pytest.raises(ConnectFailedError) as caught:
+        producer.send(Message("T", b"x"))
+
+    assert str(caught.value) == f"name server {address}: Connection refused"
+    assert len("".join(traceback.format_exception(caught.value)).splitlines()) < 25
 
 
 @pytest.fixture

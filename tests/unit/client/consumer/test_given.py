@@ -100,6 +100,19 @@ def test_a_part_of_a_message_of_the_wrong_type_is_refused(part: str, value: Any,
     assert len(str(caught.value)) < 200
 
 
+@pytest.mark.parametrize(
+    "delays",
+    [
+        {"delay_level": 3, "delay_seconds": 8},
+        {"delay_seconds": 0, "deliver_millis": 1},
+        {"delay_seconds": 1, "delay_millis": 1},
+    ],
+)
+def test_a_message_with_two_delays_is_refused(delays: dict[str, Any]) -> None:
+    with pytest.raises(IllegalMessageError, match=f"one delay, not both {' and '.join(delays)}"):
+        Message("orders", b"x", **delays)
+
+
 def test_what_is_unusual_and_clear_is_taken() -> None:
     class Text(str):
         __slots__ = ()

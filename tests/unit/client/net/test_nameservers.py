@@ -431,6 +431,19 @@ async def test_one_server_is_asked_alone() -> None:
             await next(one for one in names.each() if one.address == ONE).cluster_info()
 
 
+async def test_an_error_says_that_no_name_server_accepts_a_connection() -> None:
+    async with servers(ONE, TWO) as (names, network, _):
+        for one in (ONE, TWO):
+            await network.peer(one).go_down()
+        with pytest.raises(ConnectFailedError) as caught:
+            await names.cluster_info()
+
+    refused = sorted(f"{one}: connection refused" for one in (ONE, TWO))
+    text = str(caught.value)
+    assert text.startswith("name servers ")
+    assert sorted(text.removeprefix("name servers ").split("; ")) == refused
+
+
 async def test_the_calls_alone_ask_nobody() -> None:
     with pytest.raises(NameServerError):
         await NameServerCalls().cluster_info()

@@ -30,7 +30,7 @@ from rocketwire.testing import reply
 from rocketwire.versions import MQVersion
 from rocketwire.wire.message.batch import decode_batch
 from rocketwire.wire.message.properties import decode_properties
-from tests.support.fakes.producer_fakes import route, stored, world
+from tests.support.fakes.producer_fakes import A, route, stored, world
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -70,6 +70,8 @@ async def test_a_broker_that_restarts_costs_time_as_long_as_the_timeout_allows(
 
     assert len(it.sent()) == (3 if seconds < 3 else 0)
     assert len(failures) == (0 if seconds < 3 else 3)
+    texts = [str(error) for error in failures if type(error) is ConnectFailedError]
+    assert texts == [f"broker a at {A}: connection refused"] * (0 if seconds < 3 else 1)
 
 
 @pytest.mark.parametrize("settings", [{"retry_interval": 0}, {"retry_times_when_send_failed": 0}])

@@ -115,25 +115,20 @@ def test_a_request_written_with_a_form_is_the_command(
         assert request == command
 
 
-def test_every_kind_of_delay_is_a_property() -> None:
-    message = Message(
-        "T",
-        b"x",
-        delay_level=3,
-        delay_seconds=1,
-        delay_millis=2,
-        deliver_millis=3,
-        sharding_key="s",
-    )
+@pytest.mark.parametrize(
+    ("delay", "expected"),
+    [
+        ({"delay_level": 3}, {"DELAY": "3"}),
+        ({"delay_seconds": 1}, {"TIMER_DELAY_SEC": "1"}),
+        ({"delay_millis": 0}, {"TIMER_DELAY_MS": "0"}),
+        ({"deliver_millis": 3}, {"TIMER_DELIVER_MS": "3"}),
+    ],
+)
+def test_every_kind_of_delay_is_a_property(delay: dict[str, Any], expected: dict[str, str]) -> None:
+    message = Message("T", b"x", sharding_key="s", **delay)
     properties = message.wire_properties()
 
-    assert {name: properties[name] for name in properties if name != "WAIT"} == {
-        "DELAY": "3",
-        "TIMER_DELAY_SEC": "1",
-        "TIMER_DELAY_MS": "2",
-        "TIMER_DELIVER_MS": "3",
-        "__SHARDINGKEY": "s",
-    }
+    assert properties == {"WAIT": "true", **expected, "__SHARDINGKEY": "s"}
     assert message.is_delayed
     assert not Message("T", b"x").is_delayed
 
