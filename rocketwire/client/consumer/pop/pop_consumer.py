@@ -341,9 +341,10 @@ class PopConsumer(GroupMember):
                     self._outages.end(subject)
                 self._settle_unhandled(key, result)
                 hidden_until = trio.current_time() + config.pop_invisible_time
-                for _, messages in groupby(result.messages, key=handle_text):
-                    self._unacknowledged[key] = self._unacknowledged.get(key, 0) + 1
-                    self._nursery.start_soon(self._consume, key, [*messages], hidden_until)
+                for _, group in groupby(result.messages, key=handle_text):
+                    messages = [*group]
+                    consume = partial(self._consume, messages, hidden_until)
+                    self._start_settling(key, messages[0], consume)
 
     async def _pop(self, topic: str, broker_name: str) -> PopResult:
         """Pop once; hooks see the messages or the error. For errors see ``PopCalls.pop``."""
@@ -398,43 +399,20 @@ class PopConsumer(GroupMember):
             *((m, partial(hide, m, POP_DELAY_LEVEL[0])) for m in result.left_out),
         ]
         for message, settle in settling:
-            self._unacknowledged[key] = self._unacknowledged.get(key, 0) + 1
-            self._nursery.start_soon(self._settle, key, message, settle)
+            self._start_settling(key, message, settle)
+
+    def _start_settling(
+        self, key: tuple[str, str], message: StoredMessage, settle: Callable[[], Awaitable[object]]
+    ) -> None:
+        self._unacknowledged[key] = self._unacknowledged.get(key, 0) + 1
+        self._nursery.start_soon(self._settle, key, message, settle)
 
     async def _settle(
         self, key: tuple[str, str], message: StoredMessage, settle: Callable[[], Awaitable[object]]
     ) -> None:
         try:
             await settle()
-        except RocketWireError as error:
-            _LOG.warning(
-                "%s: message %s is redelivered: %s", self.group, log_text(message.msg_id), error
-            )
-        finally:
-            self._unacknowledged[key] -= 1
-            self._progress.unpark_all()
-
-    async def _consume(
-        self, key: tuple[str, str], messages: Sequence[StoredMessage], hidden_until: float
-    ) -> None:
-        """Handle the messages of a handle: one, or those of an inner batch.
-
-        If one of a batch fails, all are redelivered.
-        """
-        message, handled = messages[0], True
-        try:
-            if not await self._acquire_handler():
-                await self.calls.change_invisible_time(message, POP_DELAY_LEVEL[0])
-                return
-            try:
-                for message in messages:
-                    if trio.current_time() >= hidden_until:
-                        return  # another client may have it now
-                    handled = await self._handle(message, self._hooked) and handled
-            finally:
-                self._handlers.release()
-            await self._finish(message, handled=handled)
-        except IllegalHandlerError:
+        except IllegalHandlerError:  # it would fail for every message, so it ends the consumer
             raise
         except RocketWireError as error:
             _LOG.warning(
@@ -443,6 +421,24 @@ class PopConsumer(GroupMember):
         finally:
             self._unacknowledged[key] -= 1
             self._progress.unpark_all()
+
+    async def _consume(self, messages: Sequence[StoredMessage], hidden_until: float) -> None:
+        """Handle the messages of a handle: one, or those of an inner batch.
+
+        If one of a batch fails, all are redelivered.
+        """
+        message, handled = messages[0], True
+        if not await self._acquire_handler():
+            await self.calls.change_invisible_time(message, POP_DELAY_LEVEL[0])
+            return
+        try:
+            for message in messages:
+                if trio.current_time() >= hidden_until:
+                    return  # another client may have it now
+                handled = await self._handle(message, self._hooked) and handled
+        finally:
+            self._handlers.release()
+        await self._finish(message, handled=handled)
 
     async def _acquire_handler(self) -> bool:
         """Wait for a free handler, or until the consumer closes.

@@ -146,12 +146,15 @@ async def test_a_send_continues_the_span_of_the_application() -> None:
     assert span.parent == outer.get_span_context()
 
 
-async def test_the_context_changes_nothing_else_of_a_message() -> None:
-    message = Message(
-        "T", b"x", "t", ("k",), 3, {"own": "1"}, False, 4, 5, 6, 7, "s", {"UNIQ_KEY": "u"}
-    )
+@pytest.mark.parametrize(
+    "delay", ["delay_level", "delay_seconds", "delay_millis", "deliver_millis"]
+)
+async def test_the_context_changes_nothing_else_of_a_message(delay: str) -> None:
+    others: dict[str, Any] = {"sharding_key": "s", "system": {"UNIQ_KEY": "u"}, delay: 4}
+    message = Message("T", b"x", "t", ("k",), 3, {"own": "1"}, False, **others)
     given = [getattr(message, field.name) for field in fields(message)]
-    assert all(value != field.default for value, field in zip(given, fields(message), strict=True))
+    defaults = [field.default for field in fields(message)]
+    assert sum(value == default for value, default in zip(given, defaults, strict=True)) == 3
     sent = SendMessageContext(Client(), "g", [message])
     Telemetry().hook.send_message_before(sent)
     (changed,) = sent.messages
