@@ -5,22 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire import __version__
 from rocketwire.client.admin import open_admin
-from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
+from rocketwire.errors import RocketWireError
 from rocketwire.log_lines import log_to_stderr
 from rocketwire.output import reader_may_go
 from rocketwire.program import ProgramParser
 from rocketwire_tools.admin.cli import exit_status as statuses
 from rocketwire_tools.admin.cli.client_config import context_of
 from rocketwire_tools.admin.cli.examples import with_example
+from rocketwire_tools.admin.cli.missing_names import missing_name, suggest
 from rocketwire_tools.admin.cli.output import FORMS, rendered
 from rocketwire_tools.admin.cli.settings import add_settings
-from rocketwire_tools.admin.command import Incomplete, LineError, Record, Table
+from rocketwire_tools.admin.command import Incomplete, LineError, Record, RefusedError, Table
 from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
 from rocketwire_tools.admin.registry import all_commands
 from rocketwire_tools.terminal import CSV_HELP, print_error
@@ -134,6 +136,8 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
         return statuses.status_of(error)
     sys.stdout.write(rendered(output, getattr(arguments, "output_form", FORMS[0])))
     sys.stdout.flush()
+    if isinstance(output, Table) and not output.rows and output.searched:
+        print_error(f"{NAME}: {output.searched}")
     return exit_status(output)
 
 
@@ -142,6 +146,7 @@ def exit_status(output: Output) -> int:
     if isinstance(output, Incomplete):
         return statuses.UNREACHABLE
     failed = isinstance(output, Table | Record) and output.failed
+    failed = failed or (isinstance(output, Table) and not output.rows and bool(output.searched))
     if isinstance(output, Table) and output.warned and not failed:
         return statuses.WARNED
     return statuses.REFUSED if failed else statuses.DONE
@@ -157,19 +162,19 @@ async def _call(command: Command, context: Context) -> Output:
             await _explain(first, context)
             raise first from group
         raise
-    except (RocketWireError, LineError) as error:
+    except (RocketWireError, RefusedError, LineError) as error:
         await _explain(error, context)
         raise
 
 
 async def _explain(error: BaseException, context: Context) -> None:
-    """Add a note to the error of a topic without a route if there is no broker at all."""
+    """Add a note to the error of a name that does not exist: the nearest names, or no broker."""
     cause = error.__cause__ if isinstance(error, LineError) else error
-    if not isinstance(cause, TopicRouteNotFoundError):
+    kind, name = missing_name(cause, context.arguments)
+    if not (cause and kind and name):
         return
-    try:
+    with suppress(RocketWireError):  # the first error is the one to show
         async with open_admin(context.config, within=context.request_timeout) as admin:
-            if not (await admin.clusters.info()).broker_addr_table:
-                cause.add_note(statuses.NO_BROKER)
-    except RocketWireError:
-        return  # the first error is the one to show
+            note = await suggest(admin, kind, name)
+            if note:
+                cause.add_note(note)

@@ -17,7 +17,7 @@ from rocketwire_tools.admin.actions.snapshot import Difference, Snapshot, differ
 from rocketwire_tools.admin.cli.output import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.route import BrokerData, TopicRouteData
@@ -60,6 +60,7 @@ ADVICE: Final[dict[str, str]] = {
     "topic-without-address": "start the broker, or delete the topic there",
     "topic-not-writable": "if not intended: updateTopic -p 6, or addWritePerm after wipeWritePerm",
     "topic-not-readable": "if not intended: updateTopic -p 6",
+    "topic-unread-queues": "updateTopic -r and -w with more queues, until they are consumed",
     "retry-topic-unusable": "run updateTopic -p 6 for it: failed messages cannot be redelivered",
 }  # fmt: skip
 """Recommended action by rule id."""
@@ -125,14 +126,24 @@ class Probe:
 
 
 def findings(
-    snapshots: Sequence[Snapshot], failures: Mapping[str, str], probes: Mapping[str, Probe]
+    snapshots: Sequence[Snapshot],
+    failures: Mapping[str, str],
+    probes: Mapping[str, Probe],
+    unread: Mapping[tuple[str, str], Mapping[int, int]],
 ) -> list[Finding]:
-    """All findings; ``probes`` are the results for every registered broker, by address."""
+    """All findings.
+
+    Args:
+        snapshots: the states of the name servers that responded.
+        failures: why others did not respond, by address.
+        probes: the results for every registered broker, by address.
+        unread: numbers of messages by topic and broker name, and by queue id outside of the route.
+    """
     return [
         *_check_name_servers(snapshots, failures),
         *_check_brokers(snapshots, probes),
         *_check_versions(snapshots, probes),
-        *_check_topics(snapshots),
+        *_check_topics(snapshots, unread),
     ]
 
 
@@ -359,12 +370,27 @@ def _parse_version(version: str) -> MQVersion | None:
     return MQVersion(int(version)) if version.isascii() and version.isdecimal() else None
 
 
-def _check_topics(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
+def merge_routes(snapshots: Iterable[Snapshot]) -> dict[str, TopicRouteData | None]:
+    """The routes by topic, each from the first name server that has it."""
     routes: dict[str, TopicRouteData | None] = {}
     for snapshot in snapshots:
         for topic, route in snapshot.routes.items():
             routes[topic] = routes.get(topic) or route
+    return routes
+
+
+def _check_topics(
+    snapshots: Sequence[Snapshot], unread: Mapping[tuple[str, str], Mapping[int, int]]
+) -> Iterator[Finding]:
+    routes = merge_routes(snapshots)
     faults = [f for topic, route in sorted(routes.items()) for f in _check_route(topic, route)]
+    for (topic, broker), counts in sorted(unread.items()):
+        queues = ", ".join(map(str, sorted(counts)))
+        text = (
+            f"{sum(counts.values())} messages at {broker} are in queues that no consumer reads"
+            f" ({queues}): its number of queues was reduced"
+        )
+        faults.append(Finding(WARNING, "topic-unread-queues", "topic", topic, text))
     yield from faults
     if not faults:
         yield Finding(OK, None, "topics", "all", f"{len(routes)} checked, no findings")

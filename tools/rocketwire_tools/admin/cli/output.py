@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -43,9 +44,10 @@ def rendered(output: Output, form: str) -> str:
         rows: list[Sequence[Value]] = [(name, value) for name, value in output.members.items()]
         return _pairs(rows) if form == "table" else _csv(columns, rows)
     if form == "json":
-        return _json(output)
-    write = _csv if form == "csv" else _table
-    return write(output.typed, output.rows)
+        return _json(output) if output.document is None else as_json(output.document) + "\n"
+    if form == "csv":
+        return _csv(output.typed, output.rows)
+    return _table(output.typed, output.rows) + (f"{output.footer}\n" if output.footer else "")
 
 
 def as_json(value: Value) -> str:
@@ -102,6 +104,8 @@ def _shown(value: Value, cell_type: CellType) -> str:
     """Format a cell of a table on one line."""
     if value is None or value == "":
         return "-"
+    if cell_type is CellType.CHANGE and isinstance(value, Mapping):
+        return " -> ".join(_shown(value[side], CellType.VALUE) for side in ("old", "new"))
     if isinstance(value, int | float) and not isinstance(value, bool):
         if cell_type is CellType.TIME:
             return utc(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.fanout import call_each, read_from_each
@@ -36,9 +37,10 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
 async def _update_config(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=args.update_all_broker)
     values = {args.key: args.value}
-    await call_each(targets, lambda address: admin.brokers.update_config(address, values))
-    rows = [(address, args.key, args.value) for address in targets]
-    return Table("brokerAddr key value", rows)
+    by_broker = await call_each(
+        targets, lambda broker: admin.brokers.update_config(broker, values, dry_run=args.dry_run)
+    )
+    return mq.change_table("brokerAddr key", chain.from_iterable(by_broker.values()))
 
 
 async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
@@ -172,18 +174,14 @@ async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
 
 
 async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
-    targets = await mq.addresses(admin, args)
-    values = {args.consumer_group: str(args.threshold)}
-    await call_each(targets, lambda broker: admin.brokers.update_cold_data_config(broker, values))
-    rows = [(address, args.consumer_group, args.threshold) for address in targets]
-    return Table("brokerAddr group threshold:bytes", rows)
-
-
-async def _remove_limit(admin: Admin, args: Namespace) -> Table:
-    targets = await mq.addresses(admin, args)
-    group: str = args.consumer_group
-    await call_each(targets, lambda broker: admin.brokers.remove_cold_data_config(broker, group))
-    return Table("brokerAddr group", [(address, group) for address in targets])
+    limit: int | None = getattr(args, "threshold", None)
+    by_broker = await call_each(
+        await mq.addresses(admin, args),
+        lambda broker: admin.brokers.set_cold_data_limit(
+            broker, args.consumer_group, limit, dry_run=args.dry_run
+        ),
+    )
+    return mq.change_table("brokerAddr group", chain.from_iterable(by_broker.values()))
 
 
 async def _set_read_ahead(admin: Admin, args: Namespace) -> Table:
@@ -234,7 +232,7 @@ COMMANDS: Final = mq.in_group(
         mq.option("-k --key", "only this setting"), collects=True),
     mq.broker_command("updateBrokerConfig", "change the configuration of brokers", _update_config,
         _KEY, mq.option("-v --value", "value of the setting", required=True),
-        mq.boolean_option("-a --updateAllBroker", "with -c, also slaves")),
+        mq.boolean_option("-a --updateAllBroker", "with -c, also slaves"), mq.DRY_RUN),
     mq.broker_command("haStatus", "show the state of replication", _show_ha_status, collects=True,
         repeats=True),
     mq.admin_command("getBrokerEpoch", "show the epochs of brokers", _show_epochs, mq.CLUSTER,
@@ -265,9 +263,10 @@ COMMANDS: Final = mq.in_group(
         _show_cold_data_limits, collects=True),
     mq.broker_command("updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
         _limit_cold_data, mq.CONSUMER_GROUP,
-        mq.option("-v --threshold", "bytes per second", type=positive, required=True)),
+        mq.option("-v --threshold", "bytes per second", type=positive, required=True),
+        mq.DRY_RUN),
     mq.broker_command("removeColdDataFlowCtrGroupConfig", "remove the limit of a group",
-        _remove_limit, mq.CONSUMER_GROUP),
+        _limit_cold_data, mq.CONSUMER_GROUP, mq.DRY_RUN),
     mq.broker_command("setCommitLogReadAheadMode",
         "enable or disable read-ahead for a broker's files", _set_read_ahead,
         mq.option("-m --commitLogReadAheadMode", "0 enables read-ahead, 1 disables it",

@@ -126,7 +126,7 @@ async def _find_all(admin: Admin, args: Namespace, ids: Sequence[str]) -> list[R
         except NotFoundError as error:
             missing.append(str(error))
     if missing:
-        raise NotFoundError("; ".join(missing), _merge(records) if records else None)
+        raise NotFoundError("; ".join(missing), partial=_merge(records) if records else None)
     return records
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.nearest import did_you_mean
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, Table, record
+from rocketwire_tools.admin.command import NotFoundError, Table
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -21,19 +22,28 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     return mq.key_table("namesrvAddr", await admin.name_servers.configs())
 
 
-async def _update_config(admin: Admin, args: Namespace) -> Record:
-    await admin.name_servers.update_configs({args.key: args.value})
-    return record(key=args.key, value=args.value)
+async def _update_config(admin: Admin, args: Namespace) -> Table:
+    values = {args.key: args.value}
+    changes = await admin.name_servers.update_configs(values, dry_run=args.dry_run)
+    return mq.change_table("namesrvAddr key", changes)
 
 
-async def _put(admin: Admin, args: Namespace) -> Record:
-    await admin.name_servers.put_kv(args.namespace, args.key, args.value)
-    return record(namespace=args.namespace, key=args.key, value=args.value)
+async def _put(admin: Admin, args: Namespace) -> Table:
+    changes = await admin.name_servers.put_kv(
+        args.namespace, args.key, args.value, dry_run=args.dry_run
+    )
+    return mq.change_table("namesrvAddr key", changes)
 
 
-async def _delete(admin: Admin, args: Namespace) -> Record:
-    await admin.name_servers.delete_kv(args.namespace, args.key)
-    return record(namespace=args.namespace, key=args.key, value=None)
+async def _delete(admin: Admin, args: Namespace) -> Table:
+    changes = await admin.name_servers.delete_kv(args.namespace, args.key, dry_run=args.dry_run)
+    if all(change.before is None for change in changes):
+        known = await admin.name_servers.kv_namespace(args.namespace)
+        raise NotFoundError(
+            f"no name server has a key {args.key} in {args.namespace}"
+            + did_you_mean(args.key, known)
+        )
+    return mq.change_table("namesrvAddr key", changes)
 
 
 async def _wipe(admin: Admin, args: Namespace) -> Table:
@@ -54,10 +64,10 @@ _BROKER_NAME: Final = mq.option("-b --brokerName", "name of the broker group", r
 COMMANDS: Final = mq.in_group(
     "name servers",
     mq.admin_command("getNamesrvConfig", "show the configuration of name servers", _show_config),
-    mq.admin_command("updateNamesrvConfig", "change the configuration of name servers",
+    mq.change_command("updateNamesrvConfig", "change the configuration of name servers",
         _update_config, _KEY, _VALUE),
-    mq.admin_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE),
-    mq.admin_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY),
+    mq.change_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE),
+    mq.change_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY),
     mq.admin_command("wipeWritePerm",
         "stop sends to a broker: remove the write permission of its topics", _wipe, _BROKER_NAME),
     mq.admin_command("addWritePerm", "allow sends to a broker again", _add, _BROKER_NAME),

@@ -95,7 +95,7 @@ def test_a_command_that_is_none_is_told_from_those_that_are() -> None:
 
     assert (2, 2) == (meant.status, nothing.status)
     assert meant.complaint.endswith(
-        "error: unknown command 'topicstats' (did you mean topicStatus, topicList, topicClusterList?); see rocketwire-admin --help\n"
+        "error: unknown command 'topicstats'; did you mean topicStatus?; see rocketwire-admin --help\n"
     )
     assert "is it" not in nothing.complaint
 
