@@ -12,10 +12,8 @@ import codecs
 import logging
 import re
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar
@@ -49,6 +47,8 @@ from rocketwire_tools.admin.command import (
     Value,
     columns,
 )
+from rocketwire_tools.times import FORMS as FORMS_OF_TIMES
+from rocketwire_tools.times import time_argument
 
 if TYPE_CHECKING:
     from rocketwire.client.admin.changes import Change
@@ -88,15 +88,11 @@ def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> O
 
 
 def _with_details(text: str, settings: Mapping[str, Any]) -> str:
-    """A help text with the form of a time, and with the default value if there is one."""
-    if settings.get("type") is moment and "2026" not in text:
-        text = f"{text}: milliseconds since 1970, or local time such as 2026-01-31#12:00:00:000"
+    """A help text with the forms of a time, and with the default value if there is one."""
     default = settings.get("default")
-    if (
-        not isinstance(default, int | float | str)
-        or default == ""
-        or settings.get("type") is moment
-    ):
+    if settings.get("type") is moment:
+        return f"{text}: {FORMS_OF_TIMES}"
+    if not isinstance(default, int | float | str) or default == "":
         return text
     if "default" in text:
         return text
@@ -275,22 +271,8 @@ def boolean(text: str) -> bool:
 
 
 def moment(text: str) -> int:
-    """Read a time as milliseconds since 1970.
-
-    Args:
-        text: ``now``, milliseconds, or ``2026-01-31#12:00:00:000`` in this machine's time zone.
-    """
-    if text in ("now", "currentTimeMillis"):
-        return time.time_ns() // 1_000_000
-    if text == str(NOW) or (text.isascii() and text.isdecimal()):
-        return int(text)
-    try:
-        local_time = datetime.strptime(f"{text}000", "%Y-%m-%d#%H:%M:%S:%f").astimezone()
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: must be now, milliseconds, or a time such as 2026-01-31#12:00:00:000"
-        ) from error
-    return round(local_time.timestamp() * 1000)
+    """Read a time as milliseconds since 1970; also -1, mqadmin's word for the end of a queue."""
+    return NOW if text == str(NOW) else time_argument(text)
 
 
 def charset(text: str) -> str:

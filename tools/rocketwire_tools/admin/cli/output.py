@@ -10,12 +10,12 @@ import csv
 import io
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.command import CellType, Column, Incomplete, Record, Table
 from rocketwire_tools.jsonlines import unbroken
 from rocketwire_tools.terminal import csv_cell, printable
+from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,15 +114,6 @@ def _shown(value: Value, cell_type: CellType) -> str:
         return str(value)
     text = value if isinstance(value, str) else as_json(value)
     return printable(" ".join(text.split("\n")))
-
-
-def utc(millis: float) -> str:
-    """Format milliseconds since 1970 in ISO 8601; as a number if they are out of range."""
-    try:
-        moment = datetime.fromtimestamp(millis / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return str(millis)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
 def _size(number: float) -> str:
