@@ -89,7 +89,7 @@ def test_stores_and_cold_data_are_told_as_by_mqadmin(
 
     def thresholds() -> str:
         told = ours(f"getColdDataFlowCtrInfo -b {address}")[0]["info"]
-        return str(json.loads(told).get("configTable", ""))
+        return str(told.get("configTable", ""))
 
     ours(f"updateColdDataFlowCtrGroupConfig -b {address} -g {group} -v 4096")
     wait_until(lambda: group in thresholds(), "the group has a limit")

@@ -120,6 +120,20 @@ def _tls(file: Path) -> list[str]:
     return ["-Dtls.server.mode=permissive", f"-Dtls.config.file={file}"]
 
 
+def test_a_broker_that_wants_credentials_is_not_called_unreachable(secured: Secured) -> None:
+    done = secured.ours("doctor -q")
+    refused = [row for row in json.loads(done.out) if row["kind"] == "broker"]
+    assert [(row["id"], row["name"]) for row in refused] == [("broker-refused", "broker-a")]
+    assert "--access-key" in refused[0]["advice"]
+    assert all(row["kind"] != "broker" for row in secured_rows(secured.ours("doctor -q", *RIGHT)))
+
+
+def secured_rows(done: Run) -> list[dict[str, Any]]:
+    """The rows of a run that may have found something."""
+    rows: list[dict[str, Any]] = json.loads(done.out)
+    return rows
+
+
 def test_users_are_told_as_by_mqadmin(secured: Secured) -> None:
     broker, name = secured.broker, unique("user")
     made = secured.rows(f"createUser -b {broker} -u {name} -p secret1 -t Normal")

@@ -45,6 +45,7 @@ ADVICE: Final[dict[str, str]] = {
     "broker-none": "start a broker, and check its namesrvAddr and its log",
     "broker-registered-partly": "set its namesrvAddr to all name servers; check its network",
     "broker-unreachable": "start it, open its port, or set brokerIP1 to a reachable address",
+    "broker-refused": "set --access-key and --secret-key of a user that the broker knows",
     "broker-other-address": "set brokerIP1 to a reachable address and restart the broker",
     "broker-other-identity": "stop one of the two brokers, or give each its own address",
     "broker-loopback": "set brokerIP1 to an address that other machines reach",
@@ -109,7 +110,8 @@ class Probe:
     """The responses of a broker at one of its addresses.
 
     Attributes:
-        error: why it did not respond; None if it did.
+        error: why it did not respond, or refused the request; None if it did neither.
+        is_refused: whether it responded with that error.
         version: the name of its release.
         replication: the state of its slaves; None if it does not report it.
         disk: usage of its fullest disk, 0 to 1; None if it does not report it.
@@ -118,6 +120,7 @@ class Probe:
     """
 
     error: str | None = None
+    is_refused: bool = False
     version: str | None = None
     replication: HARuntimeInfo | None = None
     disk: float | None = None
@@ -277,6 +280,10 @@ def _check_address(name: str, id_: int, address: str, probe: Probe) -> Iterator[
             f"it responds at {probe.reachable_at}"
         )
         yield Finding(PROBLEM, "broker-other-address", "broker", name, text)
+        return
+    if probe.is_refused:
+        text = f"{role} {address} refuses the request: {probe.error}"
+        yield Finding(PROBLEM, "broker-refused", "broker", name, text)
         return
     if probe.error is not None:
         text = f"{role} {address} does not respond: {probe.error}"

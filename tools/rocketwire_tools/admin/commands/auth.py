@@ -40,30 +40,29 @@ async def _delete_user(admin: Admin, args: Namespace) -> Table:
     return mq.change_table(_OF_USERS, changes)
 
 
-def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
+def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]], searched: str) -> Table:
     """A table of users, without the passwords that brokers also return."""
     rows = [
         (address, user.username, user.user_type, user.user_status)
         for address, users in users_by_broker.items()
         for user in users
     ]
-    return Table("brokerAddr username userType userStatus", rows)
+    return Table("brokerAddr username userType userStatus", rows, searched=searched)
 
 
 async def _list_users(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
-    return _user_table(
-        await read_from_each(targets, lambda broker: admin.users.list(broker, args.filter))
-    )
+    users = await read_from_each(targets, lambda broker: admin.users.list(broker, args.filter))
+    return _user_table(users, f"no user{f' like {args.filter}' if args.filter else ''}")
 
 
 async def _get_user(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     by_broker = await read_from_each(targets, lambda broker: admin.users.get(broker, args.username))
-    table = _user_table(
-        {address: (user,) for address, user in by_broker.items() if user is not None}
+    return _user_table(
+        {address: (user,) for address, user in by_broker.items() if user is not None},
+        f"no user {args.username}",
     )
-    return Table(table.columns, table.rows, failed=not table.rows)
 
 
 async def _create_acl(admin: Admin, args: Namespace) -> Table:
@@ -113,7 +112,7 @@ async def _copy_acls(admin: Admin, args: Namespace) -> Table:
     return mq.change_table(_OF_POLICIES, changes)
 
 
-def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
+def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]], searched: str) -> Table:
     rows: list[tuple[Value, ...]] = [
         (
             address, acl.subject, policy.policy_type, entry.resource, ",".join(entry.actions or ()),
@@ -124,7 +123,8 @@ def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
         for policy in acl.policies or ()
         for entry in policy.entries or ()
     ]  # fmt: skip
-    return Table("brokerAddr subject policyType resource actions sourceIp decision", rows)
+    headings = "brokerAddr subject policyType resource actions sourceIp decision"
+    return Table(headings, rows, searched=searched)
 
 
 async def _list_acls(admin: Admin, args: Namespace) -> Table:
@@ -132,16 +132,17 @@ async def _list_acls(admin: Admin, args: Namespace) -> Table:
     by_broker = await read_from_each(
         targets, lambda broker: admin.acls.list(broker, args.subject, args.resource)
     )
-    return _policy_table(by_broker)
+    criteria = "".join(f" like {text}" for text in (args.subject, args.resource) if text)
+    return _policy_table(by_broker, f"no policy{criteria}")
 
 
 async def _get_acl(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     by_broker = await read_from_each(targets, lambda broker: admin.acls.get(broker, args.subject))
-    table = _policy_table(
-        {address: (acl,) for address, acl in by_broker.items() if acl is not None}
+    return _policy_table(
+        {address: (acl,) for address, acl in by_broker.items() if acl is not None},
+        f"{args.subject} has no policy",
     )
-    return Table(table.columns, table.rows, failed=not table.rows)
 
 
 _OF_USERS: Final = "brokerAddr username setting"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.fanout import call_each, read_from_each
+from rocketwire.errors import BrokerNotFoundError
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.nearest import did_you_mean
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, record
+from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -31,7 +34,8 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     configs = await read_from_each(targets, admin.brokers.config)
     table = mq.key_table("brokerAddr", configs, args.key)
-    return replace(table, failed=not table.rows)
+    hint = did_you_mean(args.key or "", chain.from_iterable(configs.values()))
+    return replace(table, searched=f"no broker has a setting {args.key}{hint}")
 
 
 async def _update_config(admin: Admin, args: Namespace) -> Table:
@@ -81,7 +85,7 @@ async def _show_epochs(admin: Admin, args: Namespace) -> Table:
         group = ((await admin.clusters.info()).broker_addr_table or {}).get(args.broker_name)
         targets = tuple(((group.broker_addrs if group else None) or {}).values())
         if not targets:
-            raise UsageError(f"unknown broker {args.broker_name}")
+            raise BrokerNotFoundError(args.broker_name)
     else:
         targets = await admin.clusters.replicas(args.cluster_name)
     by_broker = await read_from_each(targets, admin.brokers.epoch_cache)
@@ -119,7 +123,9 @@ async def _show_consume_stats(admin: Admin, args: Namespace) -> Table:
     return Table(
         "topic group brokerName queueId:number brokerOffset:number "
         "consumerOffset:number diff:number lastTime:time",
-        sorted(rows, key=str),
+        sorted(rows, key=lambda row: (-int(str(row[6])), str(row))),
+        searched=f"{args.broker_addr} has no offsets of a group"
+        + (f" with a lag of {args.level} or more" if args.level else ""),
     )
 
 
@@ -170,7 +176,8 @@ async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
 async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     by_broker = await read_from_each(targets, admin.brokers.cold_data_info)
-    return Table("brokerAddr info", list(by_broker.items()))
+    rows: list[tuple[str, Value]] = [(each, json.loads(info)) for each, info in by_broker.items()]
+    return Table("brokerAddr info:value", rows)
 
 
 async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:

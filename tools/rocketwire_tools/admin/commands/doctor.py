@@ -100,7 +100,7 @@ async def probe_brokers(calls: BrokerCalls, snapshots: Sequence[Snapshot]) -> di
     async def ask(name: str, id_: int, address: str) -> None:
         async with limit:
             probe = await _probe(calls, id_, address)
-            if probe.error is not None:
+            if probe.error is not None and not probe.is_refused:
                 probe = replace(
                     probe, reachable_at=await _other_address(calls, name, id_, address, hosts)
                 )
@@ -154,7 +154,7 @@ async def _probe(calls: BrokerCalls, id_: int, address: str) -> Probe:
     try:
         response = await calls.call(address, RequestCode.GET_BROKER_RUNTIME_INFO)
     except RocketWireError as error:
-        return Probe(error=str(error))
+        return Probe(error=str(error), is_refused=isinstance(error, BrokerError))
     table: KVTable | None = response.body
     facts = (table.table if table else None) or {}
     replication: HARuntimeInfo | None = None

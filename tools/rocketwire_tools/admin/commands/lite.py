@@ -153,7 +153,11 @@ async def _dispatch(admin: Admin, args: Namespace) -> Table:
         targets.values(),
         lambda address: admin.lite.trigger_dispatch(address, args.group, args.client_id),
     )
-    return Table("brokerName brokerAddr", list(targets.items()), failed=not targets)
+    return Table(
+        "brokerName brokerAddr",
+        list(targets.items()),
+        searched=f"no broker {args.broker_name} has topic {args.parent_topic}",
+    )
 
 
 _PARENT: Final = mq.option("-p --parentTopic", "name of the parent topic", required=True)

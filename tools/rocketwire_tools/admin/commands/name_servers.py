@@ -13,6 +13,7 @@ from rocketwire_tools.admin.command import NotFoundError, Table
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
 
@@ -48,12 +49,20 @@ async def _delete(admin: Admin, args: Namespace) -> Table:
 
 async def _wipe(admin: Admin, args: Namespace) -> Table:
     counts = await admin.name_servers.wipe_write_perm(args.broker_name)
+    await _check_broker(admin, args, counts)
     return Table("namesrvAddr wipeTopicCount:number", list(counts.items()))
 
 
 async def _add(admin: Admin, args: Namespace) -> Table:
     counts = await admin.name_servers.add_write_perm(args.broker_name)
+    await _check_broker(admin, args, counts)
     return Table("namesrvAddr addTopicCount:number", list(counts.items()))
+
+
+async def _check_broker(admin: Admin, args: Namespace, counts: Mapping[str, int]) -> None:
+    """Raise ``BrokerNotFoundError`` if nothing changed because there is no such broker."""
+    if not any(counts.values()):
+        await admin.clusters.master(args.broker_name)
 
 
 _NAMESPACE: Final = mq.option("-s --namespace", "namespace of the key", required=True)

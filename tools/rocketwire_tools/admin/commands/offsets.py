@@ -112,14 +112,14 @@ async def _show_members(admin: Admin, args: Namespace) -> Table:
         for client, queues in table.items()
         for queue, offset in queues.items()
     )
-    return Table("clientId brokerName queueId:number offset:number", rows)
+    searched = f"no member of group {args.group} has offsets of topic {args.topic}"
+    return Table("clientId brokerName queueId:number offset:number", rows, searched=searched)
 
 
 _GROUP: Final = mq.option("-g --group", "name of the consumer group", required=True)
 _WHEN: Final = mq.option(
-    "-s --timestamp", "now, milliseconds since 1970, or a time such as 2026-01-31#12:00:00:000",
-    type=mq.moment, required=True,
-)  # fmt: skip
+    "-s --timestamp", "store time of the next message", type=mq.moment, required=True
+)
 _FORCE: Final = mq.boolean_option("-f --force", "also move offsets forward", default=True)
 
 COMMANDS: Final = mq.in_group(

@@ -135,7 +135,8 @@ async def _show_status(admin: Admin, args: Namespace) -> Table:
 
 async def _list_clusters(admin: Admin, args: Namespace) -> Table:
     clusters = await admin.clusters.of_topics(args.topic)
-    return Table("clusterName", [(name,) for name in clusters])
+    searched = f"no cluster has topic {args.topic}"
+    return Table("clusterName", [(name,) for name in clusters], searched=searched)
 
 
 async def _update_perm(admin: Admin, args: Namespace) -> Table:
@@ -155,8 +156,9 @@ async def _update_perm(admin: Admin, args: Namespace) -> Table:
             dry_run=args.dry_run,
         )
     ]
-    table = mq.change_table("brokerAddr topic setting", changes)
-    return replace(table, failed=not targets)
+    if not targets:
+        raise RefusedError(f"no broker of cluster {args.cluster_name} has topic {args.topic}")
+    return mq.change_table("brokerAddr topic setting", changes)
 
 
 async def _change_order_conf(admin: Admin, args: Namespace) -> Record | Table:

@@ -37,6 +37,7 @@ CONSUME = ("consume", "-t", "T", "-g", "g")
         (*CONSUME, "--broadcast", "--fail-first"),
         (*CONSUME, "--pop", "--from", "1700000000000"),
         (*CONSUME, "--from", "yesterday"),
+        (*CONSUME, "--filter", "a > 5"),
         (*CONSUME, "--timeout", "0"),
         ("consume", "-t", "T"),
         (*PRODUCE[:-1], "a b", "--count", "1"),
