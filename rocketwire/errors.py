@@ -279,14 +279,21 @@ class TopicRouteNotFoundError(ClientError):
 
     Attributes:
         topic: the topic.
+        brokers: names of the brokers that its last route had; empty if the client has had none.
     """
 
-    def __init__(self, topic: str) -> None:
-        super().__init__(topic)
+    def __init__(self, topic: str, brokers: Sequence[str] = ()) -> None:
+        super().__init__(topic, brokers)
         self.topic = topic
+        self.brokers = brokers
 
     def __str__(self) -> str:
-        return f"no route of topic {self.topic}"
+        text = f"no route of topic {self.topic}"
+        if not self.brokers:
+            return text
+        who = "its broker" if len(self.brokers) == 1 else "its brokers"
+        have = "has" if len(self.brokers) == 1 else "have"
+        return f"{text} any more: {who} {', '.join(self.brokers)} {have} left the name server"
 
 
 class BrokerNotFoundError(ClientError):

@@ -166,7 +166,7 @@ class Consumers(ClusterCalls):
         Java: ``getConsumerRunningInfo``.
 
         Args:
-            stack: include the stacks of its threads (of its tasks, for clients of rocketwire).
+            stack: include the stacks of its threads (and tasks, for clients of rocketwire).
             broker: address of the broker that forwards the request; None for the first of the retry
                 topic.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.command import CellType, Column, Incomplete, Record, Table
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.terminal import csv_cell, printable
+from rocketwire_tools.terminal import csv_cell, printable, printable_lines
 from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def rendered(output: Output, form: str) -> str:
         return _json(output) if output.document is None else as_json(output.document) + "\n"
     if form == "csv":
         return _csv(output.typed, output.rows)
-    return _table(output.typed, output.rows) + (f"{output.footer}\n" if output.footer else "")
+    return _table(output.typed, output.rows) + (
+        f"{printable_lines(output.footer)}\n" if output.footer else ""
+    )
 
 
 def as_json(value: Value) -> str:

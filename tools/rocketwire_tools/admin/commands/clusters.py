@@ -64,7 +64,7 @@ async def _list_clusters(admin: Admin, args: Namespace) -> Table:
                 try:
                     table = await admin.brokers.runtime_info(address)
                 except RocketWireError as error:
-                    _LOG.warning("no status of %s: %s", address, line_of(error))
+                    _LOG.warning("no status: %s", line_of(error))
                     failed = True
                 figures = _totals(table) if args.more_stats else _rates(table)
                 rows.append((cluster, name, broker_id, address, *figures))

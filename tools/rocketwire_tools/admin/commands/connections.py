@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.admin.fanout import call_each, leave_out
 from rocketwire.errors import BrokerError, ChannelError, RocketWireError, TopicRouteNotFoundError
@@ -13,13 +14,14 @@ from rocketwire.versions import MQVersion
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
 from rocketwire_tools.admin.cli.exit_status import Denied, raise_if_denied
-from rocketwire_tools.admin.command import CellType, Record, Table, Value, record
+from rocketwire_tools.admin.command import CellType, Column, Record, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
+    from rocketwire.messages.callbacks import ConsumerRunningInfo
     from rocketwire.messages.connections import Connection, ConsumerConnection
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.queries import ConsumeStats, OffsetWrapper
@@ -183,22 +185,34 @@ async def _list_producers(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows, searched=f"no producer is connected to {args.broker}")
 
 
-async def _show_status(admin: Admin, args: Namespace) -> Record | Table:
+def _describe_member(info: ConsumerRunningInfo) -> Table:
+    """The queues of a member as a table with its stacks; in JSON an object with everything."""
+    queues: dict[str, Any] = {
+        f"{queue.topic}/{queue.broker_name}/{queue.queue_id}": to_json(process)
+        for queue, process in (info.mq_table or {}).items()
+    }
+    names = list(dict.fromkeys(name for process in queues.values() for name in process))
+    return Table(
+        ("queue", *(Column(name, CellType.VALUE) for name in names)),
+        [(queue, *(process.get(name) for name in names)) for queue, process in queues.items()],
+        footer=f"\n{info.jstack}" if info.jstack else None,
+        document={
+            "properties": dict(info.properties or {}),
+            "subscriptions": {s.topic or "": s.sub_string for s in info.subscription_set or ()},
+            "queues": queues,
+            "rates": {topic: to_json(rate) for topic, rate in (info.status_table or {}).items()},
+            "jstack": info.jstack,
+        },
+    )
+
+
+async def _show_status(admin: Admin, args: Namespace) -> Table:
     group: str = args.consumer_group
     if args.client_id is not None:
         info = await admin.consumers.running_info(
             group, args.client_id, stack=args.jstack, broker=args.broker_addr
         )
-        return record(
-            properties=dict(info.properties or {}),
-            subscriptions={s.topic or "": s.sub_string for s in info.subscription_set or ()},
-            queues={
-                f"{queue.topic}/{queue.broker_name}/{queue.queue_id}": to_json(process)
-                for queue, process in (info.mq_table or {}).items()
-            },
-            rates={topic: to_json(rate) for topic, rate in (info.status_table or {}).items()},
-            jstack=info.jstack,
-        )
+        return _describe_member(info)
     members = await admin.consumers.connection(group, broker=args.broker_addr)
     infos = await admin.consumers.running_infos(group, stack=args.jstack)
     rows: list[list[Value]] = []
@@ -213,8 +227,17 @@ async def _show_status(admin: Admin, args: Namespace) -> Record | Table:
         ])  # fmt: skip
     variants = {str(row[3]) for row in rows if row[3] is not None}
     stack = " jstack" if args.jstack else ""
-    return Table(
+    table = Table(
         f"clientId version queues:number subscriptions:value{stack}", rows, failed=len(variants) > 1
+    )
+    if not args.jstack:
+        return table
+    return replace(
+        table,
+        columns=table.typed[:-1],
+        rows=[row[:-1] for row in rows],
+        footer="".join(f"\n{row[0]}\n{row[-1]}" for row in rows),
+        document=[dict(zip((c.name for c in table.typed), row, strict=True)) for row in rows],
     )
 
 

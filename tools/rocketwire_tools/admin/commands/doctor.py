@@ -80,7 +80,7 @@ async def _run(context: Context) -> Table:
         snapshots = [snapshots_by_address[address] for address in sorted(snapshots_by_address)]
         if not snapshots:
             raise next(iter(failures.values()), NoNameServerError("none"))
-        errors = {address: str(error) for address, error in sorted(failures.items())}
+        errors = {address: _reason(address, failures[address]) for address in sorted(failures)}
         calls = BrokerCalls(pool, context.config)
         probes = await probe_brokers(calls, snapshots)
         unread = await _find_unread(calls, snapshots, probes)
@@ -154,7 +154,7 @@ async def _probe(calls: BrokerCalls, id_: int, address: str) -> Probe:
     try:
         response = await calls.call(address, RequestCode.GET_BROKER_RUNTIME_INFO)
     except RocketWireError as error:
-        return Probe(error=str(error), is_refused=isinstance(error, BrokerError))
+        return Probe(error=_reason(address, error), is_refused=isinstance(error, BrokerError))
     table: KVTable | None = response.body
     facts = (table.table if table else None) or {}
     replication: HARuntimeInfo | None = None
@@ -169,6 +169,11 @@ async def _probe(calls: BrokerCalls, id_: int, address: str) -> Probe:
         disk=max(filter(None, map(_ratio, map(facts.get, _DISKS))), default=None),
         identity=await _identity(calls, address),
     )
+
+
+def _reason(address: str, error: RocketWireError) -> str:
+    """The error without the address, which a finding has already."""
+    return str(error).removeprefix(f"{address}: ")
 
 
 async def _identity(calls: BrokerCalls, address: str) -> Identity | None:
