@@ -12,6 +12,7 @@ import trio
 
 from rocketwire import __version__
 from rocketwire.client.admin import open_admin
+from rocketwire.client.admin.fanout import counting_waits
 from rocketwire.errors import RocketWireError
 from rocketwire.log_lines import log_to_stderr
 from rocketwire.output import reader_may_go
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from rocketwire_tools.admin.help import SubParsersAction
 
 NAME: Final = "rocketwire-admin"
+
+WAIT_SECONDS: Final = 2.0
+"""Seconds after which a terminal shows which servers a command waits for."""
 
 _EPILOG: Final = """\
 exit status: 0 success, 1 refused or failed, 2 invalid usage, 3 a server could not be reached,
@@ -155,7 +159,10 @@ def exit_status(output: Output) -> int:
 async def _call(command: Command, context: Context) -> Output:
     """Run a command; if several errors are raised at once, raise the first."""
     try:
-        return await command.run(context)
+        with counting_waits() as waits:
+            if sys.stderr.isatty():
+                trio.lowlevel.spawn_system_task(_report_waits, waits)  # ends with the program
+            return await command.run(context)
     except BaseExceptionGroup as group:
         first = statuses.errors_of(group)[0]
         if isinstance(first, (*statuses.ERRORS, BrokenPipeError, KeyboardInterrupt)):
@@ -165,6 +172,16 @@ async def _call(command: Command, context: Context) -> Output:
     except (RocketWireError, RefusedError, LineError) as error:
         await _explain(error, context)
         raise
+
+
+async def _report_waits(waits: Mapping[str, int]) -> None:
+    """Tell the user of a terminal once which servers a slow command waits for."""
+    while True:
+        await trio.sleep(WAIT_SECONDS)
+        slow = [address for address, count in waits.items() if count]
+        if slow:
+            print_error(f"{NAME}: waiting for {', '.join(slow)} ...")
+            return
 
 
 async def _explain(error: BaseException, context: Context) -> None:

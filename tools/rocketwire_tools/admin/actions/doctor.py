@@ -40,6 +40,7 @@ MASTER_ID: Final = 0
 
 ADVICE: Final[dict[str, str]] = {
     "name-server-unreachable": "start it, or remove it from namesrvAddr of brokers and clients",
+    "name-server-waiting": "wait for the brokers; its page and its log name them",
     "name-server-versions": "run the same release on all name servers",
     "name-servers-differ": "wait 30 s for the next registration, then check namesrvAddr of brokers",
     "broker-none": "start a broker, and check its namesrvAddr and its log",
@@ -242,7 +243,11 @@ def _as_text(value: Value) -> str:
 def _check_brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
     only_local_servers = all(_is_loopback(snapshot.address) for snapshot in snapshots)
     groups = broker_groups(snapshots)
-    if not groups:
+    waiting = [snapshot.address for snapshot in snapshots if snapshot.is_waiting]
+    if not groups and waiting:
+        text = f"{', '.join(waiting)} returns no routes until its brokers of before are back"
+        yield Finding(WARNING, "name-server-waiting", "nameServer", waiting[0], text)
+    elif not groups:
         text = "no broker is registered: messages cannot be sent or received"
         yield Finding(PROBLEM, "broker-none", "broker", "none", text)
     for name, addresses in sorted(groups.items()):
