@@ -86,6 +86,10 @@ async def change_each(
     return changes
 
 
+def _set(value: str, _: object) -> str:
+    return value
+
+
 async def change_settings(
     addresses: Iterable[str],
     read: Callable[[str], Awaitable[Mapping[str, str]]],
@@ -105,7 +109,7 @@ async def change_settings(
     changes = await change_each(
         addresses,
         read,
-        {name: lambda _, value=value: value for name, value in values.items()},  # type: ignore[misc]
+        {name: partial(_set, value) for name, value in values.items()},
         lambda address, changed: write(address, {each.name: each.after or "" for each in changed}),
         dry_run=dry_run,
     )

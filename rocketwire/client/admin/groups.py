@@ -85,58 +85,13 @@ class Groups(TopicCalls):
         Raises:
             BrokerError: 29, the name is invalid.
         """
-        return await self.create_or_update_all((config,), broker=broker, cluster=cluster)
-
-    async def create_or_update_all(
-        self,
-        configs: Sequence[SubscriptionGroupConfig],
-        *,
-        broker: str | None = None,
-        cluster: str | None = None,
-    ) -> tuple[str, ...]:
-        """Create or replace several groups in one request (code 225); see ``create_or_update``.
-
-        Java: ``createAndUpdateSubscriptionGroupConfigList``.
-        """
-        edits = {config.group_name or "": partial(replace_config, config) for config in configs}
-        changes = await self.update_all(
+        edits = {config.group_name or "": partial(replace_config, config)}
+        changes = await self.update(
             edits, new=SubscriptionGroupConfig(), broker=broker, cluster=cluster
         )
-        return tuple(dict.fromkeys(change.address for change in changes))
+        return tuple(change.address for change in changes)
 
     async def update(
-        self,
-        group: str,
-        edit: Edit[SubscriptionGroupConfig],
-        *,
-        new: SubscriptionGroupConfig | None = None,
-        broker: str | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
-    ) -> list[Change[SubscriptionGroupConfig]]:
-        """Change a group and keep all values that ``edit`` keeps (codes 201, 200).
-
-        For example ``update("g", lambda group: replace(group, retry_max_times=5), cluster="c")``.
-
-        Args:
-            group: its name.
-            edit: returns the new configuration for that of a broker.
-            new: what ``edit`` gets of a broker without the group; None: each must have it.
-            broker: address of a broker.
-            cluster: instead, all masters of this cluster.
-            dry_run: read and compare, but write nothing.
-
-        Returns:
-            For each broker, its configuration before and after.
-
-        Raises:
-            BrokerError: 26, a broker does not have the group; 29, the name is invalid.
-        """
-        return await self.update_all(
-            {group: edit}, new=new, broker=broker, cluster=cluster, dry_run=dry_run
-        )
-
-    async def update_all(
         self,
         edits: Mapping[str, Edit[SubscriptionGroupConfig]],
         *,
@@ -145,7 +100,23 @@ class Groups(TopicCalls):
         cluster: str | None = None,
         dry_run: bool = False,
     ) -> list[Change[SubscriptionGroupConfig]]:
-        """Change several groups, by name; see ``update`` (codes 201, 200, and 225 for several)."""
+        """Change groups and keep all values that ``edits`` keep (codes 201, 200; 225 for several).
+
+        For example ``update({"g": lambda group: replace(group, retry_max_times=5)}, cluster="c")``.
+
+        Args:
+            edits: by group, what returns the new configuration for that of a broker.
+            new: what an edit gets of a broker without the group; None: each must have it.
+            broker: address of a broker.
+            cluster: instead, all masters of this cluster.
+            dry_run: read and compare, but write nothing.
+
+        Returns:
+            For each broker and group, the configuration before and after.
+
+        Raises:
+            BrokerError: 26, a broker does not have the group; 29, the name is invalid.
+        """
 
         async def read(address: str) -> Mapping[str, SubscriptionGroupConfig]:
             found = await self.configs(address)  # code 352 would create a group

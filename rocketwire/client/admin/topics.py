@@ -103,65 +103,13 @@ class Topics(ClusterCalls):
             BrokerError: 29, the name is invalid or reserved; 1, an attribute is invalid.
             UnreadableMessagesError: see ``update``.
         """
-        return await self.create_or_update_all(
-            (config,), broker=broker, cluster=cluster, force=force
-        )
-
-    async def create_or_update_all(
-        self,
-        configs: Sequence[TopicConfig],
-        *,
-        broker: str | None = None,
-        cluster: str | None = None,
-        force: bool = False,
-    ) -> tuple[str, ...]:
-        """Create or replace several topics in one request (code 18); returns the addresses.
-
-        See ``create_or_update``. Java: ``createAndUpdateTopicConfigList``. Brokers before 5.3.0
-        respond 3.
-        """
-        edits = {config.topic_name or "": partial(replace_config, config) for config in configs}
-        changes = await self.update_all(
+        edits = {config.topic_name or "": partial(replace_config, config)}
+        changes = await self.update(
             edits, new=TopicConfig(), broker=broker, cluster=cluster, force=force
         )
-        return tuple(dict.fromkeys(change.address for change in changes))
+        return tuple(change.address for change in changes)
 
     async def update(
-        self,
-        topic: str,
-        edit: Edit[TopicConfig],
-        *,
-        new: TopicConfig | None = None,
-        broker: str | None = None,
-        cluster: str | None = None,
-        force: bool = False,
-        dry_run: bool = False,
-    ) -> list[Change[TopicConfig]]:
-        """Change a topic and keep all values that ``edit`` keeps (codes 351, 17).
-
-        For example ``update("orders", lambda topic: replace(topic, perm=4), cluster="c")``.
-
-        Args:
-            topic: its name.
-            edit: returns the new configuration for that of a broker.
-            new: what ``edit`` gets of a broker without the topic; None: each must have it.
-            broker: address of a broker.
-            cluster: instead, all masters of this cluster.
-            force: also give a topic fewer queues than hold messages.
-            dry_run: read and compare, but write nothing.
-
-        Returns:
-            For each broker, its configuration before and after.
-
-        Raises:
-            BrokerError: 17, a broker does not have the topic; 29, the name is invalid or reserved.
-            UnreadableMessagesError: messages would be in queues that consumers no longer read.
-        """
-        return await self.update_all(
-            {topic: edit}, new=new, broker=broker, cluster=cluster, force=force, dry_run=dry_run
-        )
-
-    async def update_all(
         self,
         edits: Mapping[str, Edit[TopicConfig]],
         *,
@@ -171,7 +119,26 @@ class Topics(ClusterCalls):
         force: bool = False,
         dry_run: bool = False,
     ) -> list[Change[TopicConfig]]:
-        """Change several topics, by name; see ``update`` (codes 351, 17, and 18 for several)."""
+        """Change topics and keep all values that ``edits`` keep (codes 351, 17; 18 for several).
+
+        For example ``update({"orders": lambda topic: replace(topic, perm=4)}, cluster="c")``.
+        Brokers before 5.3.0 respond 3 to code 18.
+
+        Args:
+            edits: by topic, what returns the new configuration for that of a broker.
+            new: what an edit gets of a broker without the topic; None: each must have it.
+            broker: address of a broker.
+            cluster: instead, all masters of this cluster.
+            force: also give a topic fewer queues than hold messages.
+            dry_run: read and compare, but write nothing.
+
+        Returns:
+            For each broker and topic, the configuration before and after.
+
+        Raises:
+            BrokerError: 17, a broker does not have the topic; 29, the name is invalid or reserved.
+            UnreadableMessagesError: messages would be in queues that consumers no longer read.
+        """
         if not all(edits):
             raise LocalProtocolError("the topic has no name")
 
@@ -240,20 +207,18 @@ class Topics(ClusterCalls):
         Raises:
             TopicRouteNotFoundError: no broker has the topic.
         """
-        addresses = await self._clusters.of_topic(topic)
+        names = {a: name for name, a in (await self._clusters.of_topic(topic)).items()}
         sizes = {
             queues.broker_name or "": queues.read_queue_nums
             for queues in (await self._clusters.route(topic)).queue_datas or ()
         }
         found = await read_from_each(
-            [name for name in addresses if name in sizes],
-            lambda name: find_unrouted_queues(
-                self.client.brokers, addresses[name], topic, name, sizes[name]
+            [address for address, name in names.items() if name in sizes],
+            lambda address: find_unrouted_queues(
+                self.client.brokers, address, topic, names[address], sizes[names[address]]
             ),
         )
-        return {
-            queue: offsets for of_broker in found.values() for queue, offsets in of_broker.items()
-        }
+        return {queue: ends for of_broker in found.values() for queue, ends in of_broker.items()}
 
     async def delete(
         self, topic: str, cluster: str, *, dry_run: bool = False

@@ -90,7 +90,7 @@ async def test_a01_a_topic_is_created_changed_and_deleted(
     assert await admin.clusters.of_topics(topic) == (CLUSTER,)
     assert CLUSTER in await mqadmin(f"topicClusterList -t {topic}")
 
-    (change,) = await admin.topics.update(topic, lambda old: replace(old, perm=4), broker=address)
+    (change,) = await admin.topics.update({topic: lambda old: replace(old, perm=4)}, broker=address)
     assert change.before == replace(change.after or config, perm=6)
     await becomes((5, 3, 4))
     assert (await admin.topics.config(address, topic)).attributes == {"message.type": "NORMAL"}
@@ -113,8 +113,8 @@ async def test_a01_several_topics_are_created_in_one_request(
 ) -> None:
     names = [unique("a01-list") for _ in range(3)]
     address = java_cluster.master.address
-    configs = [TopicConfig(topic_name=name, read_queue_nums=2) for name in names]
-    await admin.topics.create_or_update_all(configs, broker=address)
+    new = TopicConfig(read_queue_nums=2)
+    await admin.topics.update(dict.fromkeys(names, lambda topic: topic), new=new, broker=address)
 
     found = await admin.topics.configs(address)
     assert [found[name].read_queue_nums for name in names] == [2, 2, 2]
@@ -211,10 +211,8 @@ async def test_a06_topics_and_groups_come_in_pages_and_none_is_missing(
 ) -> None:
     address = java_cluster.master.address
     groups = [unique("a06") for _ in range(7)]
-    await admin.groups.create_or_update_all(
-        [SubscriptionGroupConfig(group_name=name, retry_max_times=3) for name in groups],
-        broker=address,
-    )
+    new = SubscriptionGroupConfig(retry_max_times=3)
+    await admin.groups.update(dict.fromkeys(groups, lambda group: group), new=new, broker=address)
 
     whole = await admin.groups.configs(address)
     assert set(groups) <= set(whole)

@@ -192,9 +192,9 @@ def test_policies_are_told_as_by_mqadmin(secured: Secured) -> None:
     assert (changed["decision"], changed["sourceIp"]) == ("Deny", "192.168.0.0/24")
     assert any("Deny" in words for words in secured.java(f"listAcl -b {broker} -s {who}"))
     assert secured.rows(f"copyAcl -f {broker} -t {broker} -s {who}") == []  # nothing differs
-    line = f"updateAcl -b {broker} -s {who} -r Topic:a* -d Allow"
-    dry = secured.rows(f"{line} --dry-run")
-    assert dry == secured.rows(line)
+    allow = f"updateAcl -b {broker} -s {who} -r Topic:a* -d Allow"
+    dry = secured.rows(f"{allow} --dry-run")
+    assert dry == secured.rows(allow)
     assert [one["change"] for one in dry] == [{"old": "Deny", "new": "Allow"}]
     (kept,) = (
         one for one in secured.rows(f"getAcl -b {broker} -s {who}") if one["resource"] == "Topic:a*"

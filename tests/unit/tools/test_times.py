@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from rocketwire_tools.admin.commands.consume import _start as start_of_consumer  # pyright: ignore[reportPrivateUsage]
+from rocketwire_tools.admin.commands.consume import start_of_group
 from rocketwire_tools.spark.option_values import read_time
 from rocketwire_tools.times import parse_time, utc
 
@@ -30,7 +30,7 @@ def test_a_time_is_typed_in_many_forms(text: str, monkeypatch: pytest.MonkeyPatc
     time.tzset()
     try:
         assert parse_time(text) == NOON
-        assert start_of_consumer(text) == str(NOON)
+        assert start_of_group(text) == str(NOON)
         assert read_time("startingTimestamp", text) == NOON
     finally:
         monkeypatch.undo()

@@ -226,9 +226,7 @@ def list_command(
     name: str,
     text: str,
     cls: type[Config],
-    update_all: Callable[
-        [Admin, argparse.Namespace], Callable[..., Awaitable[list[Change[Config]]]]
-    ],
+    update: Callable[[Admin, argparse.Namespace], Callable[..., Awaitable[list[Change[Config]]]]],
     heading: str,
     *options: Option,
 ) -> Command:
@@ -238,7 +236,7 @@ def list_command(
         name: its name in mqadmin.
         text: one line of help.
         cls: class of the array's elements.
-        update_all: the method of ``Admin`` that takes edits by name.
+        update: the method of ``Admin`` that takes edits by name.
         heading: column heading of the elements' names, such as ``topic``.
         options: further options.
     """
@@ -247,9 +245,7 @@ def list_command(
         name_of = f"{heading}Name"
         elements = await objects_in(cls, args.filename, name_of)
         edits = {element[name_of]: partial(_merge, cls, element) for element in elements}
-        changes = await update_all(admin, args)(
-            edits, new=cls(), dry_run=args.dry_run, **target(args)
-        )
+        changes = await update(admin, args)(edits, new=cls(), **target(args))
         return change_table(f"brokerAddr {heading} setting", changes)
 
     file = option("-f --filename", f"file with a JSON array of {cls.__name__}", required=True)
@@ -320,15 +316,18 @@ ONE_OF: Final = ("broker_addr", "cluster_name")
 
 
 class Target(TypedDict):
-    """The arguments of calls for one broker or for a cluster."""
+    """The arguments of calls that change something at one broker or in a cluster."""
 
     broker: str | None
     cluster: str | None
+    dry_run: bool
 
 
 def target(args: argparse.Namespace) -> Target:
-    """The broker of ``-b`` or the cluster of ``-c``, as arguments of a call."""
-    return {"broker": args.broker_addr, "cluster": args.cluster_name}
+    """The values of ``-b``, ``-c`` and ``--dry-run``, as arguments of a call."""
+    return {
+        "broker": args.broker_addr, "cluster": args.cluster_name, "dry_run": args.dry_run
+    }  # fmt: skip
 
 
 async def addresses(

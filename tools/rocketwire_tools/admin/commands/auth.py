@@ -16,25 +16,19 @@ if TYPE_CHECKING:
 
 async def _create_user(admin: Admin, args: Namespace) -> Table:
     user = UserInfo(username=args.username, password=args.password, user_type=args.user_type)
-    changes = await admin.users.create(user, dry_run=args.dry_run, **mq.target(args))
-    return mq.change_table(_OF_USERS, changes)
+    return mq.change_table(_OF_USERS, await admin.users.create(user, **mq.target(args)))
 
 
 async def _update_user(admin: Admin, args: Namespace) -> Table:
-    if not (args.password or args.user_type or args.user_status):
+    values = mq.given(args, "password", "user_type", "user_status")
+    if not values:
         raise UsageError("--password, --user-type or --user-status is required")
-    user = UserInfo(
-        username=args.username,
-        password=args.password,
-        user_type=args.user_type,
-        user_status=args.user_status,
-    )
-    changes = await admin.users.update(user, dry_run=args.dry_run, **mq.target(args))
-    return mq.change_table(_OF_USERS, changes)
+    user = UserInfo(username=args.username, **values)
+    return mq.change_table(_OF_USERS, await admin.users.update(user, **mq.target(args)))
 
 
 async def _delete_user(admin: Admin, args: Namespace) -> Table:
-    changes = await admin.users.delete(args.username, dry_run=args.dry_run, **mq.target(args))
+    changes = await admin.users.delete(args.username, **mq.target(args))
     if all(change.before is None for change in changes):
         raise NotFoundError(f"no broker has a user {args.username}")
     return mq.change_table(_OF_USERS, changes)
@@ -65,17 +59,19 @@ async def _get_user(admin: Admin, args: Namespace) -> Table:
     )
 
 
+def _acl_from(args: Namespace) -> AclInfo:
+    return acl_of(args.subject, args.resources, args.actions, args.decision, args.source_ip)
+
+
 async def _create_acl(admin: Admin, args: Namespace) -> Table:
-    acl = acl_of(args.subject, args.resources, args.actions, args.decision, args.source_ip)
     return mq.change_table(
-        _OF_POLICIES, await admin.acls.create(acl, dry_run=args.dry_run, **mq.target(args))
+        _OF_POLICIES, await admin.acls.create(_acl_from(args), **mq.target(args))
     )
 
 
 async def _update_acl(admin: Admin, args: Namespace) -> Table:
-    acl = acl_of(args.subject, args.resources, args.actions, args.decision, args.source_ip)
     return mq.change_table(
-        _OF_POLICIES, await admin.acls.update(acl, dry_run=args.dry_run, **mq.target(args))
+        _OF_POLICIES, await admin.acls.update(_acl_from(args), **mq.target(args))
     )
 
 
@@ -83,9 +79,7 @@ async def _delete_acl(admin: Admin, args: Namespace) -> Table:
     changes = [
         change
         for resource in args.resources or (None,)
-        for change in await admin.acls.delete(
-            args.subject, resource, dry_run=args.dry_run, **mq.target(args)
-        )
+        for change in await admin.acls.delete(args.subject, resource, **mq.target(args))
     ]
     if all(change.before is None for change in changes):
         resources = ", ".join(args.resources) or "any resource"

@@ -31,7 +31,8 @@ examples:
 """
 
 
-def _start(text: str) -> str:
+def start_of_group(text: str) -> str:
+    """Read ``first``, ``last`` or a time, which becomes milliseconds since 1970."""
     if text in ("first", "last"):
         return text
     try:
@@ -57,7 +58,7 @@ _OPTIONS: Final = (
         "start of a group without stored offsets: the oldest message, after the newest, or a "
         f"time: {FORMS} (default as in Java: after the newest message, or the start of a new "
         "topic)",
-        dest="start", type=_start, metavar="first|last|TIME"),
+        dest="start", type=start_of_group, metavar="first|last|TIME"),
     mq.option("--count", "end after N messages", type=positive, metavar="N"),
     mq.option("--timeout", "end after S seconds without a message", type=seconds, metavar="S"),
     mq.option("--fail-first", "fail the first delivery of each message, to see its redelivery",

@@ -32,21 +32,18 @@ async def _update(admin: Admin, args: Namespace) -> Table:
             raise UsageError(f"--group-retry-policy: {error}") from error
         values["group_retry_policy"] = policy
     attributes = parse_attribute_changes(args.attributes)
-    changes = await admin.groups.update(
-        args.group_name,
-        lambda group: replace(
-            group, attributes=apply_attribute_changes(group.attributes, attributes), **values
-        ),
-        new=_NEW,
-        dry_run=args.dry_run,
-        **mq.target(args),
-    )
+
+    def edit(group: SubscriptionGroupConfig) -> SubscriptionGroupConfig:
+        changed = apply_attribute_changes(group.attributes, attributes)
+        return replace(group, attributes=changed, **values)
+
+    changes = await admin.groups.update({args.group_name: edit}, new=_NEW, **mq.target(args))
     return mq.change_table("brokerAddr group setting", changes)
 
 
 async def _delete(admin: Admin, args: Namespace) -> Table:
     changes = await admin.groups.delete(
-        args.group_name, clean_offset=args.remove_offset, dry_run=args.dry_run, **mq.target(args)
+        args.group_name, clean_offset=args.remove_offset, **mq.target(args)
     )
     if all(change.before is None for change in changes):
         raise _no_group(args.group_name)
@@ -87,7 +84,6 @@ async def _set_mode(admin: Admin, args: Namespace) -> Table:
         args.topic,
         MessageRequestMode(args.mode),
         pop_share_queue_num=args.pop_share_queue_num,
-        dry_run=args.dry_run,
         **mq.target(args),
     )
     return mq.change_table("brokerAddr group setting", changes)
@@ -126,7 +122,7 @@ COMMANDS: Final = mq.in_group(
         epilog="What is not given stays as it is. A new group may consume, not in order, not"
         " broadcasting,\nfrom after the newest message; it has 1 retry queue and 16 retries."),
     mq.list_command("updateSubGroupList", "create or change the groups in a file",
-        SubscriptionGroupConfig, lambda admin, _: admin.groups.update_all, "group"),
+        SubscriptionGroupConfig, lambda admin, _: admin.groups.update, "group"),
     mq.broker_command("deleteSubGroup", "delete a consumer group", _delete, mq.GROUP,
         mq.boolean_option("-r --removeOffset", "also delete the offsets; without it a broker of 5.5"
             " that creates groups automatically creates the group again at once"),

@@ -43,10 +43,9 @@ async def _update(admin: Admin, args: Namespace) -> Table:
         )
 
     new = TopicConfig(read_queue_nums=_QUEUES, write_queue_nums=_QUEUES)
-    target = mq.target(args)
     changes: list[Change[Any]] = []
     changes += await admin.topics.update(
-        args.topic, edit, new=new, force=args.force, dry_run=args.dry_run, **target
+        {args.topic: edit}, new=new, force=args.force, **mq.target(args)
     )
     configs = {change.address: change.after for change in changes if change.after is not None}
     is_ordered = args.write_queue_nums is not None and any(each.order for each in configs.values())
@@ -150,8 +149,7 @@ async def _update_perm(admin: Admin, args: Namespace) -> Table:
         change
         for address in targets
         for change in await admin.topics.update(
-            args.topic,
-            lambda topic: replace(topic, perm=args.perm),
+            {args.topic: lambda topic: replace(topic, perm=args.perm)},
             broker=address,
             dry_run=args.dry_run,
         )
@@ -207,7 +205,7 @@ COMMANDS: Final = mq.in_group(
         mq.option("-a --attributes", "changes of attributes: +name=value,-name", default=""),
         mq.FORCE, mq.DRY_RUN, epilog=_KEPT),
     mq.list_command("updateTopicList", "create or change the topics in a file", TopicConfig,
-        lambda admin, args: partial(admin.topics.update_all, force=args.force), "topic", mq.FORCE),
+        lambda admin, args: partial(admin.topics.update, force=args.force), "topic", mq.FORCE),
     mq.change_command("deleteTopic", "delete a topic from brokers and name servers", _delete,
         mq.TOPIC, mq.option("-c --clusterName", "name of the cluster", required=True)),
     mq.admin_command("topicList", "list all topics", _list,
