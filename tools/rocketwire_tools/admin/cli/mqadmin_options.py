@@ -361,12 +361,17 @@ def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def change_table(headings: str, changes: Iterable[Change[Any]]) -> Table:
-    """A table with a row for each value that differs; without one, a warning says so.
+def change_table(
+    headings: str,
+    changes: Iterable[Change[Any]],
+    nothing: str = "nothing changes: all values are already as given",
+) -> Table:
+    """A table with a row for each value that differs.
 
     Args:
         headings: of address and name, and of the members of values that have some.
         changes: the changes.
+        nothing: the warning if there are none.
     """
     rows: list[tuple[Value, ...]] = []
     for address, name, before, after in changes:
@@ -377,7 +382,7 @@ def change_table(headings: str, changes: Iterable[Change[Any]]) -> Table:
             if old.get(key) != new.get(key)
         ]
     if not rows:
-        _LOG.warning("nothing changes: all values are already as given")
+        _LOG.warning("%s", nothing)
     return Table((*columns(headings), Column("change", CellType.CHANGE)), rows)
 
 

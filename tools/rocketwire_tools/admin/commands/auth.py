@@ -64,15 +64,13 @@ def _acl_from(args: Namespace) -> AclInfo:
 
 
 async def _create_acl(admin: Admin, args: Namespace) -> Table:
-    return mq.change_table(
-        _OF_POLICIES, await admin.acls.create(_acl_from(args), **mq.target(args))
-    )
+    changes = await admin.acls.create(_acl_from(args), **mq.target(args))
+    return mq.change_table(_OF_POLICIES, changes)
 
 
 async def _update_acl(admin: Admin, args: Namespace) -> Table:
-    return mq.change_table(
-        _OF_POLICIES, await admin.acls.update(_acl_from(args), **mq.target(args))
-    )
+    changes = await admin.acls.update(_acl_from(args), **mq.target(args))
+    return mq.change_table(_OF_POLICIES, changes)
 
 
 async def _delete_acl(admin: Admin, args: Namespace) -> Table:

@@ -141,15 +141,11 @@ async def _show_consume_queue(admin: Admin, args: Namespace) -> Table:
         )
     rows = [
         (
-            args.index + position,
-            entry.physic_offset,
-            entry.physic_size,
-            entry.tags_code,
-            entry.eval,
-            entry.msg,
+            args.index + position, entry.physic_offset, entry.physic_size, entry.tags_code,
+            entry.eval, entry.msg,
         )
         for position, entry in enumerate(entries.queue_data or ())
-    ]
+    ]  # fmt: skip
     return Table(
         "index:number physicOffset:number physicSize:number tagsCode:number eval msg", rows
     )

@@ -69,7 +69,8 @@ async def _update(admin: Admin, args: Namespace) -> Table:
 
 async def _delete(admin: Admin, args: Namespace) -> Table:
     changes = await admin.topics.delete(args.topic, args.cluster_name, dry_run=args.dry_run)
-    return mq.change_table("brokerAddr topic setting", changes)
+    nothing = f"no broker has topic {args.topic}: only its route is deleted"
+    return mq.change_table("brokerAddr topic setting", changes, nothing)
 
 
 async def _list(admin: Admin, args: Namespace) -> Table:
