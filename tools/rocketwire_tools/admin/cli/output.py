@@ -12,9 +12,10 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.controls import escape_lines
 from rocketwire_tools.admin.command import CellType, Column, Incomplete, Record, Table
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.terminal import csv_cell, printable, printable_lines
+from rocketwire_tools.terminal import csv_cell, printable
 from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def rendered(output: Output, form: str) -> str:
     if form == "csv":
         return _csv(output.typed, output.rows)
     return _table(output.typed, output.rows) + (
-        f"{printable_lines(output.footer)}\n" if output.footer else ""
+        f"{escape_lines(output.footer)}\n" if output.footer else ""
     )
 
 
