@@ -11,6 +11,7 @@ from typing import Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.controls import escape_controls
+from rocketwire.nearest import did_you_mean
 
 __all__ = [
     "BrokerError",
@@ -48,9 +49,11 @@ __all__ = [
     "RocketWireError",
     "SendFailedError",
     "SendManyError",
+    "SettingNotFoundError",
     "TopicRouteNotFoundError",
     "TruncatedError",
     "UnknownHeaderTypeError",
+    "UnreadableMessagesError",
 ]
 
 
@@ -294,14 +297,21 @@ class TopicRouteNotFoundError(ClientError):
 
     Attributes:
         topic: the topic.
+        brokers: names of the brokers that its last route had; empty if the client has had none.
     """
 
-    def __init__(self, topic: str) -> None:
-        super().__init__(topic)
+    def __init__(self, topic: str, brokers: Sequence[str] = ()) -> None:
+        super().__init__(topic, brokers)
         self.topic = topic
+        self.brokers = brokers
 
     def __str__(self) -> str:
-        return f"no route of topic {self.topic}"
+        text = f"no route of topic {self.topic}"
+        if not self.brokers:
+            return text
+        who = "its broker" if len(self.brokers) == 1 else "its brokers"
+        have = "has" if len(self.brokers) == 1 else "have"
+        return f"{text} any more: {who} {', '.join(self.brokers)} {have} left the name server"
 
 
 class BrokerNotFoundError(ClientError):
@@ -332,6 +342,62 @@ class ClusterNotFoundError(ClientError):
 
     def __str__(self) -> str:
         return f"no master of cluster {self.cluster} is known"
+
+
+class SettingNotFoundError(ClientError):
+    """A server has no setting of that name, or did not accept its new value.
+
+    Servers ignore both without an error.
+
+    Attributes:
+        address: address of the server.
+        setting: name of the setting.
+        kept: the value that the server keeps; None if it does not have the setting.
+        known: names of its settings.
+    """
+
+    def __init__(
+        self, address: str, setting: str, kept: str | None, known: Sequence[str] = ()
+    ) -> None:
+        super().__init__(address, setting, kept, known)
+        self.address = address
+        self.setting = setting
+        self.kept = kept
+        self.known = known
+
+    def __str__(self) -> str:
+        if self.kept is not None:
+            return f"{self.address} did not accept the value of {self.setting}: it is {self.kept}"
+        return f"{self.address} has no setting {self.setting}" + did_you_mean(
+            self.setting, self.known
+        )
+
+
+class UnreadableMessagesError(ClientError):
+    """Fewer queues than hold messages: no consumer would read those messages any more.
+
+    Attributes:
+        address: address of the broker.
+        topic: the topic.
+        read_queue_nums: the new number of queues to read from.
+        messages: number of messages in each queue that would leave the route, by queue id.
+    """
+
+    def __init__(
+        self, address: str, topic: str, read_queue_nums: int, messages: Mapping[int, int]
+    ) -> None:
+        super().__init__(address, topic, read_queue_nums, messages)
+        self.address = address
+        self.topic = topic
+        self.read_queue_nums = read_queue_nums
+        self.messages = {queue_id: count for queue_id, count in sorted(messages.items()) if count}
+
+    def __str__(self) -> str:
+        queues = ", ".join(map(str, self.messages))
+        return (
+            f"{sum(self.messages.values())} messages of topic {self.topic} at {self.address} are"
+            f" unreadable with {self.read_queue_nums} queues: those in queues {queues}"
+        )
 
 
 class SendFailedError(ClientError):

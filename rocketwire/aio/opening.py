@@ -27,6 +27,7 @@ from typing import (
 )
 from weakref import WeakKeyDictionary
 
+from rocketwire.client.instance.task_stacks import loops
 from rocketwire.errors import ChannelClosedError, ClientForkedError, RocketWireError
 from rocketwire.portal.calls import Call
 from rocketwire.portal.contexts import current_context
@@ -87,6 +88,7 @@ def endpoint() -> Endpoint:
     found = _endpoints.get(loop)
     if found is None:
         found = _endpoints[loop] = Endpoint(loop)
+        loops.add(loop)
     return found
 
 

@@ -156,7 +156,7 @@ class Outages:
         if outage is None:
             outage = self._outages[subject] = _Outage(now)
         outage.parts.add(part)
-        text = str(reason)
+        text = str(reason).removeprefix(f"{subject.rpartition(' ')[2]}: ")  # say an address once
         outage.server = _unreachable_server(reason if cause is None else cause)
         level = logging.DEBUG
         if not self._has_warned_of_server(outage) and outage.interval.is_due(
@@ -197,7 +197,8 @@ class Outages:
             return
         self.end(NAME_SERVERS)
         if not is_retry_topic(topic):
-            self.report(f"topic {topic}", error)
+            text = str(error).replace(f"no route of topic {topic}", "no route")
+            self.report(f"topic {topic}", text, advice_on(error), cause=error)
         else:
             _LOG.debug("%stopic %s: %s", self._prefix, topic, error)
 
@@ -257,6 +258,8 @@ _ADVICE: Final = {
 def advice_on(error: Exception) -> str:
     """Return advice for the user about an error; empty if there is none."""
     if isinstance(error, TopicRouteNotFoundError):
+        if error.brokers:
+            return "start the broker; the topic is there again when it has registered"
         return "check the name, or create the topic, for example with rocketwire-admin updateTopic"
     if isinstance(error, ResponseError):
         if "acl" in error.remark.lower() and error.code not in _ADVICE:

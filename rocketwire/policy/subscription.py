@@ -8,6 +8,7 @@ Java: ``FilterAPI``, ``PullAPIWrapper.processPullResult``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, Protocol, TypeVar
@@ -18,6 +19,10 @@ from rocketwire.policy.java_strings import split, string_hash, trim
 
 TAG: Final = "TAG"
 SQL92: Final = "SQL92"
+_SQL: Final = re.compile(
+    r"\s(?:<>|[<>]=?|=|IS|IN|LIKE|BETWEEN|CONTAINS)\s|^\s*NOT\s|\w(?:<>|[<>]=?|=)\s*(?:\d|')", re.I
+)
+"""An operator of SQL92 between spaces, or before a number or a text: no tag has one."""
 SUB_ALL: Final = "*"
 """Expression that matches every message."""
 
@@ -66,6 +71,11 @@ def subscription_data(
     return SubscriptionData(
         topic=topic, sub_string=expression, tags_set=tags, code_set=codes, sub_version=version
     )
+
+
+def looks_like_sql(expression: str) -> bool:
+    """Return whether a text for tags is SQL92: no message has such a tag."""
+    return _SQL.search(expression) is not None
 
 
 def with_version(subscription: SubscriptionData, version: int) -> SubscriptionData:

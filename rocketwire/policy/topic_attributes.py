@@ -21,6 +21,28 @@ def attribute_changes(attributes: Mapping[str, str] | None) -> dict[str, str]:
     return changes
 
 
+def apply_attribute_changes(
+    attributes: Mapping[str, str] | None, changes: Mapping[str, str] | None
+) -> dict[str, str]:
+    """Return attributes after changes: ``+name`` or ``name`` sets one, ``-name`` removes one."""
+    result = dict(attributes or {})
+    for name, value in attribute_changes(changes).items():
+        if name.startswith("+"):
+            result[name[1:]] = value
+        else:
+            result.pop(name[1:], None)
+    return result
+
+
+def attribute_differences(
+    before: Mapping[str, str] | None, after: Mapping[str, str] | None
+) -> dict[str, str]:
+    """Return the changes that lead from some attributes to others; see ``attribute_changes``."""
+    before, after = before or {}, after or {}
+    changes = {f"+{name}": value for name, value in after.items() if before.get(name) != value}
+    return changes | {f"-{name}": "" for name in before if name not in after}
+
+
 def parse_attribute_changes(text: str) -> dict[str, str]:
     """Parse ``+a=b,+c=d,-e``, as operators write it (Java: ``AttributeParser.parseToMap``).
 

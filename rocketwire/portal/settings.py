@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar, cast
 from rocketwire.client.arguments import check_config, wrong_type
 from rocketwire.client.config import ClientConfig, to_config
 from rocketwire.errors import IllegalTypeError
+from rocketwire.nearest import did_you_mean
 
 Config = TypeVar("Config")
 
@@ -67,11 +68,8 @@ def _check_names(settings: Mapping[str, Any], *classes: type[Any]) -> None:
     names = [field.name for config_class in classes for field in fields(config_class)]
     for name in settings:
         if name not in names:
-            import difflib
-
-            near = [other for other in _OTHER_NAMES.get(name, ()) if other in names][:1]
-            near = near or difflib.get_close_matches(name, names)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            others = [other for other in _OTHER_NAMES.get(name, ()) if other in names]
+            hint = did_you_mean(others[0] if others else name, names, count=1 if others else 3)
             raise IllegalTypeError(f"{name}: there is no such setting{hint}")
 
 

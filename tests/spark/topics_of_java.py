@@ -49,7 +49,9 @@ class Topics:
     def __init__(self, address: str, brokers: int = 1, only: str | None = None) -> None:
         self.address = address
         self.brokers = brokers
-        self._where = {"cluster": "DefaultCluster"} if only is None else {"broker": only}
+        self._where: dict[str, Any] = (
+            {"cluster": "DefaultCluster"} if only is None else {"broker": only}
+        )
 
     def run(self, work: Callable[[ClientInstance], Coroutine[Any, Any, Any]]) -> Any:
         """Run a coroutine function with a client."""

@@ -12,10 +12,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.flags import Perm
+from rocketwire.policy.resource_names import is_system_topic
 from rocketwire.versions import MQVersion
 from rocketwire_namesrv.routes.brokers import MASTER_ID, BrokerGroup, LiveEntry, LiveKey
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rocketwire.messages.route import QueueData
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.routes.peer_views import PeerView
@@ -38,7 +41,7 @@ class BrokerLine:
         version: of the protocol, as its name; ``unknown`` if the broker has not sent it.
         data_version: its counter.
         topics: with queues there.
-        unwritable: those of them that are not writable.
+        unwritable: those of them that are not writable, without the system's.
     """
 
     cluster: str
@@ -122,7 +125,7 @@ def status_of(state: State, now: float, prefix: str = "") -> Status:
 
 
 def _brokers(table: RouteTable, now: float) -> tuple[BrokerLine, ...]:
-    topics, unwritable = _topics_by_broker(Counter(table.topics.entries.values()))
+    topics, unwritable = _topics_by_broker(table.topics.entries)
     lines: list[BrokerLine] = []
     for key, entry in islice(sorted(table.live.items()), MOST_BROKERS):
         lines += (
@@ -133,16 +136,23 @@ def _brokers(table: RouteTable, now: float) -> tuple[BrokerLine, ...]:
 
 
 def _topics_by_broker(
-    layouts: Counter[QueueLayout],
+    entries: Mapping[str, QueueLayout],
 ) -> tuple[Counter[str | None], Counter[str | None]]:
-    """Return the number of topics by broker name: all, and those that are not writable there."""
+    """Return the number of topics by broker name: all, and those that are not writable there.
+
+    Brokers make some topics of their own not writable, for example those in which the members of
+    a group find each other.
+    """
     topics: Counter[str | None] = Counter()
-    unwritable: Counter[str | None] = Counter()
-    for layout, count in layouts.items():
+    for layout, count in Counter(entries.values()).items():
         for queue in layout.queues:
             topics[queue.broker_name] += count
-            if not queue.perm & Perm.WRITE:
-                unwritable[queue.broker_name] += count
+    unwritable = Counter(
+        queue.broker_name
+        for name, layout in entries.items()
+        for queue in layout.queues
+        if not queue.perm & Perm.WRITE and not is_system_topic(name)
+    )
     return topics, unwritable
 
 

@@ -9,9 +9,9 @@ settings that the server does not know are not shown, because they may be secret
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Final
 
+from rocketwire.nearest import did_you_mean
 from rocketwire.serving.events import shown
 from rocketwire.serving.java_properties import PropertiesFile
 from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
@@ -95,10 +95,11 @@ def _on_key(key: str) -> str | None:
         return None
     meant = _BY_LETTERS.get(key.lower())
     if meant is None and key.startswith(OURS):
-        meant = next(iter(get_close_matches(key, _OUR_KEYS, 1, 0.8)), "")
-    if meant is None:
+        hint = did_you_mean(key, _OUR_KEYS, count=1)
+    elif meant is None:
         return None
-    hint = f"; did you mean {meant}?" if meant else ""
+    else:
+        hint = f"; did you mean {meant}?"
     return f"{shown(key)} is not a setting of this name server{hint}"
 
 

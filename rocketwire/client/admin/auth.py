@@ -9,14 +9,17 @@ Java: ``DefaultMQAdminExtImpl``, ``org.apache.rocketmq.tools.command.auth``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from typing import Final, TypeVar
 
+from rocketwire.client.admin.changes import Change, change_each, no_value
 from rocketwire.client.admin.clusters import ClusterCalls
+from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.auth import (
     AclInfo,
-    CreateAclRequestHeader,
-    CreateUserRequestHeader,
     DeleteAclRequestHeader,
     DeleteUserRequestHeader,
     GetAclRequestHeader,
@@ -30,6 +33,11 @@ from rocketwire.messages.auth import (
     UserInfo,
 )
 
+Frozen = TypeVar("Frozen", UserInfo, PolicyEntryInfo)
+
+_CUSTOM: Final = "Custom"
+"""Type of the policies that requests change (Java: ``PolicyType``)."""
+
 
 class Users(ClusterCalls):
     """Requests for users; for errors see ``AdminCalls.ask``.
@@ -39,44 +47,99 @@ class Users(ClusterCalls):
     """
 
     async def create(
-        self, user: UserInfo, *, broker: str | None = None, cluster: str | None = None
-    ) -> tuple[str, ...]:
-        """Create a user, or change its password (code 3001; Java: ``createUser``).
+        self,
+        user: UserInfo,
+        *,
+        broker: str | None = None,
+        cluster: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Change[UserInfo]]:
+        """Create a user (codes 3004, 3001; Java: ``createUser``).
 
-        Returns the addresses.
+        Returns the user of each broker before and after.
 
         Args:
             user: with name and password; type ``Super`` or ``Normal``, the default.
             cluster: instead, all masters of this cluster.
+            dry_run: write nothing.
 
         Raises:
-            BrokerError: 1, name or password is missing, or the type is invalid.
+            BrokerError: 1, name or password is missing, or the type is invalid; 16, it exists.
         """
-        header = CreateUserRequestHeader(username=user.username)
-        return await self.change(broker, cluster, Code.AUTH_CREATE_USER, header, user)
+        return await self._put((user,), broker, cluster, dry_run, Code.AUTH_CREATE_USER)
 
     async def update(
-        self, user: UserInfo, *, broker: str | None = None, cluster: str | None = None
-    ) -> tuple[str, ...]:
-        """Change password, type or status (``enable``, ``disable``) of a user (code 3002).
+        self,
+        user: UserInfo,
+        *,
+        broker: str | None = None,
+        cluster: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Change[UserInfo]]:
+        """Change password, type or status (``enable``, ``disable``) of a user (codes 3004, 3002).
 
-        Java: ``updateUser``.
+        None keeps a value. Returns as ``create``. Java: ``updateUser``.
 
         Raises:
             BrokerError: 1, the user does not exist.
         """
-        header = UpdateUserRequestHeader(username=user.username)
-        return await self.change(broker, cluster, Code.AUTH_UPDATE_USER, header, user)
+        return await self._put((user,), broker, cluster, dry_run, Code.AUTH_UPDATE_USER)
+
+    async def _put(
+        self,
+        users: Iterable[UserInfo],
+        broker: str | None,
+        cluster: str | None,
+        dry_run: bool,
+        code: Code | None = None,
+    ) -> list[Change[UserInfo]]:
+        """Create or change users; without ``code`` those that exist are changed."""
+        by_name = {user.username or "": user for user in users}
+
+        async def read(address: str) -> dict[str, UserInfo]:
+            found = {name: await self.get(address, name) for name in by_name}
+            return {name: user for name, user in found.items() if user is not None}
+
+        async def write(address: str, changes: Sequence[Change[UserInfo]]) -> None:
+            for _, name, before, _ in changes:
+                create = code is None and before is None
+                code_sent = code or (Code.AUTH_CREATE_USER if create else Code.AUTH_UPDATE_USER)
+                header = UpdateUserRequestHeader(username=name)
+                await self.ask(address, code_sent, header, by_name[name])
+
+        return await change_each(
+            await self._clusters.targets(broker, cluster),
+            read,
+            {name: partial(keep_absent, user) for name, user in by_name.items()},
+            write,
+            dry_run=dry_run,
+        )
 
     async def delete(
-        self, username: str, *, broker: str | None = None, cluster: str | None = None
-    ) -> tuple[str, ...]:
-        """Delete a user with its policies (code 3003; Java: ``deleteUser``).
+        self,
+        username: str,
+        *,
+        broker: str | None = None,
+        cluster: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Change[UserInfo]]:
+        """Delete a user with its policies (codes 3004, 3003; Java: ``deleteUser``).
 
-        It is not an error if the user does not exist.
+        Returns what each broker had; it is not an error if the user does not exist.
         """
+
+        async def read(address: str) -> dict[str, UserInfo]:
+            user = await self.get(address, username)
+            return {} if user is None else {username: user}
+
         header = DeleteUserRequestHeader(username=username)
-        return await self.change(broker, cluster, Code.AUTH_DELETE_USER, header)
+        return await change_each(
+            await self._clusters.targets(broker, cluster),
+            read,
+            {username: no_value},
+            lambda address, _: self.ask(address, Code.AUTH_DELETE_USER, header),
+            dry_run=dry_run,
+        )
 
     async def get(self, address: str, username: str) -> UserInfo | None:
         """Fetch a user of a broker, with password (code 3004; Java: ``getUser``).
@@ -86,6 +149,23 @@ class Users(ClusterCalls):
         header = GetUserRequestHeader(username=username)
         return await self.body_of(address, Code.AUTH_GET_USER, header) or None
 
+    async def copy(
+        self, source: str, target: str, usernames: Iterable[str] = (), *, dry_run: bool = False
+    ) -> list[Change[UserInfo]]:
+        """Copy users from one broker to another, with passwords (3004, 3005, 3001, 3002).
+
+        Java: ``CopyUsersSubCommand``.
+
+        Args:
+            source: address of the broker to copy from.
+            target: address of the broker to copy to.
+            usernames: users to copy, if they exist; empty for all.
+            dry_run: write nothing.
+        """
+        named = tuple(usernames)
+        users = [await self.get(source, name) for name in named] or await self.list(source)
+        return await self._put((user for user in users if user), target, None, dry_run)
+
     async def list(self, address: str, text: str | None = None) -> tuple[UserInfo, ...]:
         """Fetch the users of a broker whose names contain a text (code 3005).
 
@@ -93,26 +173,6 @@ class Users(ClusterCalls):
         """
         header = ListUsersRequestHeader(filter=text)
         return await self.body_of(address, Code.AUTH_LIST_USER, header) or ()
-
-    async def copy(
-        self, source: str, target: str, usernames: Iterable[str] = ()
-    ) -> tuple[str, ...]:
-        """Copy users from one broker to another, with passwords.
-
-        Returns their names (3004, 3005, 3001, 3002). Java: ``CopyUsersSubCommand``.
-
-        Args:
-            source: address of the broker to copy from.
-            target: address of the broker to copy to.
-            usernames: users to copy, if they exist; empty for all.
-        """
-        named = tuple(usernames)
-        source_users = [await self.get(source, name) for name in named] or await self.list(source)
-        users = [user for user in source_users if user is not None]
-        for user in users:
-            exists = await self.get(target, user.username or "") is not None
-            await (self.update if exists else self.create)(user, broker=target)
-        return tuple(user.username or "" for user in users)
 
 
 class Acls(ClusterCalls):
@@ -123,25 +183,69 @@ class Acls(ClusterCalls):
     """
 
     async def create(
-        self, acl: AclInfo, *, broker: str | None = None, cluster: str | None = None
-    ) -> tuple[str, ...]:
-        """Add policies to a subject (code 3006; Java: ``createAcl``); returns the addresses.
+        self,
+        acl: AclInfo,
+        *,
+        broker: str | None = None,
+        cluster: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Change[PolicyEntryInfo]]:
+        """Add policies to a subject (codes 3009, 3006; Java: ``createAcl``).
+
+        A policy that it has for the same resource is changed as by ``update``. Returns the policy
+        of each broker and resource before and after.
 
         Raises:
-            BrokerError: 1, the subject does not exist, or a policy is invalid.
+            BrokerError: 16, the subject does not exist; 1, a policy is invalid.
         """
-        header = CreateAclRequestHeader(subject=acl.subject)
-        return await self.change(broker, cluster, Code.AUTH_CREATE_ACL, header, acl)
+        return await self._put(acl, Code.AUTH_CREATE_ACL, broker, cluster, dry_run)
 
     async def update(
-        self, acl: AclInfo, *, broker: str | None = None, cluster: str | None = None
-    ) -> tuple[str, ...]:
-        """Update the policies of a subject by resource (code 3007; Java: ``updateAcl``).
+        self,
+        acl: AclInfo,
+        *,
+        broker: str | None = None,
+        cluster: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Change[PolicyEntryInfo]]:
+        """Change the policies of a subject by resource (codes 3009, 3007; Java: ``updateAcl``).
 
-        Returns the addresses.
+        None keeps actions, decision or addresses that the subject has for the resource; Java's
+        mqadmin removes the addresses. Returns as ``create``.
         """
-        header = UpdateAclRequestHeader(subject=acl.subject)
-        return await self.change(broker, cluster, Code.AUTH_UPDATE_ACL, header, acl)
+        return await self._put(acl, Code.AUTH_UPDATE_ACL, broker, cluster, dry_run)
+
+    async def _put(
+        self, acl: AclInfo, code: Code, broker: str | None, cluster: str | None, dry_run: bool
+    ) -> list[Change[PolicyEntryInfo]]:
+        subject = acl.subject or ""
+
+        async def write(address: str, changes: Sequence[Change[PolicyEntryInfo]]) -> None:
+            entries = tuple(each.after for each in changes if each.after is not None)
+            body = AclInfo(subject=subject, policies=(PolicyInfo(entries=entries),))
+            await self.ask(address, code, UpdateAclRequestHeader(subject=subject), body)
+
+        return await change_each(
+            await self._clusters.targets(broker, cluster),
+            lambda address: self._entries(address, subject),
+            {
+                entry.resource or "": partial(keep_absent, entry)
+                for policy in acl.policies or ()
+                for entry in policy.entries or ()
+            },
+            write,
+            dry_run=dry_run,
+        )
+
+    async def _entries(self, address: str, subject: str) -> dict[str, PolicyEntryInfo]:
+        """Return the policies of a subject by resource."""
+        acl = await self.get(address, subject)
+        return {
+            entry.resource or "": entry
+            for policy in (acl.policies if acl else None) or ()
+            if policy.policy_type in (None, _CUSTOM)
+            for entry in policy.entries or ()
+        }
 
     async def delete(
         self,
@@ -150,18 +254,49 @@ class Acls(ClusterCalls):
         *,
         broker: str | None = None,
         cluster: str | None = None,
-    ) -> tuple[str, ...]:
-        """Delete the policies of a subject, or those for one resource (code 3008).
+        dry_run: bool = False,
+    ) -> list[Change[PolicyEntryInfo]]:
+        """Delete the policies of a subject, or those for one resource (codes 3009, 3008).
 
-        Returns the addresses. Java: ``deleteAcl``.
+        Returns the policies that each broker had. Java: ``deleteAcl``.
         """
         header = DeleteAclRequestHeader(subject=subject, resource=resource)
-        return await self.change(broker, cluster, Code.AUTH_DELETE_ACL, header)
+        addresses = await self._clusters.targets(broker, cluster)
+        present = await call_each(addresses, lambda address: self._entries(address, subject))
+        names = {name for entries in present.values() for name in entries}
+        return await change_each(
+            addresses,
+            lambda address: self._entries(address, subject),
+            dict.fromkeys(sorted(names) if resource is None else (resource,), no_value),
+            lambda address, _: self.ask(address, Code.AUTH_DELETE_ACL, header),
+            dry_run=dry_run,
+        )
 
     async def get(self, address: str, subject: str) -> AclInfo | None:
         """Fetch the policies of a subject (code 3009; Java: ``getAcl``); None if it has none."""
         header = GetAclRequestHeader(subject=subject)
         return await self.body_of(address, Code.AUTH_GET_ACL, header) or None
+
+    async def copy(
+        self, source: str, target: str, subjects: Iterable[str] = (), *, dry_run: bool = False
+    ) -> dict[str, list[Change[PolicyEntryInfo]]]:
+        """Copy policies from one broker to another (3009, 3010, 3006); returns them by subject.
+
+        The subjects must exist. Java: ``CopyAclsSubCommand``.
+
+        Args:
+            source: address of the broker to copy from.
+            target: address of the broker to copy to.
+            subjects: subjects to copy, if they have policies; empty for all.
+            dry_run: write nothing.
+        """
+        named = tuple(subjects)
+        acls = [await self.get(source, name) for name in named] or await self.list(source)
+        return {
+            acl.subject or "": await self.create(acl, broker=target, dry_run=dry_run)
+            for acl in acls
+            if acl is not None
+        }
 
     async def list(
         self, address: str, subject: str | None = None, resource: str | None = None
@@ -173,31 +308,21 @@ class Acls(ClusterCalls):
         header = ListAclsRequestHeader(subject_filter=subject, resource_filter=resource)
         return await self.body_of(address, Code.AUTH_LIST_ACL, header) or ()
 
-    async def copy(self, source: str, target: str, subjects: Iterable[str] = ()) -> tuple[str, ...]:
-        """Copy policies from one broker to another; returns the subjects (3009, 3010, 3006, 3007).
 
-        The subjects must exist. Java: ``CopyAclsSubCommand``.
-
-        Args:
-            source: address of the broker to copy from.
-            target: address of the broker to copy to.
-            subjects: subjects to copy, if they have policies; empty for all.
-        """
-        named = tuple(subjects)
-        source_acls = [await self.get(source, name) for name in named] or await self.list(source)
-        acls = [acl for acl in source_acls if acl is not None]
-        for acl in acls:
-            exists = await self.get(target, acl.subject or "") is not None
-            await (self.update if exists else self.create)(acl, broker=target)
-        return tuple(acl.subject or "" for acl in acls)
+def keep_absent(given: Frozen, present: Frozen | None) -> Frozen:
+    """Return the given values, and the present ones where None is given."""
+    if present is None:
+        return given
+    values = {each.name: getattr(given, each.name) for each in fields(given)}
+    return replace(present, **{name: value for name, value in values.items() if value is not None})
 
 
 def acl_of(
     subject: str,
     resources: Sequence[str],
-    actions: Sequence[str],
-    decision: str,
-    source_ips: Sequence[str] = (),
+    actions: Sequence[str] | None,
+    decision: str | None,
+    source_ips: Sequence[str] | None = None,
 ) -> AclInfo:
     """Create the same policy for several resources (Java: ``AclInfo.of``).
 
@@ -205,21 +330,21 @@ def acl_of(
         subject: ``User:name``.
         resources: for example ``Topic:orders*``.
         actions: of ``Pub``, ``Sub``, ``Create``, ``Update``, ``Delete``, ``Get``, ``List``,
-            ``All``.
-        decision: ``Allow`` or ``Deny``.
-        source_ips: addresses and networks of the policy; empty for all.
+            ``All``; None keeps those of a policy that is changed.
+        decision: ``Allow`` or ``Deny``; None as above.
+        source_ips: addresses and networks of the policy; empty for all; None as above.
 
     Raises:
         LocalProtocolError: ``resources`` or ``actions`` is empty.
     """
-    if not resources or not actions:
+    if not resources or (actions is not None and not actions):
         raise LocalProtocolError("a policy needs at least one resource and one action")
     entries = tuple(
         PolicyEntryInfo(
             resource=resource,
-            actions=tuple(actions),
+            actions=None if actions is None else tuple(actions),
             decision=decision,
-            source_ips=tuple(source_ips) or None,
+            source_ips=None if source_ips is None else tuple(source_ips),
         )
         for resource in resources
     )

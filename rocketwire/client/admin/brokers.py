@@ -5,9 +5,11 @@ Java: ``DefaultMQAdminExtImpl``, ``BrokerStatusSubCommand``, ``HAStatusSubComman
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.admin.changes import Change, change_each, change_settings
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
@@ -44,17 +46,27 @@ class Brokers(ClusterCalls):
         """Fetch the configuration of a broker, by key (code 26; Java: ``getBrokerConfig``)."""
         return read_config(await self.fetch(bytes, address, Code.GET_BROKER_CONFIG))
 
-    async def update_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Change settings of a broker, in memory and in its file (code 25).
+    async def update_config(
+        self, address: str, values: Mapping[str, str], *, dry_run: bool = False
+    ) -> list[Change[str]]:
+        """Change settings of a broker, in memory and in its file (codes 26, 25).
 
-        Unknown keys are ignored; many keys apply only after a restart.
+        Returns both values of each. Many keys apply only after a restart.
         Java: ``updateBrokerConfig``.
 
         Raises:
             BrokerError: 16, a key is on its black list.
             LocalProtocolError: a key or value contains a line break, or ``values`` is empty.
+            SettingNotFoundError: the broker has no such setting, or did not accept its value.
         """
-        await self.ask(address, Code.UPDATE_BROKER_CONFIG, None, config_lines(values))
+        text = config_lines(values)
+        return await change_settings(
+            (address,),
+            self.config,
+            values,
+            lambda address, _: self.ask(address, Code.UPDATE_BROKER_CONFIG, None, text),
+            dry_run=dry_run,
+        )
 
     # ------------------------------------------------------------------ statistics
 
@@ -198,19 +210,33 @@ class Brokers(ClusterCalls):
         content = await self.fetch(bytes, address, Code.GET_COLD_DATA_FLOW_CTR_INFO)
         return content.decode("utf-8", "replace")
 
-    async def update_cold_data_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Set the bytes of cold data that groups may read, by group (code 2001).
+    async def set_cold_data_limit(
+        self, address: str, group: str, threshold: int | None, *, dry_run: bool = False
+    ) -> list[Change[int]]:
+        """Set the bytes of cold data that a group may read a second (codes 2003, 2001, 2002).
 
-        Java: ``updateColdDataFlowCtrGroupConfig``.
+        Returns both limits. Java: ``updateColdDataFlowCtrGroupConfig``,
+        ``removeColdDataFlowCtrGroupConfig``.
+
+        Args:
+            threshold: the limit; None removes it.
+            dry_run: write nothing.
         """
-        await self.ask(address, Code.UPDATE_COLD_DATA_FLOW_CTR_CONFIG, None, config_lines(values))
 
-    async def remove_cold_data_config(self, address: str, group: str) -> None:
-        """Remove the cold data limit of a group (code 2002).
+        async def read(address: str) -> dict[str, int]:
+            limits: dict[str, int] = json.loads(await self.cold_data_info(address))["configTable"]
+            return limits
 
-        Java: ``removeColdDataFlowCtrGroupConfig``.
-        """
-        await self.ask(address, Code.REMOVE_COLD_DATA_FLOW_CTR_CONFIG, None, group)
+        async def write(address: str, _: object) -> None:
+            if threshold is None:
+                await self.ask(address, Code.REMOVE_COLD_DATA_FLOW_CTR_CONFIG, None, group)
+            else:
+                text = config_lines({group: str(threshold)})
+                await self.ask(address, Code.UPDATE_COLD_DATA_FLOW_CTR_CONFIG, None, text)
+
+        return await change_each(
+            (address,), read, {group: lambda _: threshold}, write, dry_run=dry_run
+        )
 
     async def set_read_ahead_mode(self, address: str, mode: str) -> str | None:
         """Set read-ahead of the commit log: ``0`` on, ``1`` off (code 2004).

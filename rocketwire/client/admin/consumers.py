@@ -6,6 +6,7 @@ Java: ``DefaultMQAdminExtImpl``, ``ConsumerProgressSubCommand``, ``ConsumerStatu
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocketwire.client.admin.clusters import ClusterCalls
@@ -32,10 +33,12 @@ from rocketwire.messages.connections import (
 from rocketwire.messages.queries import (
     ConsumeStats,
     GetConsumeStatsRequestHeader,
+    OffsetWrapper,
     QueryConsumeTimeSpanBody,
     QueryConsumeTimeSpanRequestHeader,
     QueueTimeSpan,
 )
+from rocketwire.messages.topics import GetTopicStatsInfoRequestHeader, TopicStatsTable
 from rocketwire.policy.resource_names import has_own_route, pop_retry_topic, retry_topic
 
 if TYPE_CHECKING:
@@ -60,14 +63,25 @@ class Consumers(ClusterCalls):
         and not handled are ``pull_offset - consumer_offset``. The table is empty for broadcasting
         groups.
 
+        Without ``topic``, the retry topic is included even if no member has stored an offset of it
+        yet: Java's brokers leave it out then, although its messages wait.
+
         Args:
             topic: only this topic; None for all topics of the group.
             by: see ``Clusters.of_topic``.
         """
         places = await self._places(group, topic, by)
-        stats_by_address = await read_from_each(
-            places.values(), lambda address: self.stats_of(address, group, topic)
-        )
+
+        async def ask(address: str) -> ConsumeStats:
+            stats = await self.stats_of(address, group, topic)
+            retry = retry_topic(group)
+            table = stats.offset_table or {}
+            if topic is not None or any(queue.topic == retry for queue in table):
+                return stats
+            waiting = await self._retries(address, retry)
+            return replace(stats, offset_table={**table, **waiting})
+
+        stats_by_address = await read_from_each(places.values(), ask)
         return ConsumeStats(
             consume_tps=sum(stats.consume_tps for stats in stats_by_address.values()),
             offset_table={
@@ -76,6 +90,21 @@ class Consumers(ClusterCalls):
                 for q, w in (stats.offset_table or {}).items()
             },
         )
+
+    async def _retries(self, address: str, topic: str) -> dict[MessageQueue, OffsetWrapper]:
+        """Return the queues of a retry topic that hold messages: members begin with the oldest."""
+        header = GetTopicStatsInfoRequestHeader(topic=topic)
+        try:
+            stats = await self.fetch(TopicStatsTable, address, Code.GET_TOPIC_STATS_INFO, header)
+        except BrokerError:  # the group has no retry topic here
+            return {}
+        return {
+            queue: OffsetWrapper(
+                broker_offset=offsets.max_offset, consumer_offset=offsets.min_offset
+            )
+            for queue, offsets in (stats.offset_table or {}).items()
+            if offsets.max_offset > offsets.min_offset
+        }
 
     async def stats_of(self, address: str, group: str, topic: str | None = None) -> ConsumeStats:
         """Fetch the consume progress of a group from a broker; see ``stats``."""
@@ -137,7 +166,7 @@ class Consumers(ClusterCalls):
         Java: ``getConsumerRunningInfo``.
 
         Args:
-            stack: include the stacks of its threads (of its tasks, for clients of rocketwire).
+            stack: include the stacks of its threads (and tasks, for clients of rocketwire).
             broker: address of the broker that forwards the request; None for the first of the retry
                 topic.
 

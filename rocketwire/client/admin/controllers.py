@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rocketwire.client.admin.changes import Change, change_settings
 from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode as Code
@@ -105,9 +106,18 @@ class Controllers(AdminCalls):
         """
         return read_config(await self.fetch(bytes, address, Code.GET_CONTROLLER_CONFIG))
 
-    async def update_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Change settings of a controller (code 1009; Java: ``updateControllerConfig``).
+    async def update_config(
+        self, address: str, values: Mapping[str, str], *, dry_run: bool = False
+    ) -> list[Change[str]]:
+        """Change settings of a controller (codes 1010, 1009; Java: ``updateControllerConfig``).
 
-        Errors see ``Brokers.update_config``.
+        Returns both values of each; for errors see ``Brokers.update_config``.
         """
-        await self.ask(address, Code.UPDATE_CONTROLLER_CONFIG, None, config_lines(values))
+        text = config_lines(values)
+        return await change_settings(
+            (address,),
+            self.config,
+            values,
+            lambda address, _: self.ask(address, Code.UPDATE_CONTROLLER_CONFIG, None, text),
+            dry_run=dry_run,
+        )

@@ -8,6 +8,7 @@ Java: ``DefaultMQAdminExtImpl``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -32,6 +33,20 @@ T = TypeVar("T")
 Result = TypeVar("Result")
 
 _LEFT_OUT: ContextVar[dict[object, ChannelError] | None] = ContextVar("left out", default=None)
+
+
+_WAITS: ContextVar[Counter[str] | None] = ContextVar("waits", default=None)
+
+
+@contextmanager
+def counting_waits() -> Generator[Mapping[str, int]]:
+    """Count the requests that wait for an answer, by address, until the end of the block."""
+    waits: Counter[str] = Counter()
+    token = _WAITS.set(waits)
+    try:
+        yield waits
+    finally:
+        _WAITS.reset(token)
 
 
 @contextmanager
@@ -108,15 +123,22 @@ class AdminCalls:
         Raises:
             BrokerError, ChannelError, EncodeError, DecodeError: see ``BrokerCalls.call``.
         """
-        return await self.client.brokers.call(
-            address,
-            code,
-            header,
-            body,
-            within=self.within if within is None else within,
-            accepted=accepted,
-            vip=True,
-        )
+        waits = _WAITS.get()
+        if waits is not None:
+            waits[address] += 1
+        try:
+            return await self.client.brokers.call(
+                address,
+                code,
+                header,
+                body,
+                within=self.within if within is None else within,
+                accepted=accepted,
+                vip=True,
+            )
+        finally:
+            if waits is not None:
+                waits[address] -= 1
 
     async def body_of(
         self, address: str, code: int, header: object | None = None, body: object | None = None

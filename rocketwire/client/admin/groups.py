@@ -7,13 +7,26 @@ Java: ``DefaultMQAdminExtImpl``, ``UpdateSubGroupSubCommand``, ``DeleteSubscript
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.admin.changes import (
+    Change,
+    Edit,
+    change_each,
+    no_value,
+    replace_config,
+    start_from,
+    with_attribute_changes,
+)
 from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.admin.topics import TopicCalls
 from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError, TopicRouteNotFoundError
 from rocketwire.messages.allocation import (
     MessageRequestModeSerializeWrapper,
     SetMessageRequestModeRequestBody,
@@ -40,7 +53,6 @@ from rocketwire.policy.resource_names import (
     is_system_topic,
     retry_topic,
 )
-from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:
     from rocketwire.messages.enums import MessageRequestMode
@@ -64,30 +76,75 @@ class Groups(TopicCalls):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Create or update a group (code 200).
+        """Create a group, or replace its whole configuration (code 200); returns the addresses.
 
-        Returns the addresses of the brokers. Java: ``createAndUpdateSubscriptionGroupConfig``.
+        Values that you leave out become the defaults of ``SubscriptionGroupConfig``, and a paused
+        group consumes again: to change a group use ``update``. Only attributes are changed one by
+        one. Java: ``createAndUpdateSubscriptionGroupConfig``.
 
         Raises:
             BrokerError: 29, the name is invalid.
         """
-        code = Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
-        return await self.change(broker, cluster, code, body=_changed(config))
+        edits = {config.group_name or "": partial(replace_config, config)}
+        changes = await self.update(
+            edits, new=SubscriptionGroupConfig(), broker=broker, cluster=cluster
+        )
+        return tuple(change.address for change in changes)
 
-    async def create_or_update_all(
+    async def update(
         self,
-        configs: Sequence[SubscriptionGroupConfig],
+        edits: Mapping[str, Edit[SubscriptionGroupConfig]],
         *,
+        new: SubscriptionGroupConfig | None = None,
         broker: str | None = None,
         cluster: str | None = None,
-    ) -> tuple[str, ...]:
-        """Create or change several groups in one request (code 225).
+        dry_run: bool = False,
+    ) -> list[Change[SubscriptionGroupConfig]]:
+        """Change groups and keep all values that ``edits`` keep (codes 201, 200; 225 for several).
 
-        Java: ``createAndUpdateSubscriptionGroupConfigList``.
+        For example ``update({"g": lambda group: replace(group, retry_max_times=5)}, cluster="c")``.
+
+        Args:
+            edits: by group, what returns the new configuration for that of a broker.
+            new: what an edit gets of a broker without the group; None: each must have it.
+            broker: address of a broker.
+            cluster: instead, all masters of this cluster.
+            dry_run: read and compare, but write nothing.
+
+        Returns:
+            For each broker and group, the configuration before and after.
+
+        Raises:
+            BrokerError: 26, a broker does not have the group; 29, the name is invalid.
         """
-        body = SubscriptionGroupList(group_config_list=tuple(map(_changed, configs)))
-        code = Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST
-        return await self.change(broker, cluster, code, body=body)
+
+        async def read(address: str) -> Mapping[str, SubscriptionGroupConfig]:
+            found = await self.configs(address)  # code 352 would create a group
+            for name in edits if new is None else ():
+                if name not in found:
+                    code, remark = ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, f"no group {name}"
+                    raise BrokerError(code, remark, Code.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, address)
+            return found
+
+        return await change_each(
+            await self._clusters.targets(broker, cluster),
+            read,
+            start_from(
+                edits, lambda name: replace(new or SubscriptionGroupConfig(), group_name=name)
+            ),
+            self._write,
+            dry_run=dry_run,
+        )
+
+    async def _write(
+        self, address: str, changes: Sequence[Change[SubscriptionGroupConfig]]
+    ) -> None:
+        configs = with_attribute_changes(changes)
+        if len(configs) == 1:
+            await self.ask(address, Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, None, configs[0])
+            return
+        body = SubscriptionGroupList(group_config_list=configs)
+        await self.ask(address, Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST, None, body)
 
     async def delete(
         self,
@@ -96,8 +153,9 @@ class Groups(TopicCalls):
         broker: str | None = None,
         cluster: str | None = None,
         clean_offset: bool = False,
-    ) -> tuple[str, ...]:
-        """Delete a group (code 207); returns the addresses.
+        dry_run: bool = False,
+    ) -> list[Change[SubscriptionGroupConfig]]:
+        """Delete a group (codes 201, 207); returns the configuration of each broker that had it.
 
         With ``cluster``, the topics of its retries and dead letters are deleted too, as by mqadmin.
         A connected member creates its group again with its next heartbeat, and a broker of 5.5.0
@@ -107,13 +165,21 @@ class Groups(TopicCalls):
         Args:
             cluster: instead, all masters of this cluster.
             clean_offset: delete its offsets too.
+            dry_run: delete nothing.
         """
         header = DeleteSubscriptionGroupRequestHeader(group_name=group, clean_offset=clean_offset)
-        addresses = await self.change(broker, cluster, Code.DELETE_SUBSCRIPTIONGROUP, header)
+        changes = await change_each(
+            await self._clusters.targets(broker, cluster),
+            self.configs,
+            {group: no_value},
+            lambda address, _: self.ask(address, Code.DELETE_SUBSCRIPTIONGROUP, header),
+            dry_run=dry_run,
+        )
         if cluster is not None:
             for topic in (dlq_topic(group), retry_topic(group)):
-                await self._topics.delete(topic, cluster)
-        return addresses
+                with suppress(TopicRouteNotFoundError):
+                    await self._topics.delete(topic, cluster, dry_run=dry_run)
+        return changes
 
     async def config(self, address: str, group: str) -> SubscriptionGroupConfig:
         """Fetch the configuration of a group from a broker (code 352).
@@ -206,24 +272,50 @@ class Groups(TopicCalls):
         topic: str,
         mode: MessageRequestMode,
         *,
-        pop_share_queue_num: int = 0,
+        pop_share_queue_num: int | None = None,
         broker: str | None = None,
         cluster: str | None = None,
-    ) -> tuple[str, ...]:
-        """Let a group pull or pop a topic (code 401); returns the addresses.
+        dry_run: bool = False,
+    ) -> list[Change[SetMessageRequestModeRequestBody]]:
+        """Let a group pull or pop a topic (codes 402, 401); returns both modes of each broker.
 
         Java: ``setMessageRequestMode``.
 
         Args:
             mode: pull or pop.
             pop_share_queue_num: for pop, number of other members' queues that each member pops
-                too; -1 for all.
+                too; -1 for all; None keeps the number, which is 0 at first.
             cluster: instead, all masters of this cluster.
+            dry_run: write nothing.
         """
-        body = SetMessageRequestModeRequestBody(
-            consumer_group=group, topic=topic, mode=mode, pop_share_queue_num=pop_share_queue_num
+
+        async def read(address: str) -> dict[str, SetMessageRequestModeRequestBody]:
+            found = (await self.request_modes(address)).get(topic, {}).get(group)
+            return {} if found is None else {group: found}
+
+        def edit(
+            present: SetMessageRequestModeRequestBody | None,
+        ) -> SetMessageRequestModeRequestBody:
+            kept = present.pop_share_queue_num if present else 0
+            return SetMessageRequestModeRequestBody(
+                consumer_group=group,
+                topic=topic,
+                mode=mode,
+                pop_share_queue_num=kept if pop_share_queue_num is None else pop_share_queue_num,
+            )
+
+        async def write(
+            address: str, changes: Sequence[Change[SetMessageRequestModeRequestBody]]
+        ) -> None:
+            await self.ask(address, Code.SET_MESSAGE_REQUEST_MODE, None, changes[0].after)
+
+        return await change_each(
+            await self._clusters.targets(broker, cluster),
+            read,
+            {group: edit},
+            write,
+            dry_run=dry_run,
         )
-        return await self.change(broker, cluster, Code.SET_MESSAGE_REQUEST_MODE, body=body)
 
     async def request_modes(
         self, address: str
@@ -266,7 +358,3 @@ class Exports(TopicCalls):
             for name, config in (await Groups(self.client, self.within).configs(address)).items()
             if not is_system_group(name) and name not in PREDEFINED_GROUPS
         }
-
-
-def _changed(config: SubscriptionGroupConfig) -> SubscriptionGroupConfig:
-    return replace(config, attributes=attribute_changes(config.attributes))

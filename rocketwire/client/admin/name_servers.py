@@ -7,9 +7,10 @@ Java: ``DefaultMQAdminExtImpl``.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from rocketwire.client.admin.changes import Change, change_each, change_settings, no_value
 from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import NoNameServerError
@@ -27,13 +28,46 @@ class NameServerUpkeep(AdminCalls):
     A change goes to all of them, also if one fails; then the first error is raised.
     """
 
-    async def put_kv(self, namespace: str, key: str, value: str) -> None:
-        """Store a value (code 100; Java: ``createAndUpdateKvConfig``)."""
-        await self._each(lambda server: server.put_kv(namespace, key, value))
+    async def put_kv(
+        self, namespace: str, key: str, value: str, *, dry_run: bool = False
+    ) -> list[Change[str]]:
+        """Store a value (codes 101, 100; Java: ``createAndUpdateKvConfig``)."""
+        return await self.change_kv(namespace, key, lambda _: value, dry_run=dry_run)
 
-    async def delete_kv(self, namespace: str, key: str) -> None:
-        """Delete a value (code 102; Java: ``deleteKvConfig``)."""
-        await self._each(lambda server: server.delete_kv(namespace, key))
+    async def delete_kv(
+        self, namespace: str, key: str, *, dry_run: bool = False
+    ) -> list[Change[str]]:
+        """Delete a value (codes 101, 102; Java: ``deleteKvConfig``)."""
+        return await self.change_kv(namespace, key, no_value, dry_run=dry_run)
+
+    async def change_kv(
+        self,
+        namespace: str,
+        key: str,
+        edit: Callable[[str | None], str | None],
+        *,
+        dry_run: bool = False,
+    ) -> list[Change[str]]:
+        """Change a value at each server (codes 101, 100, 102); returns both values of each.
+
+        Args:
+            edit: returns the new value for the present one; None for no value.
+            dry_run: write nothing.
+        """
+        servers = self._servers()
+
+        async def read(address: str) -> dict[str, str]:
+            value = await servers[address].kv_value(namespace, key)
+            return {} if value is None else {key: value}
+
+        async def write(address: str, changes: Sequence[Change[str]]) -> None:
+            for change in changes:
+                if change.after is None:
+                    await servers[address].delete_kv(namespace, key)
+                else:
+                    await servers[address].put_kv(namespace, key, change.after)
+
+        return await change_each(servers, read, {key: edit}, write, dry_run=dry_run)
 
     async def kv_value(self, namespace: str, key: str) -> str | None:
         """Fetch a value (code 101; Java: ``getKVConfig``, which fails with code 22).
@@ -54,22 +88,29 @@ class NameServerUpkeep(AdminCalls):
 
         Java: ``getNameServerConfig``.
         """
+        return await self._each(self._config)
 
-        async def ask(server: SingleNameServer) -> dict[str, str]:
-            body: bytes | None = (await server.call(Code.GET_NAMESRV_CONFIG)).body
-            return read_config(body or b"")
+    async def update_configs(
+        self, values: Mapping[str, str], *, dry_run: bool = False
+    ) -> list[Change[str]]:
+        """Change settings, in memory and in the file (codes 319, 318); returns both values of each.
 
-        return await self._each(ask)
-
-    async def update_configs(self, values: Mapping[str, str]) -> None:
-        """Change settings, in memory and in the file (code 318). Java: ``updateNameServerConfig``.
+        Java: ``updateNameServerConfig``.
 
         Raises:
             NameServerError: 16, a key is on the black list.
             LocalProtocolError: a key or value contains a line break, or ``values`` is empty.
+            SettingNotFoundError: a server has no such setting, or did not accept its value.
         """
         text = config_lines(values)
-        await self._each(lambda server: server.call(Code.UPDATE_NAMESRV_CONFIG, None, text))
+        servers = self._servers()
+        return await change_settings(
+            servers,
+            lambda address: self._config(servers[address]),
+            values,
+            lambda address, _: servers[address].call(Code.UPDATE_NAMESRV_CONFIG, None, text),
+            dry_run=dry_run,
+        )
 
     async def wipe_write_perm(self, broker_name: str) -> dict[str, int]:
         """Remove the write permission of a broker's topics (code 205).
@@ -86,10 +127,18 @@ class NameServerUpkeep(AdminCalls):
         """
         return await self._each(lambda server: server.add_write_perm(broker_name))
 
+    async def _config(self, server: SingleNameServer) -> dict[str, str]:
+        body: bytes | None = (await server.call(Code.GET_NAMESRV_CONFIG)).body
+        return read_config(body or b"")
+
     async def _each(
         self, call: Callable[[SingleNameServer], Awaitable[Result]]
     ) -> dict[str, Result]:
+        servers = self._servers()
+        return await call_each(servers, lambda address: call(servers[address]))
+
+    def _servers(self) -> dict[str, SingleNameServer]:
         servers = {server.address: server for server in self.client.name_servers.each()}
         if not servers:
             raise NoNameServerError("no name server is configured")
-        return await call_each(servers, lambda address: call(servers[address]))
+        return servers

@@ -33,6 +33,9 @@ from rocketwire.policy.resource_names import retry_topic
 NOW: Final = -1
 """Time of a reset that skips all stored messages."""
 
+_NO_OFFSETS: Final = (ResponseCode.SYSTEM_ERROR, ResponseCode.CONSUMER_NOT_ONLINE)
+"""Responses of brokers that have no offsets of a group."""
+
 
 class QueueOffsets(NamedTuple):
     """The range of offsets of a queue.
@@ -91,7 +94,9 @@ class Offsets(TopicCalls):
         keys = (key.rpartition("@") for key in await self.all_of_broker(address))
         return [topic for topic, _, key_group in keys if key_group == group]
 
-    async def copy(self, source: str, target: str, topic: str) -> dict[MessageQueue, int]:
+    async def copy(
+        self, source: str, target: str, topic: str, *, dry_run: bool = False
+    ) -> dict[MessageQueue, int]:
         """Copy the offsets of a group in a topic to another group, queue by queue (codes 208, 15).
 
         Returns them.
@@ -99,19 +104,45 @@ class Offsets(TopicCalls):
         Members of the target that are connected commit theirs over it.
         Java: ``CloneGroupOffsetCommand``, which takes every topic of the source.
 
+        Args:
+            dry_run: only return them.
+
         Raises:
             BrokerError: 26, the broker does not have the target; 206 or 1, nor the source.
         """
-        header = GetConsumeStatsRequestHeader(consumer_group=source, topic=topic)
         copied: dict[MessageQueue, int] = {}
         for address in (await self._clusters.of_topic(topic)).values():
-            stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)
-            for queue, wrapper in (stats.offset_table or {}).items():
-                if queue.topic == topic and wrapper.consumer_offset >= 0:
-                    offset = wrapper.consumer_offset
-                    await self.client.brokers.update_consumer_offset(address, target, queue, offset)
-                    copied[queue] = offset
+            offsets = await self._of_group(address, source, topic)
+            for queue, offset in offsets.items() if not dry_run else ():
+                await self.client.brokers.update_consumer_offset(address, target, queue, offset)
+            copied |= offsets
         return copied
+
+    async def of_group(
+        self, group: str, topic: str, *, by: str | None = None
+    ) -> dict[MessageQueue, int]:
+        """Fetch the stored offsets of a group in a topic; empty if it has none (code 208).
+
+        Args:
+            by: see ``Clusters.of_topic``.
+        """
+        offsets: dict[MessageQueue, int] = {}
+        for address in (await self._clusters.of_topic(topic, by=by)).values():
+            try:
+                offsets |= await self._of_group(address, group, topic)
+            except BrokerError as error:
+                if error.code not in _NO_OFFSETS:
+                    raise
+        return offsets
+
+    async def _of_group(self, address: str, group: str, topic: str) -> dict[MessageQueue, int]:
+        header = GetConsumeStatsRequestHeader(consumer_group=group, topic=topic)
+        stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)
+        return {
+            queue: wrapper.consumer_offset
+            for queue, wrapper in (stats.offset_table or {}).items()
+            if queue.topic == topic and wrapper.consumer_offset >= 0
+        }
 
     # ------------------------------------------------------------------ queries
 
@@ -246,7 +277,14 @@ class Offsets(TopicCalls):
         return dict((await self.fetch(ResetOffsetBody, address, code, header)).offset_table or {})
 
     async def reset_by_time_old(
-        self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
+        self,
+        group: str,
+        topic: str,
+        timestamp: int,
+        *,
+        force: bool = True,
+        by: str | None = None,
+        dry_run: bool = False,
     ) -> list[RollbackStats]:
         """Commit the offsets of a time for a disconnected group (codes 208, 202, 29 or 30, and 15).
 
@@ -256,6 +294,7 @@ class Offsets(TopicCalls):
             timestamp: milliseconds since 1970, or ``NOW``.
             force: also move offsets forward.
             by: see ``Clusters.of_topic``.
+            dry_run: commit nothing.
 
         Raises:
             BrokerError: 26, a broker does not have the group.
@@ -263,7 +302,12 @@ class Offsets(TopicCalls):
         stats: list[RollbackStats] = []
         for name, address in (await self._clusters.of_topic(topic, by=by)).items():
             for queue, wrapper in (await self._standing(address, group, topic, name)).items():
-                stats.append(await self._rolled(address, group, queue, wrapper, timestamp, force))
+                rolled = await self._roll_back(address, group, queue, wrapper, timestamp, force)
+                if not dry_run and rolled.rollback_offset == rolled.timestamp_offset:
+                    await self.client.brokers.update_consumer_offset(
+                        address, group, queue, rolled.rollback_offset
+                    )
+                stats.append(rolled)
         return stats
 
     async def _standing(
@@ -277,7 +321,7 @@ class Offsets(TopicCalls):
         try:
             stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)
         except BrokerError as error:
-            if error.code not in (ResponseCode.SYSTEM_ERROR, ResponseCode.CONSUMER_NOT_ONLINE):
+            if error.code not in _NO_OFFSETS:
                 raise
             stats = ConsumeStats()
         table = {q: w for q, w in (stats.offset_table or {}).items() if q.topic == topic}
@@ -292,7 +336,7 @@ class Offsets(TopicCalls):
             if queue.broker_name == broker_name
         }
 
-    async def _rolled(
+    async def _roll_back(
         self,
         address: str,
         group: str,
@@ -307,8 +351,6 @@ class Offsets(TopicCalls):
         else:
             target = await brokers.search_offset(address, queue, timestamp)
         moves = force or target <= wrapper.consumer_offset
-        if moves:
-            await brokers.update_consumer_offset(address, group, queue, target)
         return RollbackStats(
             broker_name=queue.broker_name,
             queue_id=queue.queue_id,

@@ -66,7 +66,13 @@ class StaticTopics(TopicCalls):
         return {name: config for name, config in configs.items() if config is not None}
 
     async def create_or_update(
-        self, topic: str, queue_nums: int, brokers: Collection[str], *, force: bool = False
+        self,
+        topic: str,
+        queue_nums: int,
+        brokers: Collection[str],
+        *,
+        force: bool = False,
+        dry_run: bool = False,
     ) -> TopicRemappingDetailWrapper:
         """Create a static topic, or give it more logical queues (codes 106, 351, 513).
 
@@ -76,6 +82,7 @@ class StaticTopics(TopicCalls):
             queue_nums: number of logical queues; cannot become smaller.
             brokers: names of the brokers for the queues.
             force: send changes that brokers consider outdated too.
+            dry_run: only return the plan.
 
         Raises:
             LocalProtocolError: the topic already has that number of queues, is not static, or
@@ -84,10 +91,10 @@ class StaticTopics(TopicCalls):
         """
         configs = await self.configs(topic)
         plan = plan_creation(topic, queue_nums, brokers, configs, now_ms=now_millis())
-        return await self.carry_out(plan, force=force)
+        return plan if dry_run else await self.carry_out(plan, force=force)
 
     async def remap(
-        self, topic: str, brokers: Collection[str], *, force: bool = False
+        self, topic: str, brokers: Collection[str], *, force: bool = False, dry_run: bool = False
     ) -> TopicRemappingDetailWrapper:
         """Move logical queues so that these brokers share them (codes 106, 351, 202, 513).
 
@@ -97,13 +104,14 @@ class StaticTopics(TopicCalls):
             topic: a static topic.
             brokers: names of the brokers for its queues.
             force: send changes that brokers consider outdated too.
+            dry_run: only return the plan.
 
         Raises:
             LocalProtocolError: see ``create_or_update``.
             BrokerNotFoundError: a broker has no master.
         """
         plan = plan_remapping(topic, brokers, await self.configs(topic), now_ms=now_millis())
-        return await self.carry_out(plan, force=force)
+        return plan if dry_run else await self.carry_out(plan, force=force)
 
     async def carry_out(
         self, plan: TopicRemappingDetailWrapper, *, force: bool = False

@@ -6,19 +6,39 @@ Java: ``DefaultMQAdminExtImpl``, ``UpdateTopicSubCommand``, ``DeleteTopicSubComm
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.admin.changes import (
+    Change,
+    Edit,
+    change_each,
+    no_value,
+    replace_config,
+    start_from,
+    with_attribute_changes,
+)
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each, read_from_each
+from rocketwire.client.admin.name_servers import NameServerUpkeep
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.codes import RequestCode as Code
-from rocketwire.errors import LocalProtocolError
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import (
+    BrokerError,
+    LocalProtocolError,
+    TopicRouteNotFoundError,
+    UnreadableMessagesError,
+)
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.groups import GroupList, QueryTopicConsumeByWhoRequestHeader
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.route import TopicList
+from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.messages.topics import (
     CreateTopicListRequestBody,
     CreateTopicListRequestHeader,
@@ -28,6 +48,7 @@ from rocketwire.messages.topics import (
     GetTopicConfigRequestHeader,
     GetTopicStatsInfoRequestHeader,
     TopicConfigAndQueueMapping,
+    TopicOffset,
     TopicStatsTable,
 )
 from rocketwire.policy.order_conf import merge_order_conf
@@ -36,7 +57,11 @@ from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.messages.topic_config import TopicConfig
+    from rocketwire.client.net.broker_api import BrokerCalls
+
+_LOG: Final = logging.getLogger("rocketwire.admin")
+
+_FIELDS: Final = fields(TopicConfig)
 
 
 class Topics(ClusterCalls):
@@ -47,6 +72,11 @@ class Topics(ClusterCalls):
     ``ClusterNotFoundError`` for an unknown cluster.
     """
 
+    def __init__(self, client: ClientInstance, within: float) -> None:
+        """Send nothing yet."""
+        super().__init__(client, within)
+        self._name_servers = NameServerUpkeep(client, within)
+
     # ------------------------------------------------------------------ changes
 
     async def create_or_update(
@@ -55,71 +85,171 @@ class Topics(ClusterCalls):
         *,
         broker: str | None = None,
         cluster: str | None = None,
-        default_topic: str = DEFAULT_TOPIC,
+        force: bool = False,
     ) -> tuple[str, ...]:
-        """Create or update a topic (code 17).
+        """Create a topic, or replace its whole configuration (code 17); returns the addresses.
 
-        Returns the addresses of the brokers. The brokers register it at the name servers soon.
-        Attributes are added or changed; ``-name`` removes one.
+        Values that you leave out become the defaults of ``TopicConfig``: to change a topic use
+        ``update``. Only attributes are changed one by one; ``-name`` removes one. The brokers
+        register the topic at the name servers soon.
         Java: ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
+
+        Args:
+            config: name and configuration.
+            cluster: instead, all masters of this cluster.
+            force: see ``update``.
 
         Raises:
             BrokerError: 29, the name is invalid or reserved; 1, an attribute is invalid.
+            UnreadableMessagesError: see ``update``.
         """
-        header = create_header(config, default_topic)
-        return await self.change(broker, cluster, Code.UPDATE_AND_CREATE_TOPIC, header)
+        edits = {config.topic_name or "": partial(replace_config, config)}
+        changes = await self.update(
+            edits, new=TopicConfig(), broker=broker, cluster=cluster, force=force
+        )
+        return tuple(change.address for change in changes)
 
-    async def create_or_update_all(
+    async def update(
         self,
-        configs: Sequence[TopicConfig],
+        edits: Mapping[str, Edit[TopicConfig]],
         *,
+        new: TopicConfig | None = None,
         broker: str | None = None,
         cluster: str | None = None,
-    ) -> tuple[str, ...]:
-        """Create or change several topics in one request (code 18); returns the addresses.
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> list[Change[TopicConfig]]:
+        """Change topics and keep all values that ``edits`` keep (codes 351, 17; 18 for several).
 
-        Java: ``createAndUpdateTopicConfigList``.  Brokers before 5.3.0 respond 3.
-        """
-        changes = tuple(
-            replace(config, attributes=attribute_changes(config.attributes)) for config in configs
-        )
-        body = CreateTopicListRequestBody(topic_config_list=changes)
-        header = CreateTopicListRequestHeader()
-        return await self.change(broker, cluster, Code.UPDATE_AND_CREATE_TOPIC_LIST, header, body)
+        For example ``update({"orders": lambda topic: replace(topic, perm=4)}, cluster="c")``.
+        Brokers before 5.3.0 respond 3 to code 18.
 
-    async def update_perm(
-        self, topic: str, perm: int, *, broker: str | None = None, cluster: str | None = None
-    ) -> dict[str, int]:
-        """Change only the permission of a topic, bits of ``rocketwire.flags.Perm``.
+        Args:
+            edits: by topic, what returns the new configuration for that of a broker.
+            new: what an edit gets of a broker without the topic; None: each must have it.
+            broker: address of a broker.
+            cluster: instead, all masters of this cluster.
+            force: also give a topic fewer queues than hold messages.
+            dry_run: read and compare, but write nothing.
 
-        Returns the previous permissions by address.
-
-        With ``cluster``, all its masters must have the topic.
-        Java: ``UpdateTopicPermSubCommand``.
+        Returns:
+            For each broker and topic, the configuration before and after.
 
         Raises:
-            BrokerError: 17, a broker does not have the topic.
+            BrokerError: 17, a broker does not have the topic; 29, the name is invalid or reserved.
+            UnreadableMessagesError: messages would be in queues that consumers no longer read.
         """
-        addresses = await self._clusters.targets(broker, cluster)
-        configs = await call_each(addresses, lambda address: self.config(address, topic))
-        for address, config in configs.items():
-            changed = replace(config, perm=perm, attributes={}, mapping_detail=None)
-            await self.create_or_update(changed, broker=address)
-        return {address: config.perm for address, config in configs.items()}
+        if not all(edits):
+            raise LocalProtocolError("the topic has no name")
 
-    async def delete(self, topic: str, cluster: str) -> None:
+        async def read(address: str) -> dict[str, TopicConfig]:
+            found = {name: await self._find(address, name, new is None) for name in edits}
+            return {name: config for name, config in found.items() if config is not None}
+
+        return await change_each(
+            await self._clusters.targets(broker, cluster),
+            read,
+            start_from(edits, lambda name: replace(new or TopicConfig(), topic_name=name)),
+            self._write,
+            check=partial(self._check_queues, force=force),
+            dry_run=dry_run,
+        )
+
+    async def _find(self, address: str, topic: str, is_required: bool) -> TopicConfig | None:
+        """Return a topic of a broker; None if it does not exist, unless it ``is_required``."""
+        try:
+            config = await self.config(address, topic)
+            return TopicConfig(**{each.name: getattr(config, each.name) for each in _FIELDS})
+        except BrokerError as error:
+            if error.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:  # before 5.0
+                found = (await self.configs(address)).get(topic)
+            elif error.code == ResponseCode.TOPIC_NOT_EXIST:
+                found = None
+            else:
+                raise
+            if found is None and is_required:
+                raise
+            return found
+
+    async def _write(self, address: str, changes: Sequence[Change[TopicConfig]]) -> None:
+        configs = with_attribute_changes(changes)
+        if len(configs) == 1:
+            await self.ask(address, Code.UPDATE_AND_CREATE_TOPIC, create_header(configs[0]))
+            return
+        # A broker changes none of them if one is equal to its own.
+        body = CreateTopicListRequestBody(topic_config_list=configs)
+        header = CreateTopicListRequestHeader()
+        await self.ask(address, Code.UPDATE_AND_CREATE_TOPIC_LIST, header, body)
+
+    async def _check_queues(self, changes: Sequence[Change[TopicConfig]], *, force: bool) -> None:
+        """Raise, or with ``force`` log, if messages are in queues that leave the route."""
+        for address, topic, before, after in changes:
+            if before is None or after is None or after.read_queue_nums >= before.read_queue_nums:
+                continue
+            stats = (await self.stats_of(address, topic)).offset_table or {}
+            counts = {
+                queue.queue_id: offsets.max_offset - offsets.min_offset
+                for queue, offsets in stats.items()
+                if queue.queue_id >= after.read_queue_nums
+            }
+            error = UnreadableMessagesError(address, topic, after.read_queue_nums, counts)
+            if error.messages and not force:
+                raise error
+            if error.messages:
+                _LOG.warning("%s", error)
+
+    async def unrouted_queues(self, topic: str) -> dict[MessageQueue, TopicOffset]:
+        """Return the queues of a topic that hold messages and are not in its route (codes 30, 31).
+
+        A topic has such queues after its number of queues was reduced: no consumer reads them.
+        See ``find_unrouted_queues``.
+
+        Raises:
+            TopicRouteNotFoundError: no broker has the topic.
+        """
+        names = {a: name for name, a in (await self._clusters.of_topic(topic)).items()}
+        sizes = {
+            queues.broker_name or "": queues.read_queue_nums
+            for queues in (await self._clusters.route(topic)).queue_datas or ()
+        }
+        found = await read_from_each(
+            [address for address, name in names.items() if name in sizes],
+            lambda address: find_unrouted_queues(
+                self.client.brokers, address, topic, names[address], sizes[names[address]]
+            ),
+        )
+        return {queue: ends for of_broker in found.values() for queue, ends in of_broker.items()}
+
+    async def delete(
+        self, topic: str, cluster: str, *, dry_run: bool = False
+    ) -> list[Change[TopicConfig]]:
         """Delete a topic and its order in a cluster and all name servers (codes 215, 216, 102).
 
-        Java: ``DefaultMQAdminExt.deleteTopic``.
+        Returns the configuration of each broker that had it. Java: ``deleteTopic``.
+
+        Args:
+            dry_run: delete nothing.
 
         Raises:
             ClusterNotFoundError: there is no such cluster.
+            TopicRouteNotFoundError: neither a broker nor a name server has the topic.
         """
-        for address in await self._clusters.replicas(cluster):
+
+        async def read(address: str) -> dict[str, TopicConfig]:
+            found = await self._find(address, topic, is_required=False)
+            return {} if found is None else {topic: found}
+
+        async def write(address: str, _: object) -> None:
             await self.delete_in_broker(address, topic)
-        await self.delete_in_name_servers(topic, cluster)
-        for server in self.client.name_servers.each():
-            await server.delete_kv(ORDER_TOPIC_CONFIG, topic)
+
+        brokers = await self._clusters.replicas(cluster)
+        changes = await change_each(brokers, read, {topic: no_value}, write, dry_run=dry_run)
+        if all(change.before is None for change in changes) and topic not in await self.names():
+            raise TopicRouteNotFoundError(topic)
+        if not dry_run:
+            await self.delete_in_name_servers(topic, cluster)
+            await self.delete_order_conf(topic)
+        return changes
 
     async def delete_in_broker(self, address: str, topic: str) -> None:
         """Delete a topic from a broker (code 215; Java: ``deleteTopicInBroker``).
@@ -248,28 +378,33 @@ class Topics(ClusterCalls):
         """``broker:queues;...`` of an ordered topic (code 101); None if it is not ordered."""
         return await self.client.name_servers.kv_value(ORDER_TOPIC_CONFIG, topic)
 
-    async def put_order_conf(self, topic: str, text: str, *, whole: bool = True) -> str:
-        """Set the queues of an ordered topic at every name server (code 100).
+    async def put_order_conf(
+        self, topic: str, text: str, *, whole: bool = True, dry_run: bool = False
+    ) -> list[Change[str]]:
+        """Set the queues of an ordered topic at every name server (codes 101, 100).
 
-        Returns the new value. Java: ``createOrUpdateOrderConf``.
+        Java: ``createOrUpdateOrderConf``.
 
         Args:
             text: ``broker:queues``, separated by ``;``.
             whole: replace the whole value; if False, only the brokers in ``text``.
+            dry_run: write nothing.
 
         Raises:
             LocalProtocolError: the text is invalid.
         """
-        current = None if whole else await self.order_conf(topic)
-        value = merge_order_conf(current, text)
-        for server in self.client.name_servers.each():
-            await server.put_kv(ORDER_TOPIC_CONFIG, topic, value)
-        return value
+        return await self._name_servers.change_kv(
+            ORDER_TOPIC_CONFIG,
+            topic,
+            lambda present: merge_order_conf(None if whole else present, text),
+            dry_run=dry_run,
+        )
 
-    async def delete_order_conf(self, topic: str) -> None:
-        """Delete the order of a topic (code 102)."""
-        for server in self.client.name_servers.each():
-            await server.delete_kv(ORDER_TOPIC_CONFIG, topic)
+    async def delete_order_conf(self, topic: str, *, dry_run: bool = False) -> list[Change[str]]:
+        """Delete the order of a topic (codes 101, 102)."""
+        return await self._name_servers.change_kv(
+            ORDER_TOPIC_CONFIG, topic, no_value, dry_run=dry_run
+        )
 
 
 class TopicCalls(ClusterCalls):
@@ -281,20 +416,39 @@ class TopicCalls(ClusterCalls):
         self._topics = Topics(client, within)
 
 
-def create_header(
-    config: TopicConfig, default_topic: str = DEFAULT_TOPIC, *, force: bool | None = None
-) -> CreateTopicRequestHeader:
-    """Build the header to create or change a topic (codes 17, 513).
+async def find_unrouted_queues(
+    brokers: BrokerCalls, address: str, topic: str, broker_name: str, read_queue_nums: int
+) -> dict[MessageQueue, TopicOffset]:
+    """Return a broker's queues of a topic that hold messages and have ids outside of the route.
 
-    Raises:
-        LocalProtocolError: the topic has no name.
+    No request lists them. This one asks for as many ids as the route has, and for twice as many
+    again while one of them holds messages (codes 30, 31).
     """
-    if not config.topic_name:
-        raise LocalProtocolError("the topic has no name")
+    found: dict[MessageQueue, TopicOffset] = {}
+    first, count = read_queue_nums, max(read_queue_nums, 1)
+    while count:
+        queues = [
+            MessageQueue(topic=topic, broker_name=broker_name, queue_id=queue_id)
+            for queue_id in range(first, first + count)
+        ]
+        ends = await call_each(queues, lambda queue: brokers.max_offset(address, queue))
+        used = [queue for queue in queues if ends[queue]]
+        starts = await call_each(used, lambda queue: brokers.min_offset(address, queue))
+        found |= {
+            queue: TopicOffset(min_offset=starts[queue], max_offset=ends[queue])
+            for queue in used
+            if starts[queue] < ends[queue]
+        }
+        first, count = first + count, 2 * count if used else 0
+    return found
+
+
+def create_header(config: TopicConfig, *, force: bool | None = None) -> CreateTopicRequestHeader:
+    """Build the header to create or change a topic (codes 17, 513)."""
     changes = attribute_changes(config.attributes)
     return CreateTopicRequestHeader(
         topic=config.topic_name,
-        default_topic=default_topic,
+        default_topic=DEFAULT_TOPIC,
         read_queue_nums=config.read_queue_nums,
         write_queue_nums=config.write_queue_nums,
         perm=config.perm,

@@ -23,9 +23,11 @@ from rocketwire.client.arguments import (
     whole,
     wrong_type,
 )
+from rocketwire.errors import IllegalValueError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
 from rocketwire.policy.process_queue import Thresholds
+from rocketwire.policy.subscription import looks_like_sql
 from rocketwire.wire.message.stored import StoredMessage
 from rocketwire.wire.values.drafts import build_constructor
 
@@ -142,15 +144,21 @@ def _parse_filter(topic: object, value: Any) -> tuple[str | None, str | None]:
 
 
 def check_subscription(topic: object, expression: object, expression_type: object) -> None:
-    """Check the types of the arguments of ``subscribe``.
+    """Check the arguments of ``subscribe``.
 
     Raises:
         IllegalTypeError: an argument is not a ``str``.
+        IllegalValueError: SQL without its type, which would be a tag that no message has.
     """
     check_text("topic", topic)
     for name, value in (("expression", expression), ("expression_type", expression_type)):
         if value is not None:
             check_text(name, value)
+    if isinstance(expression, str) and expression_type is None and looks_like_sql(expression):
+        raise IllegalValueError(
+            f"the filter of {topic} looks like SQL, not like tags: {expression!r};"
+            f" give its type too: ({expression!r}, 'SQL92')"
+        )
 
 
 def check_strategy(name: str, value: object) -> None:

@@ -77,6 +77,7 @@ class GroupMember(ABC):
 
         Raises:
             IllegalTypeError: an argument is not a ``str``.
+            IllegalValueError: the expression is SQL92, and the type is None.
             LocalProtocolError: the topic name is invalid, or the expression contains no tag, or is
                 missing for another type.
         """

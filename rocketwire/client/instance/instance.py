@@ -166,7 +166,13 @@ class ClientInstance:
         async with lock:
             if self.routes.get(topic) is not previous:
                 return True
-            return self.set_route(topic, await self.name_servers.route(topic))
+            try:
+                route = await self.name_servers.route(topic)
+            except TopicRouteNotFoundError as error:
+                known = (previous.broker_datas if previous else None) or ()
+                error.brokers = tuple(broker.broker_name or "" for broker in known)
+                raise
+            return self.set_route(topic, route)
 
     def set_route(self, topic: str, route: TopicRouteData) -> bool:
         """Set the route of a topic, and notify its producers and consumers.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,7 +90,8 @@ async def test_a01_a_topic_is_created_changed_and_deleted(
     assert await admin.clusters.of_topics(topic) == (CLUSTER,)
     assert CLUSTER in await mqadmin(f"topicClusterList -t {topic}")
 
-    assert await admin.topics.update_perm(topic, 4, broker=address) == {address: 6}
+    (change,) = await admin.topics.update({topic: lambda old: replace(old, perm=4)}, broker=address)
+    assert change.before == replace(change.after or config, perm=6)
     await becomes((5, 3, 4))
     assert (await admin.topics.config(address, topic)).attributes == {"message.type": "NORMAL"}
     removal = TopicConfig(topic_name=topic, attributes={"-message.type": ""})
@@ -111,8 +113,8 @@ async def test_a01_several_topics_are_created_in_one_request(
 ) -> None:
     names = [unique("a01-list") for _ in range(3)]
     address = java_cluster.master.address
-    configs = [TopicConfig(topic_name=name, read_queue_nums=2) for name in names]
-    await admin.topics.create_or_update_all(configs, broker=address)
+    new = TopicConfig(read_queue_nums=2)
+    await admin.topics.update(dict.fromkeys(names, lambda topic: topic), new=new, broker=address)
 
     found = await admin.topics.configs(address)
     assert [found[name].read_queue_nums for name in names] == [2, 2, 2]
@@ -143,11 +145,11 @@ async def test_a03_the_queues_of_an_ordered_topic_are_kept_and_told_in_its_route
     await admin.topics.create_or_update(config, broker=java_cluster.master.address)
 
     assert await admin.topics.order_conf(topic) is None
-    assert await admin.topics.put_order_conf(topic, "broker-a:4;broker-b:2") == (
-        "broker-a:4;broker-b:2"
-    )
-    changed = await admin.topics.put_order_conf(topic, "broker-a:8", whole=False)
-    assert changed == "broker-a:8;broker-b:2"
+    (put,) = await admin.topics.put_order_conf(topic, "broker-a:4;broker-b:2")
+    assert (put.before, put.after) == (None, "broker-a:4;broker-b:2")
+    (put,) = await admin.topics.put_order_conf(topic, "broker-a:8", whole=False)
+    changed = "broker-a:8;broker-b:2"
+    assert (put.before, put.after) == ("broker-a:4;broker-b:2", changed)
     assert changed in await mqadmin(f"updateOrderConf -t {topic} -m get")
     name_servers = admin.name_servers
     try:
@@ -209,10 +211,8 @@ async def test_a06_topics_and_groups_come_in_pages_and_none_is_missing(
 ) -> None:
     address = java_cluster.master.address
     groups = [unique("a06") for _ in range(7)]
-    await admin.groups.create_or_update_all(
-        [SubscriptionGroupConfig(group_name=name, retry_max_times=3) for name in groups],
-        broker=address,
-    )
+    new = SubscriptionGroupConfig(retry_max_times=3)
+    await admin.groups.update(dict.fromkeys(groups, lambda group: group), new=new, broker=address)
 
     whole = await admin.groups.configs(address)
     assert set(groups) <= set(whole)

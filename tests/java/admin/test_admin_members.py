@@ -335,5 +335,6 @@ async def test_numbers_of_a_topic_are_counted(java_cluster: JavaCluster, admin: 
     with pytest.raises(BrokerError):
         await admin.brokers.stats(address, "TOPIC_PUT_NUMS", unique("none"))
     assert await admin.brokers.cold_data_info(address)
-    await admin.brokers.update_cold_data_config(address, {"some-group": "1000"})
-    await admin.brokers.remove_cold_data_config(address, "some-group")
+    for limit, before in ((1000, None), (2000, 1000), (None, 2000)):
+        (change,) = await admin.brokers.set_cold_data_limit(address, "some-group", limit)
+        assert (change.before, change.after) == (before, limit)

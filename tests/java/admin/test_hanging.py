@@ -191,7 +191,8 @@ def test_messages_traces_and_groups_of_the_others_are_told(
         assert (line, done.status, row[member]) == (line, 3, value)
         first, *others = done.complaint.splitlines()
         assert first.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer")
-        missing = [f"rocketwire-admin: no message {at_hung}"] if at_hung in line else []
+        text = f"rocketwire-admin: no message {at_hung} in topic {TOPIC}"
+        missing = [text] if at_hung in line else []
         assert others == missing
     groups = {row["group"]: row for row in end(progress).rows}
     assert (groups[TOPIC]["count"], groups[TOPIC]["diffTotal"]) == (None, 0)

@@ -120,10 +120,28 @@ def _tls(file: Path) -> list[str]:
     return ["-Dtls.server.mode=permissive", f"-Dtls.config.file={file}"]
 
 
+def test_a_broker_that_wants_credentials_is_not_called_unreachable(secured: Secured) -> None:
+    done = secured.ours("doctor -q")
+    refused = [row for row in json.loads(done.out) if row["kind"] == "broker"]
+    assert [(row["id"], row["name"]) for row in refused] == [("broker-refused", "broker-a")]
+    assert "--access-key" in refused[0]["advice"]
+    assert all(row["kind"] != "broker" for row in secured_rows(secured.ours("doctor -q", *RIGHT)))
+
+
+def secured_rows(done: Run) -> list[dict[str, Any]]:
+    """The rows of a run that may have found something."""
+    rows: list[dict[str, Any]] = json.loads(done.out)
+    return rows
+
+
 def test_users_are_told_as_by_mqadmin(secured: Secured) -> None:
     broker, name = secured.broker, unique("user")
     made = secured.rows(f"createUser -b {broker} -u {name} -p secret1 -t Normal")
-    assert made == [{"username": name, "brokerAddr": broker}]
+    assert {one["setting"]: one["change"]["new"] for one in made} == {
+        "username": name,
+        "password": "(hidden)",
+        "userType": "Normal",
+    }
     expected = {
         "brokerAddr": broker,
         "username": name,
@@ -137,11 +155,15 @@ def test_users_are_told_as_by_mqadmin(secured: Secured) -> None:
     found = {one["username"]: one["userType"] for one in secured.rows(f"listUser -c {CLUSTER}")}
     assert found.items() >= {"rocket": "Super", name: "Normal", other: "Super"}.items()
     assert [one["username"] for one in secured.rows(f"listUser -b {broker} -f {other}")] == [other]
-    secured.rows(f"updateUser -c {CLUSTER} -u {name} -s disable")
+    line = f"updateUser -c {CLUSTER} -u {name} -s disable"
+    dry = secured.rows(f"{line} --dry-run")
+    assert secured.rows(f"getUser -b {broker} -u {name}") == [expected]
+    assert dry == secured.rows(line)
+    assert [one["change"] for one in dry] == [{"old": "enable", "new": "disable"}]
     assert [name, "secret1", "Normal", "disable"] in secured.java(f"listUser -b {broker}")
-    copied = secured.rows(f"copyUser -f {broker} -t {broker} -u {name}")
-    assert copied == [{"username": name, "brokerAddr": broker}]
+    assert secured.rows(f"copyUser -f {broker} -t {broker} -u {name}") == []  # nothing differs
     secured.rows(f"deleteUser -b {broker} -u {name}")
+    assert secured.ours(f"deleteUser -b {broker} -u {name}", *RIGHT).status == 1
     secured.rows(f"deleteUser -b {broker} -u {other}")
     gone = secured.ours(f"getUser -b {broker} -u {name}", *RIGHT)
     assert (gone.status, gone.out) == (1, "[]\n")
@@ -169,8 +191,17 @@ def test_policies_are_told_as_by_mqadmin(secured: Secured) -> None:
     )
     assert (changed["decision"], changed["sourceIp"]) == ("Deny", "192.168.0.0/24")
     assert any("Deny" in words for words in secured.java(f"listAcl -b {broker} -s {who}"))
-    copied = secured.rows(f"copyAcl -f {broker} -t {broker} -s {who}")
-    assert copied == [{"subject": who, "brokerAddr": broker}]
+    assert secured.rows(f"copyAcl -f {broker} -t {broker} -s {who}") == []  # nothing differs
+    allow = f"updateAcl -b {broker} -s {who} -r Topic:a* -d Allow"
+    dry = secured.rows(f"{allow} --dry-run")
+    assert dry == secured.rows(allow)
+    assert [one["change"] for one in dry] == [{"old": "Deny", "new": "Allow"}]
+    (kept,) = (
+        one for one in secured.rows(f"getAcl -b {broker} -s {who}") if one["resource"] == "Topic:a*"
+    )
+    assert (kept["actions"], kept["sourceIp"]) == ("Sub", "192.168.0.0/24")
+    wrong = secured.ours(f"deleteAcl -b {broker} -s {who} -r Topic:b*", *RIGHT)
+    assert (wrong.status, "Topic:b*" in wrong.complaint) == (1, True)
     secured.rows(f"deleteAcl -b {broker} -s {who} -r Topic:a*")
     assert [one["resource"] for one in secured.rows(f"getAcl -b {broker} -s {who}")] == ["Group:*"]
     secured.rows(f"deleteAcl -b {broker} -s {who}")

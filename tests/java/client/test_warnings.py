@@ -46,7 +46,7 @@ async def test_a_topic_that_java_does_not_know_is_one_warning(
             flavour, client, topic, unique("g"), "check the name, or create", caplog
         )
     assert len(lines) == 1
-    assert f"no route of topic {topic}" in lines[0]
+    assert f"topic {topic}: no route (" in lines[0]
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)

@@ -101,7 +101,7 @@ def without_heartbeats(network: MemoryNetwork) -> None:
 
 EVERYBODY = [
     (without_name_server, "name servers: none responds"),
-    (without_topic, "topic orders: no route of topic orders (check the name"),
+    (without_topic, "topic orders: no route (check the name"),
     (without_permission_of_the_topic, "read permission"),
     (without_permission_of_the_broker, "NO_PERMISSION (16) pulling message is forbidden (check"),
     (without_the_group, "SUBSCRIPTION_GROUP_NOT_EXIST (26) no g (create the group"),

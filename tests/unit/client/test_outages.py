@@ -195,7 +195,7 @@ async def test_name_servers_and_topics_are_told_apart_and_retry_topics_are_quiet
     outages.report_route("%RETRY%g", TopicRouteNotFoundError("%RETRY%g"))
     assert caplog.messages[-1] == f"{NAME_SERVERS}: works again, after 0 s"
     outages.report_route("A", TopicRouteNotFoundError("A"))
-    assert logged(caplog)[-1].startswith("topic A: no route of topic A")
+    assert logged(caplog)[-1].startswith("topic A: no route (check")
     outages.end_route("A")
     outages.end_route("A")
     assert caplog.messages[-1] == "topic A: works again, after 0 s"
@@ -228,3 +228,21 @@ async def test_names_of_brokers_in_a_warning_are_escaped(
     Outages().report("pulls from broker b\x1b[2J", "no\x07")
 
     assert logged(caplog) == ["pulls from broker b\\x1b[2J: no\\x07"]
+
+
+async def test_a_topic_whose_broker_left_is_not_to_be_created(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    Outages("group g").report_route("T", TopicRouteNotFoundError("T", ("broker-a",)))
+
+    assert logged(caplog) == [
+        "group g: topic T: no route any more: its broker broker-a has left the name server"
+        " (start the broker; the topic is there again when it has registered)"
+    ]
+
+
+async def test_an_address_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    refused = ConnectFailedError("127.0.0.1:1: Connection refused")
+    Outages("").report("heartbeats to broker 127.0.0.1:1", refused, "start it")
+
+    assert logged(caplog) == ["heartbeats to broker 127.0.0.1:1: Connection refused (start it)"]

@@ -71,3 +71,17 @@ def test_a_subscription_is_said_anew_with_a_newer_version() -> None:
     newer = subscription.with_version(data, 2)
     assert newer.sub_version == 2
     assert newer.tags_set == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "text", ["a > 5", "a>5 AND b='x'", "city = 'köln'", "a is not null", "NOT a", "x in ('b')"]
+)
+def test_sql_without_its_type_is_no_tag(text: str) -> None:
+    assert subscription.looks_like_sql(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a || b", "*", "new-order", "a=b", "is", "订单 || a b", "or ders"]
+)
+def test_tags_are_no_sql(text: str) -> None:
+    assert not subscription.looks_like_sql(text)

@@ -61,6 +61,7 @@ class CellType(Enum):
     TIME = "time"  # milliseconds since 1970, shown in UTC
     BYTES = "bytes"  # a number of bytes, shown with a unit
     VALUE = "value"  # a list or an object, shown as JSON
+    CHANGE = "change"  # an object with ``old`` and ``new``, shown as ``old -> new``
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +92,18 @@ class Table:
         rows: one value per column; None for an empty cell.
         failed: whether the rows report a failure: exit status 1.
         warned: whether the rows report warnings: exit status 4 unless ``failed``.
+        searched: what there is none of if there are no rows: printed to stderr, exit status 1.
+        footer: a line below the rows, in the form for people only.
+        document: what JSON has instead of the rows.
     """
 
     columns: str | Sequence[Column | str]
     rows: Sequence[Sequence[Value]]
     failed: bool = False
     warned: bool = False
+    searched: str | None = None
+    footer: str | None = None
+    document: Value = None
 
     @property
     def typed(self) -> tuple[Column, ...]:
@@ -139,12 +146,18 @@ class NotFoundError(RefusedError):
     """The requested object does not exist; exit status 3 if a server that may have it is silent.
 
     Attributes:
-        partial: the objects that do exist, to be shown in that case.
+        kind: ``topic``, ``group``, ``cluster`` or ``broker`` if similar names shall be shown.
+        name: the name that does not exist.
+        partial: the objects that do exist, to be shown if a server is silent.
     """
 
-    def __init__(self, text: str, partial: Table | None = None) -> None:
-        """Args: text: names the missing object; partial: the objects that do exist."""
+    def __init__(
+        self, text: str, *, kind: str | None = None, name: str = "", partial: Table | None = None
+    ) -> None:
+        """Args: text: names the missing object; for the others see the attributes."""
         super().__init__(text)
+        self.kind = kind
+        self.name = name
         self.partial = partial
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from typing import TYPE_CHECKING, Any
 
+from rocketwire.nearest import did_you_mean
 from rocketwire.program import ProgramParser
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ class ListingParser(ProgramParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Check a value; suggests similar commands. argparse has no public hook for this."""
         if isinstance(action, CommandsAction) and value not in action.choices:
-            near = difflib.get_close_matches(str(value), action.choices, n=3)
-            hint = f" (did you mean {', '.join(near)}?)" if near else ""
+            hint = did_you_mean(str(value), action.choices)
             raise argparse.ArgumentError(None, f"unknown command {value!r}{hint}")
         super()._check_value(action, value)
 

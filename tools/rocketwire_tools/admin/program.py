@@ -5,22 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire import __version__
 from rocketwire.client.admin import open_admin
-from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
+from rocketwire.client.admin.fanout import counting_waits
+from rocketwire.errors import RocketWireError
 from rocketwire.log_lines import log_to_stderr
 from rocketwire.output import reader_may_go
 from rocketwire.program import ProgramParser
 from rocketwire_tools.admin.cli import exit_status as statuses
 from rocketwire_tools.admin.cli.client_config import context_of
 from rocketwire_tools.admin.cli.examples import with_example
+from rocketwire_tools.admin.cli.missing_names import missing_name, suggest
 from rocketwire_tools.admin.cli.output import FORMS, rendered
 from rocketwire_tools.admin.cli.settings import add_settings
-from rocketwire_tools.admin.command import Incomplete, LineError, Record, Table
+from rocketwire_tools.admin.command import Incomplete, LineError, Record, RefusedError, Table
 from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
 from rocketwire_tools.admin.registry import all_commands
 from rocketwire_tools.terminal import CSV_HELP, print_error
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from rocketwire_tools.admin.help import SubParsersAction
 
 NAME: Final = "rocketwire-admin"
+
+WAIT_SECONDS: Final = 2.0
+"""Seconds after which a terminal shows which servers a command waits for."""
 
 _EPILOG: Final = """\
 exit status: 0 success, 1 refused or failed, 2 invalid usage, 3 a server could not be reached,
@@ -134,6 +140,8 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
         return statuses.status_of(error)
     sys.stdout.write(rendered(output, getattr(arguments, "output_form", FORMS[0])))
     sys.stdout.flush()
+    if isinstance(output, Table) and not output.rows and output.searched:
+        print_error(f"{NAME}: {output.searched}")
     return exit_status(output)
 
 
@@ -142,6 +150,7 @@ def exit_status(output: Output) -> int:
     if isinstance(output, Incomplete):
         return statuses.UNREACHABLE
     failed = isinstance(output, Table | Record) and output.failed
+    failed = failed or (isinstance(output, Table) and not output.rows and bool(output.searched))
     if isinstance(output, Table) and output.warned and not failed:
         return statuses.WARNED
     return statuses.REFUSED if failed else statuses.DONE
@@ -150,26 +159,39 @@ def exit_status(output: Output) -> int:
 async def _call(command: Command, context: Context) -> Output:
     """Run a command; if several errors are raised at once, raise the first."""
     try:
-        return await command.run(context)
+        with counting_waits() as waits:
+            if sys.stderr.isatty():
+                trio.lowlevel.spawn_system_task(_report_waits, waits)  # ends with the program
+            return await command.run(context)
     except BaseExceptionGroup as group:
         first = statuses.errors_of(group)[0]
         if isinstance(first, (*statuses.ERRORS, BrokenPipeError, KeyboardInterrupt)):
             await _explain(first, context)
             raise first from group
         raise
-    except (RocketWireError, LineError) as error:
+    except (RocketWireError, RefusedError, LineError) as error:
         await _explain(error, context)
         raise
 
 
+async def _report_waits(waits: Mapping[str, int]) -> None:
+    """Tell the user of a terminal once which servers a slow command waits for."""
+    while True:
+        await trio.sleep(WAIT_SECONDS)
+        slow = [address for address, count in waits.items() if count]
+        if slow:
+            print_error(f"{NAME}: waiting for {', '.join(slow)} ...")
+            return
+
+
 async def _explain(error: BaseException, context: Context) -> None:
-    """Add a note to the error of a topic without a route if there is no broker at all."""
+    """Add a note to the error of a name that does not exist: the nearest names, or no broker."""
     cause = error.__cause__ if isinstance(error, LineError) else error
-    if not isinstance(cause, TopicRouteNotFoundError):
+    kind, name = missing_name(cause, context.arguments)
+    if not (cause and kind and name):
         return
-    try:
+    with suppress(RocketWireError):  # the first error is the one to show
         async with open_admin(context.config, within=context.request_timeout) as admin:
-            if not (await admin.clusters.info()).broker_addr_table:
-                cause.add_note(statuses.NO_BROKER)
-    except RocketWireError:
-        return  # the first error is the one to show
+            note = await suggest(admin, kind, name)
+            if note:
+                cause.add_note(note)

@@ -6,7 +6,6 @@ of the broker are imported for markers with settings.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn, cast
 
@@ -55,14 +54,11 @@ def _is_topics(value: object) -> bool:
 def _check_setting(key: str, value: object) -> None:
     """Fail the test unless a broker for development has this setting, and accepts the value."""
     from rocketwire.errors import IllegalValueError
+    from rocketwire.nearest import did_you_mean
     from rocketwire_broker.config import SETTINGS, Config, read_settings
 
     if key not in SETTINGS:
-        names = (*_OWN, *SETTINGS)
-        closest = difflib.get_close_matches(key, names, 1) or [
-            name for name in names if name.lower() == key.lower()
-        ]
-        hint = f"; did you mean {closest[0]!r}?" if closest else ""
+        hint = did_you_mean(key, (*_OWN, *SETTINGS), count=1)
         _refuse(f": the broker has no setting {key!r}{hint}")
     try:
         read_settings(Config(), {key: setting_text(value)})

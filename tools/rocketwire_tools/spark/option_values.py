@@ -129,6 +129,20 @@ def switch(option: str, text: str) -> bool:
     return bool(one_of("true", "false")(option, text) == "true")
 
 
+def read_time(option: str, text: str, also: str = "") -> int:
+    """Read a time as milliseconds since 1970; see ``times.parse_time``.
+
+    Raises:
+        OptionError: it is none; ``also`` says what else the option accepts.
+    """
+    from rocketwire_tools.times import parse_time
+
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise OptionError(f"option {option!r}: {error}{also and f', or {also}'}") from None
+
+
 def size(option: str, text: str) -> int:
     """A number of bytes from a text such as ``64m``."""
     digits, unit = _digits_and_unit(text.strip().lower())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
 from rocketwire_tools.numbers import natural, positive
+from rocketwire_tools.times import FORMS, time_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,11 +174,11 @@ def _selection(parser: argparse.ArgumentParser, *, is_replay: bool = False) -> N
     )
     group.add_argument(
         "--begin",
-        type=time_ms,
+        type=time_argument,
         metavar="TIME",
-        help="stored at or after TIME: 2026-01-31T12:00:00 (UTC), or milliseconds since 1970",
+        help=f"stored at or after TIME: {FORMS}",
     )
-    group.add_argument("--end", type=time_ms, metavar="TIME", help="stored at or before TIME")
+    group.add_argument("--end", type=time_argument, metavar="TIME", help="stored at or before TIME")
     group.add_argument(
         "--tag", action="append", default=[], help="with this tag; may be given several times"
     )
@@ -223,27 +224,6 @@ def offset_range(text: str) -> tuple[int | None, int | None]:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r}: must be FROM:TO, FROM: or :TO") from None
     return first, last
-
-
-def time_ms(text: str) -> int:
-    """A time in milliseconds since 1970.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
-    from datetime import UTC, datetime
-
-    if text.isascii() and text.isdecimal():
-        return int(text)
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: must be like 2026-01-31T23:59:59, or milliseconds since 1970"
-        ) from None
-    if time.tzinfo is None:
-        time = time.replace(tzinfo=UTC)
-    return int(time.timestamp() * 1000)
 
 
 def _add_info(verbs: _Verbs) -> None:

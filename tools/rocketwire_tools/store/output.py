@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from multiprocessing import parent_process
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO, cast
 
@@ -16,6 +15,7 @@ import msgspec
 
 from rocketwire_tools.jsonlines import unbroken
 from rocketwire_tools.terminal import printable
+from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -91,11 +91,8 @@ def time_text(milliseconds: int | None) -> str | None:
     """A time in UTC with milliseconds; None for 0, None, or a time that no calendar has."""
     if not milliseconds:
         return None
-    try:
-        time_ = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
-    return time_.strftime("%Y-%m-%d %H:%M:%S.") + f"{milliseconds % 1000:03d}"
+    text = utc(milliseconds)
+    return None if text == str(milliseconds) else text
 
 
 def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Block]:

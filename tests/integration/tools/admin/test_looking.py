@@ -200,3 +200,13 @@ async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> Non
 
     assert (3, b"") == (done.status, done.out)
     assert "127.0.0.1:1" in done.complaint
+
+
+async def test_a_name_server_that_waits_for_its_brokers_is_not_told_to_have_none() -> None:
+    async with trio.open_nursery() as nursery:
+        config = Config(bind_address="127.0.0.1", listen_port=0, need_wait_for_service=True)
+        server = await nursery.start(serve, config)
+        told = await command("doctor", "-q", name_servers=(f"127.0.0.1:{server.listening.port}",))
+        nursery.cancel_scope.cancel()
+
+    assert [row[:2] for row in told.rows] == [("warning", "name-server-waiting")]

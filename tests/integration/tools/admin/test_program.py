@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import io
 import signal
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -15,7 +17,7 @@ from rocketwire.errors import (
     NoNameServerError,
     SendFailedError,
 )
-from rocketwire_tools.admin import registry
+from rocketwire_tools.admin import program, registry
 from rocketwire_tools.admin.cli import exit_status
 from rocketwire_tools.admin.command import Command, Context, RefusedError, UsageError
 from rocketwire_tools.admin.program import build_parser
@@ -206,3 +208,23 @@ def test_what_is_empty_for_another_reason_is_no_refusal(caplog: pytest.LogCaptur
     denied.report(is_empty=True)
 
     assert not caplog.text
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_once_which_server_a_command_waits_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = _Terminal()
+    monkeypatch.setattr(program, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        words = ("-b", address, "-n", "127.0.0.1:1", "--request-timeout", "1")
+        assert 3 == program.main(("brokerStatus", *words))
+
+    waits = [line for line in terminal.getvalue().splitlines() if "waiting" in line]
+    assert waits == [f"rocketwire-admin: waiting for {address} ..."]

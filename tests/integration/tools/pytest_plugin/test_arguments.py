@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.process
 
 INVALID = {
-    "rocketmq(broker=2)": "the broker has no setting 'broker'; did you mean 'brokers'?",
+    "rocketmq(broker=2)": "the broker has no setting 'broker'; did you mean brokers?",
     "rocketmq(2)": "keyword arguments only, not 2",
     "rocketmq(brokers=0)": "(brokers=...): expected an integer of at least 1, got 0",
     "rocketmq(brokers=True)": "(brokers=...): expected an integer of at least 1, got True",
     'rocketmq(topics="orders")': "(topics=...): expected a list of texts, got 'orders'",
     "rocketmq(topics=[1])": "(topics=...): expected a list of texts, got [1]",
-    "rocketmq(messagedelaylevel=1)": "did you mean 'messageDelayLevel'?",
+    "rocketmq(messagedelaylevel=1)": "did you mean messageDelayLevel?",
     'rocketmq(enableLmq="perhaps")': "(enableLmq=...): ",
 }
 

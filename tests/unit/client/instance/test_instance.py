@@ -84,6 +84,8 @@ async def test_no_route_is_an_error_and_a_known_one_stays_when_the_topic_is_gone
         it.client.add_producer(Producer())
         await it.client.refresh_routes()
         assert await it.client.route("T") == ROUTE
+        with pytest.raises(TopicRouteNotFoundError, match=r"its broker .* left the name server"):
+            await it.client.refresh_route("T")
 
 
 async def test_routes_are_refreshed_every_thirty_seconds_and_changes_are_told(

@@ -26,6 +26,16 @@ def test_a_broker_is_shown_with_what_it_said_and_when() -> None:
     assert status.serving
 
 
+def test_topics_that_a_broker_closes_itself_are_nothing_to_worry_about() -> None:
+    server = Server()
+    server.register(topics=("rmq_sys_SYNC_BROKER_MEMBER_b1", "orders"))
+    server.ask(RequestCode.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b1"})
+
+    (line,) = status_of(server.state, server.now).brokers
+
+    assert (line.topics, line.unwritable) == (2, 1)
+
+
 def test_a_slave_is_one_and_may_stand_in_for_its_master() -> None:
     server = Server()
     server.register()

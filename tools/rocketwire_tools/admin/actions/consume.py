@@ -35,7 +35,7 @@ from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.resource_names import with_namespace
-from rocketwire.policy.subscription import subscription_data
+from rocketwire.policy.subscription import looks_like_sql, subscription_data
 from rocketwire_tools.admin.actions.message_output import MessagePrinter
 from rocketwire_tools.admin.actions.preflight import check_permissions, connect_to_any
 from rocketwire_tools.admin.cli.signals import Stop, stopping
@@ -105,6 +105,10 @@ def _check(args: argparse.Namespace) -> None:
             raise UsageError(f"--fail-first has no effect with --{mode}, which has no retries")
     if args.pop and (args.start or "last") not in FROM:
         raise UsageError("--pop supports only --from first and --from last")
+    if isinstance(subscription(args.filter), str) and looks_like_sql(args.filter or ""):
+        raise UsageError(
+            f"{args.filter!r} looks like SQL: write --filter {f'sql: {args.filter}'!r}"
+        )
 
 
 def subscription(text: str | None) -> Filter:

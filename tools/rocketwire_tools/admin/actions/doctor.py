@@ -17,7 +17,7 @@ from rocketwire_tools.admin.actions.snapshot import Difference, Snapshot, differ
 from rocketwire_tools.admin.cli.output import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.route import BrokerData, TopicRouteData
@@ -40,11 +40,13 @@ MASTER_ID: Final = 0
 
 ADVICE: Final[dict[str, str]] = {
     "name-server-unreachable": "start it, or remove it from namesrvAddr of brokers and clients",
+    "name-server-waiting": "wait for the brokers; its page and its log name them",
     "name-server-versions": "run the same release on all name servers",
     "name-servers-differ": "wait 30 s for the next registration, then check namesrvAddr of brokers",
     "broker-none": "start a broker, and check its namesrvAddr and its log",
     "broker-registered-partly": "set its namesrvAddr to all name servers; check its network",
     "broker-unreachable": "start it, open its port, or set brokerIP1 to a reachable address",
+    "broker-refused": "set --access-key and --secret-key of a user that the broker knows",
     "broker-other-address": "set brokerIP1 to a reachable address and restart the broker",
     "broker-address-map": "correct the address map (--address-map or ROCKETWIRE_ADDRESS_MAP)",
     "broker-other-identity": "stop one of the two brokers, or give each its own address",
@@ -61,6 +63,7 @@ ADVICE: Final[dict[str, str]] = {
     "topic-without-address": "start the broker, or delete the topic there",
     "topic-not-writable": "if not intended: updateTopic -p 6, or addWritePerm after wipeWritePerm",
     "topic-not-readable": "if not intended: updateTopic -p 6",
+    "topic-unread-queues": "updateTopic -r and -w with more queues, until they are consumed",
     "retry-topic-unusable": "run updateTopic -p 6 for it: failed messages cannot be redelivered",
 }  # fmt: skip
 """Recommended action by rule id."""
@@ -109,7 +112,8 @@ class Probe:
     """The responses of a broker at one of its addresses.
 
     Attributes:
-        error: why it did not respond; None if it did.
+        error: why it did not respond, or refused the request; None if it did neither.
+        is_refused: whether it responded with that error.
         version: the name of its release.
         replication: the state of its slaves; None if it does not report it.
         disk: usage of its fullest disk, 0 to 1; None if it does not report it.
@@ -121,6 +125,7 @@ class Probe:
     """
 
     error: str | None = None
+    is_refused: bool = False
     version: str | None = None
     replication: HARuntimeInfo | None = None
     disk: float | None = None
@@ -131,14 +136,24 @@ class Probe:
 
 
 def findings(
-    snapshots: Sequence[Snapshot], failures: Mapping[str, str], probes: Mapping[str, Probe]
+    snapshots: Sequence[Snapshot],
+    failures: Mapping[str, str],
+    probes: Mapping[str, Probe],
+    unread: Mapping[tuple[str, str], Mapping[int, int]],
 ) -> list[Finding]:
-    """All findings; ``probes`` are the results for every registered broker, by address."""
+    """All findings.
+
+    Args:
+        snapshots: the states of the name servers that responded.
+        failures: why others did not respond, by address.
+        probes: the results for every registered broker, by address.
+        unread: numbers of messages by topic and broker name, and by queue id outside of the route.
+    """
     return [
         *_check_name_servers(snapshots, failures),
         *_check_brokers(snapshots, probes),
         *_check_versions(snapshots, probes),
-        *_check_topics(snapshots),
+        *_check_topics(snapshots, unread),
     ]
 
 
@@ -234,7 +249,11 @@ def _as_text(value: Value) -> str:
 def _check_brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
     only_local_servers = all(_is_loopback(snapshot.address) for snapshot in snapshots)
     groups = broker_groups(snapshots)
-    if not groups:
+    waiting = [snapshot.address for snapshot in snapshots if snapshot.is_waiting]
+    if not groups and waiting:
+        text = f"{', '.join(waiting)} returns no routes until its brokers of before are back"
+        yield Finding(WARNING, "name-server-waiting", "nameServer", waiting[0], text)
+    elif not groups:
         text = "no broker is registered: messages cannot be sent or received"
         yield Finding(PROBLEM, "broker-none", "broker", "none", text)
     for name, addresses in sorted(groups.items()):
@@ -279,6 +298,10 @@ def _check_address(name: str, id_: int, address: str, probe: Probe) -> Iterator[
         )
         yield Finding(PROBLEM, "broker-other-address", "broker", name, text)
         return
+    if probe.is_refused:
+        text = f"{role} {address} refuses the request: {probe.error}"
+        yield Finding(PROBLEM, "broker-refused", "broker", name, text)
+        return
     if probe.error is not None:
         text = f"{role} {address} does not respond: {probe.error}"
         yield Finding(PROBLEM, "broker-unreachable", "broker", name, text)
@@ -301,10 +324,9 @@ def _check_address(name: str, id_: int, address: str, probe: Probe) -> Iterator[
         yield Finding(WARNING, "broker-other-address", "broker", name, text)
     if probe.disk is not None and probe.disk >= DISK_WARNING:
         text = f"{role} {address}: disk {probe.disk:.0%} full"
-        if probe.disk >= DISK_FULL:
-            yield Finding(PROBLEM, "broker-disk-full", "broker", name, text)
-        else:
-            yield Finding(WARNING, "broker-disk-filling", "broker", name, text)
+        is_full = probe.disk >= DISK_FULL
+        finding = "broker-disk-full" if is_full else "broker-disk-filling"
+        yield Finding(PROBLEM if is_full else WARNING, finding, "broker", name, text)
 
 
 def _role(id_: int) -> str:
@@ -376,12 +398,27 @@ def _parse_version(version: str) -> MQVersion | None:
     return MQVersion(int(version)) if version.isascii() and version.isdecimal() else None
 
 
-def _check_topics(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
+def merge_routes(snapshots: Iterable[Snapshot]) -> dict[str, TopicRouteData | None]:
+    """The routes by topic, each from the first name server that has it."""
     routes: dict[str, TopicRouteData | None] = {}
     for snapshot in snapshots:
         for topic, route in snapshot.routes.items():
             routes[topic] = routes.get(topic) or route
+    return routes
+
+
+def _check_topics(
+    snapshots: Sequence[Snapshot], unread: Mapping[tuple[str, str], Mapping[int, int]]
+) -> Iterator[Finding]:
+    routes = merge_routes(snapshots)
     faults = [f for topic, route in sorted(routes.items()) for f in _check_route(topic, route)]
+    for (topic, broker), counts in sorted(unread.items()):
+        queues = ", ".join(map(str, sorted(counts)))
+        text = (
+            f"{sum(counts.values())} messages at {broker} are in queues that no consumer reads"
+            f" ({queues}): its number of queues was reduced"
+        )
+        faults.append(Finding(WARNING, "topic-unread-queues", "topic", topic, text))
     yield from faults
     if not faults:
         yield Finding(OK, None, "topics", "all", f"{len(routes)} checked, no findings")

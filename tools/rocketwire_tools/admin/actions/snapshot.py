@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
-from rocketwire.codes import RequestCode
-from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import NameServerError, RocketWireError, TopicRouteNotFoundError
 from rocketwire.messages.route import BrokerData, ClusterInfo, QueueData, TopicRouteData
+from rocketwire.policy.routing import DEFAULT_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -31,6 +32,7 @@ class Snapshot:
         clusters: names of broker groups by cluster.
         brokers: broker groups by name.
         routes: routes by topic; None if a topic is listed but has no route.
+        is_waiting: whether it has no brokers because it returns no routes yet.
     """
 
     address: str
@@ -38,6 +40,7 @@ class Snapshot:
     clusters: Mapping[str, tuple[str, ...]]
     brokers: Mapping[str, BrokerData]
     routes: Mapping[str, TopicRouteData | None]
+    is_waiting: bool = False
 
 
 async def take_snapshot(
@@ -78,7 +81,19 @@ async def take_snapshot(
         clusters={name: tuple(sorted(filter(None, all_))) for name, all_ in clusters.items()},
         brokers=dict(cluster_info.broker_addr_table or {}),
         routes=dict(sorted(routes.items())),
+        is_waiting=not cluster_info.broker_addr_table and await _returns_no_routes(server),
     )
+
+
+async def _returns_no_routes(server: SingleNameServer) -> bool:
+    """Whether a name server waits for brokers after its start, and so has no route of any topic."""
+    try:
+        await server.route(DEFAULT_TOPIC)
+    except NameServerError as error:
+        return error.code == ResponseCode.SYSTEM_ERROR and "not ready" in error.remark
+    except TopicRouteNotFoundError:
+        return False
+    return False
 
 
 class Difference(NamedTuple):

@@ -39,9 +39,6 @@ NO_NAME_SERVER: Final = (
     "no name server: use -n HOST:PORT, set NAMESRV_ADDR, or add one to a profile"
 )
 
-NO_BROKER: Final = "no broker is registered with the name server"
-"""A note on errors about topics without a route."""
-
 
 def status_of(error: BaseException) -> int:
     """The exit status for an error of ``ERRORS``."""
@@ -67,14 +64,12 @@ def line_of(error: BaseException) -> str:
         return f"stopped by {signal.Signals(error.number).name}"
     if isinstance(error, LineError) and error.__cause__ is not None:
         return f"message {error.number}: {line_of(error.__cause__)}{error.details}"
-    notes: list[str] = getattr(error, "__notes__", [])
-    if NO_BROKER in notes:
-        return f"{error}; {NO_BROKER}"
+    notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, TopicRouteNotFoundError) and is_retry_topic(error.topic):
         # Brokers create the retry topic when the first consumer of a group connects.
         group = error.topic.removeprefix(RETRY_PREFIX)
-        return f"no such group {group}: no consumer of it has ever connected ({error})"
-    return " ".join(str(error).split()) or type(error).__name__
+        return f"no such group {group}: no consumer of it has ever connected ({error}){notes}"
+    return (" ".join(str(error).split()) or type(error).__name__) + notes
 
 
 def is_denied(error: RocketWireError) -> bool:

@@ -12,25 +12,30 @@ import codecs
 import logging
 import re
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from functools import partial
 from operator import methodcaller
-from typing import Any, Final, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar
 
 import trio
 
 from rocketwire.client.admin import NOW, Admin, leaving_out, open_admin
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import ChannelError, DecodeError, RocketWireError
-from rocketwire.messages import decode_bodies
+from rocketwire.messages import decode_bodies, decode_body, to_json
+from rocketwire.messages.groups import SubscriptionGroupConfig
+from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.os_errors import os_error_text
+from rocketwire.policy.topic_attributes import apply_attribute_changes
+from rocketwire.wire.json.fastjson import dumps, loads
 from rocketwire_tools.admin.cli.arguments import host_and_port, seconds
 from rocketwire_tools.admin.cli.exit_status import line_of
 from rocketwire_tools.admin.cli.output import FORMS, rendered
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.command import (
+    CellType,
+    Column,
     Command,
     Context,
     Incomplete,
@@ -39,12 +44,19 @@ from rocketwire_tools.admin.command import (
     Output,
     Table,
     UsageError,
+    Value,
+    columns,
 )
+from rocketwire_tools.times import FORMS as FORMS_OF_TIMES
+from rocketwire_tools.times import time_argument
+
+if TYPE_CHECKING:
+    from rocketwire.client.admin.changes import Change
 
 Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output]]
 """The body of a command: takes a connection and the parsed arguments."""
 
-T = TypeVar("T")
+Config = TypeVar("Config", TopicConfig, SubscriptionGroupConfig)
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 
@@ -76,15 +88,11 @@ def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> O
 
 
 def _with_details(text: str, settings: Mapping[str, Any]) -> str:
-    """A help text with the form of a time, and with the default value if there is one."""
-    if settings.get("type") is moment and "2026" not in text:
-        text = f"{text}: milliseconds since 1970, or local time such as 2026-01-31#12:00:00:000"
+    """A help text with the forms of a time, and with the default value if there is one."""
     default = settings.get("default")
-    if (
-        not isinstance(default, int | float | str)
-        or default == ""
-        or settings.get("type") is moment
-    ):
+    if settings.get("type") is moment:
+        return f"{text}: {FORMS_OF_TIMES}"
+    if not isinstance(default, int | float | str) or default == "":
         return text
     if "default" in text:
         return text
@@ -109,9 +117,11 @@ def option_group(title: str, *options: Option) -> Option:
     return add
 
 
-def boolean_option(flags: str, text: str, *, default: bool | None = False) -> Option:
+def boolean_option(
+    flags: str, text: str, *, default: bool | None = False, **settings: Any
+) -> Option:
     """Define an option with the value ``true`` or ``false``."""
-    return option(flags, text, type=boolean, default=default, metavar="true|false")
+    return option(flags, text, type=boolean, default=default, metavar="true|false", **settings)
 
 
 def admin_command(
@@ -207,34 +217,46 @@ async def _repeat(call: Callable[[], Awaitable[Output]], context: Context) -> No
                 await stop.requested.wait()
 
 
+def change_command(name: str, text: str, call: Call, *options: Option, **settings: Any) -> Command:
+    """Define an ``admin_command`` that changes something and has ``--dry-run``."""
+    return admin_command(name, text, call, *options, DRY_RUN, **settings)
+
+
 def list_command(
     name: str,
     text: str,
-    cls: type[T],
-    method: Callable[[Admin], Callable[..., Awaitable[tuple[str, ...]]]],
-    *,
-    named: tuple[str, Callable[[T], str | None]],
+    cls: type[Config],
+    update: Callable[[Admin, argparse.Namespace], Callable[..., Awaitable[list[Change[Config]]]]],
+    heading: str,
+    *options: Option,
 ) -> Command:
-    """Define a command that sends the JSON array of a file to brokers.
+    """Define a command that changes what the JSON array of a file names, and keeps the rest.
 
     Args:
         name: its name in mqadmin.
         text: one line of help.
         cls: class of the array's elements.
-        method: the method of ``Admin`` that takes all elements and ``broker`` or ``cluster``, and
-            returns broker addresses.
-        named: column heading of the elements' names, and a function that returns the name of one.
+        update: the method of ``Admin`` that takes edits by name.
+        heading: column heading of the elements' names, such as ``topic``.
+        options: further options.
     """
-    heading, name_of = named
 
     async def call(admin: Admin, args: argparse.Namespace) -> Table:
-        elements = await bodies_in(cls, args.filename)
-        brokers = await method(admin)(elements, **target(args))
-        rows = [(name_of(element), address) for address in brokers for element in elements]
-        return Table((heading, "brokerAddr"), rows)
+        name_of = f"{heading}Name"
+        elements = await objects_in(cls, args.filename, name_of)
+        edits = {element[name_of]: partial(_merge, cls, element) for element in elements}
+        changes = await update(admin, args)(edits, new=cls(), **target(args))
+        return change_table(f"brokerAddr {heading} setting", changes)
 
     file = option("-f --filename", f"file with a JSON array of {cls.__name__}", required=True)
-    return broker_command(name, text, call, file)
+    return broker_command(name, text, call, file, *options, DRY_RUN)
+
+
+def _merge(cls: type[Config], members: Mapping[str, Any], present: Config) -> Config:
+    """Return a configuration with the members that a JSON object has; attributes are changes."""
+    merged = {**to_json(present), **members}
+    merged["attributes"] = apply_attribute_changes(present.attributes, members.get("attributes"))
+    return decode_body(cls, dumps(merged)) or present
 
 
 def boolean(text: str) -> bool:
@@ -245,22 +267,8 @@ def boolean(text: str) -> bool:
 
 
 def moment(text: str) -> int:
-    """Read a time as milliseconds since 1970.
-
-    Args:
-        text: ``now``, milliseconds, or ``2026-01-31#12:00:00:000`` in this machine's time zone.
-    """
-    if text in ("now", "currentTimeMillis"):
-        return time.time_ns() // 1_000_000
-    if text == str(NOW) or (text.isascii() and text.isdecimal()):
-        return int(text)
-    try:
-        local_time = datetime.strptime(f"{text}000", "%Y-%m-%d#%H:%M:%S:%f").astimezone()
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: must be now, milliseconds, or a time such as 2026-01-31#12:00:00:000"
-        ) from error
-    return round(local_time.timestamp() * 1000)
+    """Read a time as milliseconds since 1970; also -1, mqadmin's word for the end of a queue."""
+    return NOW if text == str(NOW) else time_argument(text)
 
 
 def charset(text: str) -> str:
@@ -298,20 +306,28 @@ VIA: Final = option(
 _INTERVAL: Final = option(
     "-i --interval", "repeat every N seconds until interrupted", type=seconds, metavar="N"
 )
+DRY_RUN: Final = option("--dryRun", "show the changes and write nothing", switch=True)
+FORCE: Final = option(
+    "--force", "also give a topic fewer queues than hold messages: they become unreadable",
+    switch=True,
+)  # fmt: skip
 ONE_OF: Final = ("broker_addr", "cluster_name")
 """``-b`` or ``-c``."""
 
 
 class Target(TypedDict):
-    """The arguments of calls for one broker or for a cluster."""
+    """The arguments of calls that change something at one broker or in a cluster."""
 
     broker: str | None
     cluster: str | None
+    dry_run: bool
 
 
 def target(args: argparse.Namespace) -> Target:
-    """The broker of ``-b`` or the cluster of ``-c``, as arguments of a call."""
-    return {"broker": args.broker_addr, "cluster": args.cluster_name}
+    """The values of ``-b``, ``-c`` and ``--dry-run``, as arguments of a call."""
+    return {
+        "broker": args.broker_addr, "cluster": args.cluster_name, "dry_run": args.dry_run
+    }  # fmt: skip
 
 
 async def addresses(
@@ -339,20 +355,67 @@ def key_table(
     return Table(f"{heading} key value", rows)
 
 
-def named_table(heading: str, name: str, brokers: Iterable[str]) -> Table:
-    """A table of the brokers that have changed something of this name."""
-    return Table(f"{heading} brokerAddr", [(name, address) for address in brokers])
+def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """The options that were given, by name."""
+    values = {name: getattr(args, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-async def bodies_in(cls: type[T], filename: str) -> tuple[T, ...]:
-    """Read a JSON array of body objects from a file.
+def change_table(
+    headings: str,
+    changes: Iterable[Change[Any]],
+    nothing: str = "nothing changes: all values are already as given",
+) -> Table:
+    """A table with a row for each value that differs.
+
+    Args:
+        headings: of address and name, and of the members of values that have some.
+        changes: the changes.
+        nothing: the warning if there are none.
+    """
+    rows: list[tuple[Value, ...]] = []
+    for address, name, before, after in changes:
+        old, new = _members(before), _members(after)
+        rows += [
+            (address, name, *([key] if key else []), _hide(key, old.get(key), new.get(key)))
+            for key in {**old, **new}
+            if old.get(key) != new.get(key)
+        ]
+    if not rows:
+        _LOG.warning("%s", nothing)
+    return Table((*columns(headings), Column("change", CellType.CHANGE)), rows)
+
+
+def _members(value: object) -> dict[str, Any]:
+    """The members of a value, without its password; a plain value has the name ``""``."""
+    if value is None:
+        return {}
+    if isinstance(value, str | int):
+        return {"": value}
+    return dict(value) if isinstance(value, Mapping) else to_json(value)
+
+
+def _hide(key: str, old: Value, new: Value) -> Value:
+    """The cell of a change; passwords are not shown."""
+    if key == "password":
+        old, new = (value and "(hidden)" for value in (old, new))
+    return {"old": old, "new": new}
+
+
+async def objects_in(cls: type[Config], filename: str, name: str) -> list[dict[str, Any]]:
+    """Read a JSON array of objects from a file: each is a ``cls`` and has the member ``name``.
 
     Raises:
         UsageError: the file cannot be read, or its content is invalid.
     """
     try:
-        return decode_bodies(cls, await trio.Path(filename).read_bytes()) or ()
+        content = await trio.Path(filename).read_bytes()
+        decode_bodies(cls, content)
     except OSError as error:
         raise UsageError(os_error_text(error)) from error
     except DecodeError as error:
         raise UsageError(f"{filename}: invalid JSON: {error}") from error
+    elements: Any = loads(content)
+    if not all(isinstance(each, dict) and each.get(name) for each in elements):
+        raise UsageError(f"{filename}: each element needs a {name}")
+    return list(elements)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.controls import escape_lines
 from rocketwire_tools.admin.command import CellType, Column, Incomplete, Record, Table
 from rocketwire_tools.jsonlines import unbroken
 from rocketwire_tools.terminal import csv_cell, printable
+from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +45,12 @@ def rendered(output: Output, form: str) -> str:
         rows: list[Sequence[Value]] = [(name, value) for name, value in output.members.items()]
         return _pairs(rows) if form == "table" else _csv(columns, rows)
     if form == "json":
-        return _json(output)
-    write = _csv if form == "csv" else _table
-    return write(output.typed, output.rows)
+        return _json(output) if output.document is None else as_json(output.document) + "\n"
+    if form == "csv":
+        return _csv(output.typed, output.rows)
+    return _table(output.typed, output.rows) + (
+        f"{escape_lines(output.footer)}\n" if output.footer else ""
+    )
 
 
 def as_json(value: Value) -> str:
@@ -102,6 +107,8 @@ def _shown(value: Value, cell_type: CellType) -> str:
     """Format a cell of a table on one line."""
     if value is None or value == "":
         return "-"
+    if cell_type is CellType.CHANGE and isinstance(value, Mapping):
+        return " -> ".join(_shown(value[side], CellType.VALUE) for side in ("old", "new"))
     if isinstance(value, int | float) and not isinstance(value, bool):
         if cell_type is CellType.TIME:
             return utc(value)
@@ -110,15 +117,6 @@ def _shown(value: Value, cell_type: CellType) -> str:
         return str(value)
     text = value if isinstance(value, str) else as_json(value)
     return printable(" ".join(text.split("\n")))
-
-
-def utc(millis: float) -> str:
-    """Format milliseconds since 1970 in ISO 8601; as a number if they are out of range."""
-    try:
-        moment = datetime.fromtimestamp(millis / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return str(millis)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
 def _size(number: float) -> str:

@@ -8,7 +8,7 @@ from rocketwire.client.admin import Admin, acl_of
 from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.messages.auth import AclInfo, UserInfo
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Table, UsageError, Value
+from rocketwire_tools.admin.command import NotFoundError, Option, Table, UsageError, Value
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -16,86 +16,95 @@ if TYPE_CHECKING:
 
 async def _create_user(admin: Admin, args: Namespace) -> Table:
     user = UserInfo(username=args.username, password=args.password, user_type=args.user_type)
-    brokers = await admin.users.create(user, **mq.target(args))
-    return mq.named_table("username", args.username, brokers)
+    return mq.change_table(_OF_USERS, await admin.users.create(user, **mq.target(args)))
 
 
 async def _update_user(admin: Admin, args: Namespace) -> Table:
-    if not (args.password or args.user_type or args.user_status):
+    values = mq.given(args, "password", "user_type", "user_status")
+    if not values:
         raise UsageError("--password, --user-type or --user-status is required")
-    user = UserInfo(
-        username=args.username,
-        password=args.password,
-        user_type=args.user_type,
-        user_status=args.user_status,
-    )
-    brokers = await admin.users.update(user, **mq.target(args))
-    return mq.named_table("username", args.username, brokers)
+    user = UserInfo(username=args.username, **values)
+    return mq.change_table(_OF_USERS, await admin.users.update(user, **mq.target(args)))
 
 
 async def _delete_user(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.users.delete(args.username, **mq.target(args))
-    return mq.named_table("username", args.username, brokers)
+    changes = await admin.users.delete(args.username, **mq.target(args))
+    if all(change.before is None for change in changes):
+        raise NotFoundError(f"no broker has a user {args.username}")
+    return mq.change_table(_OF_USERS, changes)
 
 
-def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
+def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]], searched: str) -> Table:
     """A table of users, without the passwords that brokers also return."""
     rows = [
         (address, user.username, user.user_type, user.user_status)
         for address, users in users_by_broker.items()
         for user in users
     ]
-    return Table("brokerAddr username userType userStatus", rows)
+    return Table("brokerAddr username userType userStatus", rows, searched=searched)
 
 
 async def _list_users(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
-    return _user_table(
-        await read_from_each(targets, lambda broker: admin.users.list(broker, args.filter))
-    )
+    users = await read_from_each(targets, lambda broker: admin.users.list(broker, args.filter))
+    return _user_table(users, f"no user{f' like {args.filter}' if args.filter else ''}")
 
 
 async def _get_user(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     by_broker = await read_from_each(targets, lambda broker: admin.users.get(broker, args.username))
-    table = _user_table(
-        {address: (user,) for address, user in by_broker.items() if user is not None}
+    return _user_table(
+        {address: (user,) for address, user in by_broker.items() if user is not None},
+        f"no user {args.username}",
     )
-    return Table(table.columns, table.rows, failed=not table.rows)
-
-
-async def _create_acl(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.acls.create(_acl_from(args), **mq.target(args))
-    return mq.named_table("subject", args.subject, brokers)
-
-
-async def _update_acl(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.acls.update(_acl_from(args), **mq.target(args))
-    return mq.named_table("subject", args.subject, brokers)
 
 
 def _acl_from(args: Namespace) -> AclInfo:
     return acl_of(args.subject, args.resources, args.actions, args.decision, args.source_ip)
 
 
+async def _create_acl(admin: Admin, args: Namespace) -> Table:
+    changes = await admin.acls.create(_acl_from(args), **mq.target(args))
+    return mq.change_table(_OF_POLICIES, changes)
+
+
+async def _update_acl(admin: Admin, args: Namespace) -> Table:
+    changes = await admin.acls.update(_acl_from(args), **mq.target(args))
+    return mq.change_table(_OF_POLICIES, changes)
+
+
 async def _delete_acl(admin: Admin, args: Namespace) -> Table:
-    brokers: tuple[str, ...] = ()
-    for resource in args.resources or (None,):
-        brokers = await admin.acls.delete(args.subject, resource, **mq.target(args))
-    return mq.named_table("subject", args.subject, brokers)
+    changes = [
+        change
+        for resource in args.resources or (None,)
+        for change in await admin.acls.delete(args.subject, resource, **mq.target(args))
+    ]
+    if all(change.before is None for change in changes):
+        resources = ", ".join(args.resources) or "any resource"
+        raise NotFoundError(f"{args.subject} has no policy for {resources}")
+    return mq.change_table(_OF_POLICIES, changes)
 
 
 async def _copy_users(admin: Admin, args: Namespace) -> Table:
-    names = await admin.users.copy(args.from_broker, args.to_broker, args.usernames)
-    return Table("username brokerAddr", [(name, args.to_broker) for name in names])
+    changes = await admin.users.copy(
+        args.from_broker, args.to_broker, args.usernames, dry_run=args.dry_run
+    )
+    return mq.change_table(_OF_USERS, changes)
 
 
 async def _copy_acls(admin: Admin, args: Namespace) -> Table:
-    subjects = await admin.acls.copy(args.from_broker, args.to_broker, args.subjects)
-    return Table("subject brokerAddr", [(subject, args.to_broker) for subject in subjects])
+    by_subject = await admin.acls.copy(
+        args.from_broker, args.to_broker, args.subjects, dry_run=args.dry_run
+    )
+    changes = [
+        change._replace(name=f"{subject} {change.name}")
+        for subject, of_subject in by_subject.items()
+        for change in of_subject
+    ]
+    return mq.change_table(_OF_POLICIES, changes)
 
 
-def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
+def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]], searched: str) -> Table:
     rows: list[tuple[Value, ...]] = [
         (
             address, acl.subject, policy.policy_type, entry.resource, ",".join(entry.actions or ()),
@@ -106,7 +115,8 @@ def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
         for policy in acl.policies or ()
         for entry in policy.entries or ()
     ]  # fmt: skip
-    return Table("brokerAddr subject policyType resource actions sourceIp decision", rows)
+    headings = "brokerAddr subject policyType resource actions sourceIp decision"
+    return Table(headings, rows, searched=searched)
 
 
 async def _list_acls(admin: Admin, args: Namespace) -> Table:
@@ -114,44 +124,47 @@ async def _list_acls(admin: Admin, args: Namespace) -> Table:
     by_broker = await read_from_each(
         targets, lambda broker: admin.acls.list(broker, args.subject, args.resource)
     )
-    return _policy_table(by_broker)
+    criteria = "".join(f" like {text}" for text in (args.subject, args.resource) if text)
+    return _policy_table(by_broker, f"no policy{criteria}")
 
 
 async def _get_acl(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     by_broker = await read_from_each(targets, lambda broker: admin.acls.get(broker, args.subject))
-    table = _policy_table(
-        {address: (acl,) for address, acl in by_broker.items() if acl is not None}
+    return _policy_table(
+        {address: (acl,) for address, acl in by_broker.items() if acl is not None},
+        f"{args.subject} has no policy",
     )
-    return Table(table.columns, table.rows, failed=not table.rows)
 
 
+_OF_USERS: Final = "brokerAddr username setting"
+_OF_POLICIES: Final = "brokerAddr resource setting"
 _USERNAME: Final = mq.option("-u --username", "name of the user", required=True)
 _TYPE: Final = mq.option(
     "-t --userType", "type of the user; Super needs no policies", choices=("Super", "Normal")
 )
 _SUBJECT: Final = mq.option("-s --subject", "the user, such as User:name", required=True)
-_POLICY: Final = (
-    _SUBJECT,
-    mq.option(
-        "-r --resources", "resources, such as Topic:orders*,Group:*", type=mq.words, required=True
-    ),
-    mq.option(
-        "-a --actions",
-        "some of Pub,Sub,Create,Update,Delete,Get,List,All",
-        type=mq.words,
-        required=True,
-    ),
-    mq.option(
-        "-d --decision", "whether to allow or deny", choices=("Allow", "Deny"), required=True
-    ),
-    mq.option(
-        "-i --sourceIp",
-        "client addresses and networks to which it applies",
-        type=mq.words,
-        default=(),
-    ),
+_RESOURCES: Final = mq.option(
+    "-r --resources", "resources, such as Topic:orders*,Group:*", type=mq.words, required=True
 )
+_SOURCES: Final = mq.option(
+    "-i --sourceIp", "client addresses and networks to which it applies", type=mq.words
+)
+
+
+def _policy(*, required: bool) -> tuple[Option, ...]:
+    """The options of a policy."""
+    return (
+        _SUBJECT,
+        _RESOURCES,
+        mq.option("-a --actions", "some of Pub,Sub,Create,Update,Delete,Get,List,All",
+            type=mq.words, required=required),
+        mq.option("-d --decision", "whether to allow or deny", choices=("Allow", "Deny"),
+            required=required),
+        _SOURCES,
+        mq.DRY_RUN,
+    )  # fmt: skip
+
 
 _FROM_TO: Final = (
     mq.broker_address("-f --fromBroker", "address of the source broker"),
@@ -161,23 +174,26 @@ _FROM_TO: Final = (
 COMMANDS: Final = mq.in_group(
     "users and policies",
     mq.broker_command("createUser", "create a user", _create_user, _USERNAME,
-        mq.option("-p --password", "password", required=True), _TYPE),
+        mq.option("-p --password", "password", required=True), _TYPE, mq.DRY_RUN),
     mq.broker_command("updateUser", "change password, type or status of a user", _update_user,
         _USERNAME, mq.option("-p --password", "new password"), _TYPE,
         mq.option("-s --userStatus", "whether the user may connect",
-            choices=("enable", "disable"))),
-    mq.broker_command("deleteUser", "delete a user", _delete_user, _USERNAME),
+            choices=("enable", "disable")), mq.DRY_RUN),
+    mq.broker_command("deleteUser", "delete a user", _delete_user, _USERNAME, mq.DRY_RUN),
     mq.broker_command("getUser", "show a user", _get_user, _USERNAME, collects=True),
     mq.broker_command("listUser", "list users", _list_users,
         mq.option("-f --filter", "only names that contain this text"), collects=True),
-    mq.admin_command("copyUser", "copy users from one broker to another", _copy_users, *_FROM_TO,
+    mq.change_command("copyUser", "copy users from one broker to another", _copy_users, *_FROM_TO,
         mq.option("-u --usernames", "only these users (default all)", type=mq.words, default=())),
-    mq.admin_command("copyAcl", "copy policies from one broker to another", _copy_acls, *_FROM_TO,
+    mq.change_command("copyAcl", "copy policies from one broker to another", _copy_acls, *_FROM_TO,
         mq.option("-s --subjects", "only of these users (default all)", type=mq.words, default=())),
-    mq.broker_command("createAcl", "add policies of a user", _create_acl, *_POLICY),
-    mq.broker_command("updateAcl", "change policies of a user", _update_acl, *_POLICY),
+    mq.broker_command("createAcl", "add policies of a user", _create_acl,
+        *_policy(required=True)),
+    mq.broker_command("updateAcl", "change policies of a user", _update_acl,
+        *_policy(required=False), epilog="What is not given stays as it is, by resource."),
     mq.broker_command("deleteAcl", "delete policies of a user", _delete_acl, _SUBJECT,
-        mq.option("-r --resources", "only for these resources", type=mq.words, default=())),
+        mq.option("-r --resources", "only for these resources", type=mq.words, default=()),
+        mq.DRY_RUN),
     mq.broker_command("getAcl", "show the policies of a user", _get_acl, _SUBJECT, collects=True),
     mq.broker_command("listAcl", "list policies", _list_acls,
         mq.option("-s --subject", "only of users whose name contains this text"),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.fanout import call_each, read_from_each
+from rocketwire.errors import BrokerNotFoundError
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.nearest import did_you_mean
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, record
+from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -30,15 +34,17 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     configs = await read_from_each(targets, admin.brokers.config)
     table = mq.key_table("brokerAddr", configs, args.key)
-    return replace(table, failed=not table.rows)
+    hint = did_you_mean(args.key or "", chain.from_iterable(configs.values()))
+    return replace(table, searched=f"no broker has a setting {args.key}{hint}")
 
 
 async def _update_config(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=args.update_all_broker)
     values = {args.key: args.value}
-    await call_each(targets, lambda address: admin.brokers.update_config(address, values))
-    rows = [(address, args.key, args.value) for address in targets]
-    return Table("brokerAddr key value", rows)
+    by_broker = await call_each(
+        targets, lambda broker: admin.brokers.update_config(broker, values, dry_run=args.dry_run)
+    )
+    return mq.change_table("brokerAddr key", chain.from_iterable(by_broker.values()))
 
 
 async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
@@ -79,7 +85,7 @@ async def _show_epochs(admin: Admin, args: Namespace) -> Table:
         group = ((await admin.clusters.info()).broker_addr_table or {}).get(args.broker_name)
         targets = tuple(((group.broker_addrs if group else None) or {}).values())
         if not targets:
-            raise UsageError(f"unknown broker {args.broker_name}")
+            raise BrokerNotFoundError(args.broker_name)
     else:
         targets = await admin.clusters.replicas(args.cluster_name)
     by_broker = await read_from_each(targets, admin.brokers.epoch_cache)
@@ -117,7 +123,9 @@ async def _show_consume_stats(admin: Admin, args: Namespace) -> Table:
     return Table(
         "topic group brokerName queueId:number brokerOffset:number "
         "consumerOffset:number diff:number lastTime:time",
-        sorted(rows, key=str),
+        sorted(rows, key=lambda row: (-int(str(row[6])), str(row))),
+        searched=f"{args.broker_addr} has no offsets of a group"
+        + (f" with a lag of {args.level} or more" if args.level else ""),
     )
 
 
@@ -133,15 +141,11 @@ async def _show_consume_queue(admin: Admin, args: Namespace) -> Table:
         )
     rows = [
         (
-            args.index + position,
-            entry.physic_offset,
-            entry.physic_size,
-            entry.tags_code,
-            entry.eval,
-            entry.msg,
+            args.index + position, entry.physic_offset, entry.physic_size, entry.tags_code,
+            entry.eval, entry.msg,
         )
         for position, entry in enumerate(entries.queue_data or ())
-    ]
+    ]  # fmt: skip
     return Table(
         "index:number physicOffset:number physicSize:number tagsCode:number eval msg", rows
     )
@@ -168,22 +172,19 @@ async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
 async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     by_broker = await read_from_each(targets, admin.brokers.cold_data_info)
-    return Table("brokerAddr info", list(by_broker.items()))
+    rows: list[tuple[str, Value]] = [(each, json.loads(info)) for each, info in by_broker.items()]
+    return Table("brokerAddr info:value", rows)
 
 
 async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
-    targets = await mq.addresses(admin, args)
-    values = {args.consumer_group: str(args.threshold)}
-    await call_each(targets, lambda broker: admin.brokers.update_cold_data_config(broker, values))
-    rows = [(address, args.consumer_group, args.threshold) for address in targets]
-    return Table("brokerAddr group threshold:bytes", rows)
-
-
-async def _remove_limit(admin: Admin, args: Namespace) -> Table:
-    targets = await mq.addresses(admin, args)
-    group: str = args.consumer_group
-    await call_each(targets, lambda broker: admin.brokers.remove_cold_data_config(broker, group))
-    return Table("brokerAddr group", [(address, group) for address in targets])
+    limit: int | None = getattr(args, "threshold", None)
+    by_broker = await call_each(
+        await mq.addresses(admin, args),
+        lambda broker: admin.brokers.set_cold_data_limit(
+            broker, args.consumer_group, limit, dry_run=args.dry_run
+        ),
+    )
+    return mq.change_table("brokerAddr group", chain.from_iterable(by_broker.values()))
 
 
 async def _set_read_ahead(admin: Admin, args: Namespace) -> Table:
@@ -234,7 +235,7 @@ COMMANDS: Final = mq.in_group(
         mq.option("-k --key", "only this setting"), collects=True),
     mq.broker_command("updateBrokerConfig", "change the configuration of brokers", _update_config,
         _KEY, mq.option("-v --value", "value of the setting", required=True),
-        mq.boolean_option("-a --updateAllBroker", "with -c, also slaves")),
+        mq.boolean_option("-a --updateAllBroker", "with -c, also slaves"), mq.DRY_RUN),
     mq.broker_command("haStatus", "show the state of replication", _show_ha_status, collects=True,
         repeats=True),
     mq.admin_command("getBrokerEpoch", "show the epochs of brokers", _show_epochs, mq.CLUSTER,
@@ -265,9 +266,10 @@ COMMANDS: Final = mq.in_group(
         _show_cold_data_limits, collects=True),
     mq.broker_command("updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
         _limit_cold_data, mq.CONSUMER_GROUP,
-        mq.option("-v --threshold", "bytes per second", type=positive, required=True)),
+        mq.option("-v --threshold", "bytes per second", type=positive, required=True),
+        mq.DRY_RUN),
     mq.broker_command("removeColdDataFlowCtrGroupConfig", "remove the limit of a group",
-        _remove_limit, mq.CONSUMER_GROUP),
+        _limit_cold_data, mq.CONSUMER_GROUP, mq.DRY_RUN),
     mq.broker_command("setCommitLogReadAheadMode",
         "enable or disable read-ahead for a broker's files", _set_read_ahead,
         mq.option("-m --commitLogReadAheadMode", "0 enables read-ahead, 1 disables it",

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.fanout import leave_out, read_from_each
-from rocketwire.errors import ChannelError, RocketWireError
+from rocketwire.errors import ChannelError, ClusterNotFoundError, RocketWireError
 from rocketwire_tools.admin.actions.export_documents import of_a_day
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.exit_status import Denied, line_of, raise_if_denied
@@ -64,13 +64,15 @@ async def _list_clusters(admin: Admin, args: Namespace) -> Table:
                 try:
                     table = await admin.brokers.runtime_info(address)
                 except RocketWireError as error:
-                    _LOG.warning("no status of %s: %s", address, line_of(error))
+                    _LOG.warning("no status: %s", line_of(error))
                     failed = True
                 figures = _totals(table) if args.more_stats else _rates(table)
                 rows.append((cluster, name, broker_id, address, *figures))
     broker_columns = columns("clusterName brokerName brokerId:number addr")
     headings = (*broker_columns, *(_TOTALS if args.more_stats else _RATES))
-    return Table(headings, rows, failed=failed or not rows)
+    if not rows and args.cluster_name is not None:
+        raise ClusterNotFoundError(args.cluster_name)
+    return Table(headings, rows, failed=failed, searched="no broker is registered")
 
 
 def _number(table: Mapping[str, str], key: str) -> float | None:
@@ -149,6 +151,7 @@ async def _show_stats(admin: Admin, args: Namespace) -> Table:
         "topic consumerGroup accumulation:number inTps:number outTps:number "
         "inMsg24Hour:number outMsg24Hour:number",
         rows,
+        searched="no topic" + (" has messages of the last 24 hours" if args.active_topic else ""),
     )
 
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.client.admin.fanout import leave_out
-from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
+from rocketwire.client.admin.fanout import call_each, leave_out
+from rocketwire.errors import BrokerError, ChannelError, RocketWireError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.versions import MQVersion
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
 from rocketwire_tools.admin.cli.exit_status import Denied, raise_if_denied
-from rocketwire_tools.admin.command import CellType, Record, Table, Value, record
+from rocketwire_tools.admin.command import CellType, Column, Record, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
+    from rocketwire.messages.callbacks import ConsumerRunningInfo
     from rocketwire.messages.connections import Connection, ConsumerConnection
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.queries import ConsumeStats, OffsetWrapper
 
 _NUMBER: Final = CellType.NUMBER
@@ -30,21 +35,49 @@ async def _show_progress(admin: Admin, args: Namespace) -> Table:
     group: str = args.group_name
     stats = await admin.consumers.stats(group, args.topic_name, by=args.cluster)
     owners = await admin.consumers.queue_owners(group) if args.show_client_ip else {}
-    rows: list[list[Value]] = []
-    for queue, offsets in (stats.offset_table or {}).items():
-        rows.append([
+    table = stats.offset_table or {}
+    oldest = await _find_oldest(admin, table)
+    rows: list[list[Value]] = [
+        [
             queue.topic, queue.broker_name, queue.queue_id, offsets.broker_offset,
             offsets.consumer_offset, *([owners.get(queue)] if args.show_client_ip else []),
             offsets.broker_offset - offsets.consumer_offset, _in_flight(offsets),
-            offsets.last_timestamp or None,
-        ])  # fmt: skip
-    rows.sort(key=lambda row: (str(row[0]), str(row[1]), int(str(row[2]))))
+            offsets.last_timestamp or None, oldest.get(queue),
+        ]
+        for queue, offsets in sorted(table.items(), key=lambda item: _by_lag(*item))
+    ]  # fmt: skip
     client = " clientId" if args.show_client_ip else ""
+    age = time.time() - min(oldest.values(), default=0) / 1000
+    of_topic = f" in topic {args.topic_name}" if args.topic_name else ""
     return Table(
         f"topic brokerName queueId:number brokerOffset:number consumerOffset:number{client} "
-        "diff:number inflight:number lastTime:time",
+        "diff:number inflight:number lastTime:time oldestWaiting:time",
         rows,
+        searched=f"no offsets of group {group}{of_topic}: it has not consumed yet",
+        footer=f"{_lag(stats):,} messages behind" + (f", oldest {age:,.0f} s" if oldest else ""),
     )
+
+
+def _by_lag(queue: MessageQueue, offsets: OffsetWrapper) -> tuple[int, str, str, int]:
+    lag = offsets.broker_offset - offsets.consumer_offset
+    return -lag, queue.topic or "", queue.broker_name or "", queue.queue_id
+
+
+async def _find_oldest(
+    admin: Admin, table: Mapping[MessageQueue, OffsetWrapper]
+) -> dict[MessageQueue, int]:
+    """Store times (ms) of the first message that waits in each queue, as far as it can be read."""
+
+    async def ask(queue: MessageQueue) -> int | None:
+        try:
+            message = await admin.messages.at(queue, table[queue].consumer_offset)
+        except RocketWireError:  # the user may not pull, or the queue has no route of its own
+            return None
+        return message.store_timestamp if message else None
+
+    behind = [queue for queue, each in table.items() if each.broker_offset > each.consumer_offset]
+    times = await call_each(behind, ask)
+    return {queue: millis for queue, millis in times.items() if millis is not None}
 
 
 def _in_flight(offsets: OffsetWrapper) -> int | None:
@@ -87,7 +120,13 @@ async def _show_all_progress(admin: Admin) -> Table:
             (group, count, version, consume_type, model, round(stats.consume_tps, 2), _lag(stats))
         )
     denied.report(is_empty=not rows)
-    return Table("group count:number version type model tps:number diffTotal:number", rows)
+    rows.sort(key=lambda row: (-int(str(row[-1])), row[0]))
+    return Table(
+        "group count:number version type model tps:number diffTotal:number",
+        rows,
+        searched="no group has ever had a member",
+        footer=f"{sum(int(str(row[-1])) for row in rows):,} messages behind in {len(rows)} groups",
+    )
 
 
 async def _find_members(admin: Admin, group: str) -> tuple[ConsumerConnection | None, int | None]:
@@ -129,7 +168,8 @@ async def _show_consumer(admin: Admin, args: Namespace) -> Record:
 async def _show_producer(admin: Admin, args: Namespace) -> Table:
     producer = await admin.consumers.producer_connection(args.producer_group, args.topic)
     rows = [tuple(_member(connection).values()) for connection in producer.connection_set or ()]
-    return Table("clientId clientAddr language version", rows)
+    searched = f"no producer of group {args.producer_group} is connected"
+    return Table("clientId clientAddr language version", rows, searched=searched)
 
 
 async def _list_producers(admin: Admin, args: Namespace) -> Table:
@@ -141,25 +181,38 @@ async def _list_producers(admin: Admin, args: Namespace) -> Table:
         for group, members in sorted((await admin.consumers.producers_of(args.broker)).items())
         for producer in members
     ]  # fmt: skip
-    return Table("group clientId remoteIP language version lastUpdate:time", rows)
+    headings = "group clientId remoteIP language version lastUpdate:time"
+    return Table(headings, rows, searched=f"no producer is connected to {args.broker}")
 
 
-async def _show_status(admin: Admin, args: Namespace) -> Record | Table:
+def _describe_member(info: ConsumerRunningInfo) -> Table:
+    """The queues of a member as a table with its stacks; in JSON an object with everything."""
+    queues: dict[str, Any] = {
+        f"{queue.topic}/{queue.broker_name}/{queue.queue_id}": to_json(process)
+        for queue, process in (info.mq_table or {}).items()
+    }
+    names = list(dict.fromkeys(name for process in queues.values() for name in process))
+    return Table(
+        ("queue", *(Column(name, CellType.VALUE) for name in names)),
+        [(queue, *(process.get(name) for name in names)) for queue, process in queues.items()],
+        footer=f"\n{info.jstack}" if info.jstack else None,
+        document={
+            "properties": dict(info.properties or {}),
+            "subscriptions": {s.topic or "": s.sub_string for s in info.subscription_set or ()},
+            "queues": queues,
+            "rates": {topic: to_json(rate) for topic, rate in (info.status_table or {}).items()},
+            "jstack": info.jstack,
+        },
+    )
+
+
+async def _show_status(admin: Admin, args: Namespace) -> Table:
     group: str = args.consumer_group
     if args.client_id is not None:
         info = await admin.consumers.running_info(
             group, args.client_id, stack=args.jstack, broker=args.broker_addr
         )
-        return record(
-            properties=dict(info.properties or {}),
-            subscriptions={s.topic or "": s.sub_string for s in info.subscription_set or ()},
-            queues={
-                f"{queue.topic}/{queue.broker_name}/{queue.queue_id}": to_json(process)
-                for queue, process in (info.mq_table or {}).items()
-            },
-            rates={topic: to_json(rate) for topic, rate in (info.status_table or {}).items()},
-            jstack=info.jstack,
-        )
+        return _describe_member(info)
     members = await admin.consumers.connection(group, broker=args.broker_addr)
     infos = await admin.consumers.running_infos(group, stack=args.jstack)
     rows: list[list[Value]] = []
@@ -174,8 +227,17 @@ async def _show_status(admin: Admin, args: Namespace) -> Record | Table:
         ])  # fmt: skip
     variants = {str(row[3]) for row in rows if row[3] is not None}
     stack = " jstack" if args.jstack else ""
-    return Table(
+    table = Table(
         f"clientId version queues:number subscriptions:value{stack}", rows, failed=len(variants) > 1
+    )
+    if not args.jstack:
+        return table
+    return replace(
+        table,
+        columns=table.typed[:-1],
+        rows=[row[:-1] for row in rows],
+        footer="".join(f"\n{row[0]}\n{row[-1]}" for row in rows),
+        document=[dict(zip((c.name for c in table.typed), row, strict=True)) for row in rows],
     )
 
 

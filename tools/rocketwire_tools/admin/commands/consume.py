@@ -10,6 +10,7 @@ from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.command import Command
 from rocketwire_tools.numbers import positive
+from rocketwire_tools.times import FORMS, parse_time
 
 _EPILOG: Final = """\
 Each message is written as one JSON object on a line:
@@ -30,10 +31,14 @@ examples:
 """
 
 
-def _start(text: str) -> str:
-    if text not in ("first", "last") and not (text.isascii() and text.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r}: must be first, last or milliseconds")
-    return text
+def start_of_group(text: str) -> str:
+    """Read ``first``, ``last`` or a time, which becomes milliseconds since 1970."""
+    if text in ("first", "last"):
+        return text
+    try:
+        return str(parse_time(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be first, last, {FORMS}") from error
 
 
 _OPTIONS: Final = (
@@ -51,9 +56,9 @@ _OPTIONS: Final = (
     ),
     mq.option("--from",
         "start of a group without stored offsets: the oldest message, after the newest, or a "
-        "time in milliseconds since 1970 (default as in Java: after the newest message, or the "
-        "start of a new topic)",
-        dest="start", type=_start, metavar="first|last|MILLIS"),
+        f"time: {FORMS} (default as in Java: after the newest message, or the start of a new "
+        "topic)",
+        dest="start", type=start_of_group, metavar="first|last|TIME"),
     mq.option("--count", "end after N messages", type=positive, metavar="N"),
     mq.option("--timeout", "end after S seconds without a message", type=seconds, metavar="S"),
     mq.option("--fail-first", "fail the first delivery of each message, to see its redelivery",

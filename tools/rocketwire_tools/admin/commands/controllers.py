@@ -91,11 +91,13 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
 
 
 async def _update_config(admin: Admin, args: Namespace) -> Table:
-    addresses: tuple[str, ...] = args.controller_address
-    for address in addresses:
-        await admin.controllers.update_config(address, {args.key: args.value})
-    rows = [(address, args.key, args.value) for address in addresses]
-    return Table("controllerAddr key value", rows)
+    values = {args.key: args.value}
+    changes = [
+        change
+        for address in args.controller_address
+        for change in await admin.controllers.update_config(address, values, dry_run=args.dry_run)
+    ]
+    return mq.change_table("controllerAddr key", changes)
 
 
 _ADDRESS: Final = mq.option(
@@ -122,7 +124,7 @@ COMMANDS: Final = mq.in_group(
     mq.admin_command("getControllerConfig", "show the configuration of controllers", _show_config,
         mq.option("-a --controllerAddress", "addresses separated by semicolons",
             type=hosts_and_ports, required=True)),
-    mq.admin_command("updateControllerConfig", "change the configuration of controllers",
+    mq.change_command("updateControllerConfig", "change the configuration of controllers",
         _update_config,
         mq.option("-a --controllerAddress", "addresses separated by semicolons",
             type=hosts_and_ports, required=True),

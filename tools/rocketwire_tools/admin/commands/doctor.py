@@ -9,6 +9,7 @@ import trio
 
 from rocketwire.client import ChannelPool, ClientConfig, open_pool
 from rocketwire.client.addresses import split_address
+from rocketwire.client.admin.topics import find_unrouted_queues
 from rocketwire.client.net.broker_api import BrokerCalls
 from rocketwire.client.net.nameservers import NameServers
 from rocketwire.codes import RequestCode
@@ -20,6 +21,7 @@ from rocketwire.errors import (
     RocketWireError,
 )
 from rocketwire.messages.config_text import read_config
+from rocketwire.policy.resource_names import is_retry_topic, is_system_topic
 from rocketwire_tools.admin.actions.doctor import (
     MASTER_ID,
     OK,
@@ -29,13 +31,14 @@ from rocketwire_tools.admin.actions.doctor import (
     Probe,
     broker_groups,
     findings,
+    merge_routes,
 )
 from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, Snapshot, take_snapshot
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Command, Context, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.kvconfig import KVTable
@@ -44,7 +47,8 @@ _EPILOG: Final = """\
 Checks that all name servers respond and have the same brokers and topics; that a broker exists;
 that the registered broker responds at each registered address; that each broker group has a master
 and its replicas keep up; that disks are not nearly full; that releases are compatible; that each
-topic has a route, an address, a writable queue and a readable queue.
+topic has a route, an address, a writable queue and a readable queue, and no messages in other
+queues.
 docs/guide/rocketwire-admin.md lists all checks with their ids.
 
 Exit status 0: no findings; 1: problems; 4: warnings only; 3: no name server responds.
@@ -76,9 +80,10 @@ async def _run(context: Context) -> Table:
         snapshots = [snapshots_by_address[address] for address in sorted(snapshots_by_address)]
         if not snapshots:
             raise next(iter(failures.values()), NoNameServerError("none"))
-        errors = {address: str(error) for address, error in sorted(failures.items())}
+        errors = {address: _reason(address, failures[address]) for address in sorted(failures)}
         probes = await _probe_brokers(pool, context.config, snapshots)
-    rows = findings(snapshots, errors, probes)
+        unread = await _find_unread(BrokerCalls(pool, context.config), snapshots, probes)
+    rows = findings(snapshots, errors, probes, unread)
     visible = [(*row, row.advice) for row in rows if not (args.quiet and row.status == OK)]
     headings = ("status", "id", "kind", "name", "finding", "advice")
     statuses = {row.status for row in rows}
@@ -100,7 +105,7 @@ async def _probe_brokers(
     async def ask(name: str, id_: int, address: str) -> None:
         async with limit:
             probe = await _probe(calls, id_, address)
-            if probe.error is not None:
+            if probe.error is not None and not probe.is_refused:
                 probe = replace(
                     probe, reachable_at=await _other_address(calls, name, id_, address, hosts)
                 )
@@ -120,11 +125,48 @@ async def _probe_brokers(
     return probes
 
 
+async def _find_unread(
+    calls: BrokerCalls, snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]
+) -> dict[tuple[str, str], dict[int, int]]:
+    """Count the messages in queues outside of the route, by topic and broker, and by queue id."""
+    masters = {
+        name: addresses[MASTER_ID]
+        for name, addresses in broker_groups(snapshots).items()
+        if MASTER_ID in addresses and probes[addresses[MASTER_ID]].error is None
+    }
+    unread: dict[tuple[str, str], dict[int, int]] = {}
+    limit = trio.CapacityLimiter(MAX_CONCURRENT_REQUESTS)
+
+    async def count(topic: str, name: str, read_queue_nums: int) -> None:
+        async with limit:
+            try:
+                queues = await find_unrouted_queues(
+                    calls, masters[name], topic, name, read_queue_nums
+                )
+            except RocketWireError:  # this user may not read the topic, or the broker is new
+                return
+        if queues:
+            unread[topic, name] = {
+                queue.queue_id: offsets.max_offset - offsets.min_offset
+                for queue, offsets in queues.items()
+            }
+
+    async with trio.open_nursery() as nursery:
+        for topic, route in merge_routes(snapshots).items():
+            is_checked = route is not None and not route.topic_queue_mapping_by_broker
+            for data in (route.queue_datas or ()) if route and is_checked else ():
+                if data.broker_name in masters and (
+                    is_retry_topic(topic) or not is_system_topic(topic)
+                ):
+                    nursery.start_soon(count, topic, data.broker_name, data.read_queue_nums)
+    return unread
+
+
 async def _probe(calls: BrokerCalls, id_: int, address: str) -> Probe:
     try:
         response = await calls.call(address, RequestCode.GET_BROKER_RUNTIME_INFO)
     except RocketWireError as error:
-        return Probe(error=str(error))
+        return Probe(error=_reason(address, error), is_refused=isinstance(error, BrokerError))
     table: KVTable | None = response.body
     facts = (table.table if table else None) or {}
     replication: HARuntimeInfo | None = None
@@ -139,6 +181,11 @@ async def _probe(calls: BrokerCalls, id_: int, address: str) -> Probe:
         disk=max(filter(None, map(_ratio, map(facts.get, _DISKS))), default=None),
         identity=await _identity(calls, address),
     )
+
+
+def _reason(address: str, error: RocketWireError) -> str:
+    """The error without the address, which a finding has already."""
+    return str(error).removeprefix(f"{address}: ")
 
 
 async def _identity(calls: BrokerCalls, address: str) -> Identity | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.admin.fanout import read_from_each
@@ -10,7 +11,7 @@ from rocketwire.messages import decode_body, to_json
 from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
 from rocketwire.policy.routing import MASTER_ID
-from rocketwire.policy.topic_attributes import parse_attribute_changes
+from rocketwire.policy.topic_attributes import apply_attribute_changes, parse_attribute_changes
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.exit_status import raise_if_denied
 from rocketwire_tools.admin.command import CellType, Column, NotFoundError, Table, UsageError
@@ -23,35 +24,35 @@ if TYPE_CHECKING:
 
 
 async def _update(admin: Admin, args: Namespace) -> Table:
-    policy: GroupRetryPolicy | None = GroupRetryPolicy()
+    values = mq.given(args, *_VALUES)
     if args.group_retry_policy is not None:
         try:
             policy = decode_body(GroupRetryPolicy, args.group_retry_policy.encode())
         except DecodeError as error:
             raise UsageError(f"--group-retry-policy: {error}") from error
-    config = SubscriptionGroupConfig(
-        group_name=args.group_name,
-        consume_enable=args.consume_enable,
-        consume_from_min_enable=args.consume_from_min_enable,
-        consume_broadcast_enable=args.consume_broadcast_enable,
-        consume_message_orderly=args.consume_message_orderly,
-        retry_queue_nums=args.retry_queue_nums,
-        retry_max_times=args.retry_max_times,
-        group_retry_policy=policy,
-        broker_id=args.broker_id,
-        which_broker_when_consume_slowly=args.which_broker_when_consume_slowly,
-        notify_consumer_ids_changed_enable=args.notify_consumer_ids_changed,
-        attributes=parse_attribute_changes(args.attributes),
-    )
-    brokers = await admin.groups.create_or_update(config, **mq.target(args))
-    return mq.named_table("group", args.group_name, brokers)
+        values["group_retry_policy"] = policy
+    attributes = parse_attribute_changes(args.attributes)
+
+    def edit(group: SubscriptionGroupConfig) -> SubscriptionGroupConfig:
+        changed = apply_attribute_changes(group.attributes, attributes)
+        return replace(group, attributes=changed, **values)
+
+    changes = await admin.groups.update({args.group_name: edit}, new=_NEW, **mq.target(args))
+    return mq.change_table("brokerAddr group setting", changes)
 
 
 async def _delete(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.groups.delete(
-        args.group_name, **mq.target(args), clean_offset=args.remove_offset
+    changes = await admin.groups.delete(
+        args.group_name, clean_offset=args.remove_offset, **mq.target(args)
     )
-    return mq.named_table("group", args.group_name, brokers)
+    if all(change.before is None for change in changes):
+        raise _no_group(args.group_name)
+    return mq.change_table("brokerAddr group setting", changes)
+
+
+def _no_group(group: str) -> NotFoundError:
+    text = f"no such group {group}: no broker has a configuration of it"
+    return NotFoundError(text, kind="group", name=group)
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
@@ -71,51 +72,61 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
         (name, to_json(config)) for name, config in configs if config is not None
     ]
     if not rows:
-        raise NotFoundError(f"no such group {args.group_name}: no broker has a configuration of it")
+        raise _no_group(args.group_name)
     names = list(dict.fromkeys(key for _, config in rows for key in config))
     headings = [Column("brokerName"), *(Column(name, CellType.VALUE) for name in names)]
     return Table(headings, [(name, *(config.get(key) for key in names)) for name, config in rows])
 
 
 async def _set_mode(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.groups.set_request_mode(
+    changes = await admin.groups.set_request_mode(
         args.group_name,
         args.topic,
         MessageRequestMode(args.mode),
         pop_share_queue_num=args.pop_share_queue_num,
         **mq.target(args),
     )
-    rows = [(args.group_name, args.topic, args.mode, address) for address in brokers]
-    return Table("group topic mode brokerAddr", rows)
+    return mq.change_table("brokerAddr group setting", changes)
 
 
 _TOPIC: Final = mq.option("-t --topicName --topic", "name of the topic", required=True)
+_NEW: Final = SubscriptionGroupConfig(consume_from_min_enable=False, consume_broadcast_enable=False)
+"""Configuration of a new group, as in mqadmin."""
+_VALUES: Final = (
+    "consume_enable", "consume_from_min_enable", "consume_broadcast_enable",
+    "consume_message_orderly", "retry_queue_nums", "retry_max_times", "broker_id",
+    "which_broker_when_consume_slowly", "notify_consumer_ids_changed_enable",
+)  # fmt: skip
 
 COMMANDS: Final = mq.in_group(
     "consumer groups",
     mq.broker_command("updateSubGroup", "create or change a consumer group", _update, mq.GROUP,
-        mq.boolean_option("-s --consumeEnable", "whether the group may consume", default=True),
+        mq.boolean_option("-s --consumeEnable", "whether the group may consume", default=None),
         mq.boolean_option("-m --consumeFromMinEnable",
-            "whether the group may start at the oldest message"),
-        mq.boolean_option("-d --consumeBroadcastEnable", "whether broadcasting is allowed"),
-        mq.boolean_option("-o --consumeMessageOrderly", "whether the group consumes in order"),
-        mq.option("-q --retryQueueNums", "number of queues of the retry topic", type=natural,
-            default=1),
-        mq.option("-r --retryMaxTimes", "maximum retries before the dead-letter topic", type=int,
-            default=16),
+            "whether the group may start at the oldest message", default=None),
+        mq.boolean_option("-d --consumeBroadcastEnable", "whether broadcasting is allowed",
+            default=None),
+        mq.boolean_option("-o --consumeMessageOrderly", "whether the group consumes in order",
+            default=None),
+        mq.option("-q --retryQueueNums", "number of queues of the retry topic", type=natural),
+        mq.option("-r --retryMaxTimes", "maximum retries before the dead-letter topic", type=int),
         mq.option("-p --groupRetryPolicy", "delays between retries, as JSON"),
-        mq.option("-i --brokerId", "id of the replica to read from", type=int, default=0),
+        mq.option("-i --brokerId", "id of the replica to read from", type=int),
         mq.option("-w --whichBrokerWhenConsumeSlowly",
-            "id of the replica to read from if consumption is slow", type=int, default=1),
+            "id of the replica to read from if consumption is slow", type=int),
         mq.boolean_option("-a --notifyConsumerIdsChanged",
-            "whether members are notified of changes", default=True),
-        mq.option("--attributes", "changes of attributes: +name=value,-name", default="")),
+            "whether members are notified of changes", default=None,
+            dest="notify_consumer_ids_changed_enable"),
+        mq.option("--attributes", "changes of attributes: +name=value,-name", default=""),
+        mq.DRY_RUN,
+        epilog="What is not given stays as it is. A new group may consume, not in order, not"
+        " broadcasting,\nfrom after the newest message; it has 1 retry queue and 16 retries."),
     mq.list_command("updateSubGroupList", "create or change the groups in a file",
-        SubscriptionGroupConfig, lambda admin: admin.groups.create_or_update_all,
-        named=("group", lambda config: config.group_name)),
+        SubscriptionGroupConfig, lambda admin, _: admin.groups.update, "group"),
     mq.broker_command("deleteSubGroup", "delete a consumer group", _delete, mq.GROUP,
         mq.boolean_option("-r --removeOffset", "also delete the offsets; without it a broker of 5.5"
-            " that creates groups automatically creates the group again at once")),
+            " that creates groups automatically creates the group again at once"),
+        mq.DRY_RUN),
     mq.admin_command("getConsumerConfig", "show the configuration of a group in each broker",
         _show_config, mq.GROUP, collects=True),
     mq.broker_command("setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC,
@@ -123,5 +134,5 @@ COMMANDS: Final = mq.in_group(
         mq.option("-m --mode", "how consumers receive messages", required=True,
             type=str.upper, choices=("PULL", "POP")),
         mq.option("-q --popShareQueueNum", "queues of other members that each pops too; -1 for all",
-            type=int, default=0)),
+            type=int), mq.DRY_RUN),
 )  # fmt: skip

@@ -117,6 +117,7 @@ async def _time_topic(admin: Admin, args: Namespace) -> Table | Incomplete:
 async def _time_broker(admin: Admin, args: Namespace) -> Table | Incomplete:
     """Send to the topic with the broker's name, which each broker creates."""
     topic: str = args.broker_name
+    await admin.clusters.master(topic)  # or a broker would create a topic of that name
     message = Message(topic, b"hello jodie" * -(-args.message_size // 11))
     config = ProducerConfig(send_msg_timeout=admin.clusters.within)
     series = Series()

@@ -39,17 +39,12 @@ async def _show_broker(admin: Admin, args: Namespace) -> Table:
         )
         for address, info in by_broker.items()
     ]  # fmt: skip
-    return Table(
-        (
-            "brokerAddr storeType maxLmqNum:number "
-            "currentLmqNum:number "
-            "liteSubscriptionCount:number "
-            "orderInfoCount:number cqTableSize:number "
-            "offsetTableSize:number eventMapSize:number"
-        )
-        + (" topicMeta:value groupMeta:value" if args.show_detail else ""),
-        rows,
+    headings = (
+        "brokerAddr storeType maxLmqNum:number currentLmqNum:number liteSubscriptionCount:number "
+        "orderInfoCount:number cqTableSize:number offsetTableSize:number eventMapSize:number"
     )
+    details = " topicMeta:value groupMeta:value" if args.show_detail else ""
+    return Table(headings + details, rows)
 
 
 def _lists(table: Mapping[str, tuple[str, ...]] | None) -> Value:
@@ -81,14 +76,11 @@ async def _show_topic(admin: Admin, args: Namespace) -> Table:
             (ends.last_update_timestamp or None) if ends else None, info.sharding_to_broker,
             len(members), *([shown] if args.show_client_id else []),
         ))  # fmt: skip
-    return Table(
-        (
-            "brokerName minOffset:number maxOffset:number "
-            "lastUpdate:time sharding subClientCount:number"
-        )
-        + (" subscribers:value" if args.show_client_id else ""),
-        rows,
+    headings = (
+        "brokerName minOffset:number maxOffset:number lastUpdate:time sharding "
+        "subClientCount:number"
     )
+    return Table(headings + (" subscribers:value" if args.show_client_id else ""), rows)
 
 
 async def _show_client(admin: Admin, args: Namespace) -> Table:
@@ -108,11 +100,8 @@ async def _show_client(admin: Admin, args: Namespace) -> Table:
         )
         for name, info in by_broker.items()
     ]  # fmt: skip
-    return Table(
-        ("brokerName liteTopicCount:number lastAccessTime:time lastConsumeTime:time")
-        + (" liteTopics:value" if args.show_detail else ""),
-        rows,
-    )
+    headings = "brokerName liteTopicCount:number lastAccessTime:time lastConsumeTime:time"
+    return Table(headings + (" liteTopics:value" if args.show_detail else ""), rows)
 
 
 async def _show_group(admin: Admin, args: Namespace) -> Record:
@@ -153,7 +142,11 @@ async def _dispatch(admin: Admin, args: Namespace) -> Table:
         targets.values(),
         lambda address: admin.lite.trigger_dispatch(address, args.group, args.client_id),
     )
-    return Table("brokerName brokerAddr", list(targets.items()), failed=not targets)
+    return Table(
+        "brokerName brokerAddr",
+        list(targets.items()),
+        searched=f"no broker {args.broker_name} has topic {args.parent_topic}",
+    )
 
 
 _PARENT: Final = mq.option("-p --parentTopic", "name of the parent topic", required=True)

@@ -22,6 +22,7 @@ from rocketwire_tools.admin.command import (
     Value,
     record,
 )
+from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -38,8 +39,8 @@ def text_of(body: bytes | None, charset: str | None = None) -> str | None:
     return None if body is None else body.decode(charset or "utf-8", "backslashreplace")
 
 
-def message_table(messages: Iterable[StoredMessage]) -> Table:
-    """A table of messages without their bodies."""
+def message_table(messages: Iterable[StoredMessage], searched: str) -> Table:
+    """A table of messages without their bodies; ``searched`` says what there is none of."""
     rows: list[tuple[Value, ...]] = []
     for message in messages:
         properties = message.properties or {}
@@ -52,8 +53,16 @@ def message_table(messages: Iterable[StoredMessage]) -> Table:
         "msgId offsetMsgId queueId:number queueOffset:number tags keys "
         "storeTime:time storeHost size:bytes",
         rows,
-        failed=not rows,
+        searched=searched,
     )
+
+
+def stored_between(begin: int | None, end: int | None) -> str:
+    """The words for a range of store times; none for all times."""
+    if not begin and end in (None, FOREVER):
+        return ""
+    last = "now" if end is None or end >= FOREVER else utc(end)
+    return f" (stored from {utc(begin or 0)} to {last})"
 
 
 async def _describe(admin: Admin, message: StoredMessage, charset: str | None = None) -> Record:
@@ -86,7 +95,7 @@ async def _consume_directly(admin: Admin, args: Namespace, msg_id: str) -> Recor
         args.consumer_group, args.client_id, args.topic, msg_id
     )
     if result is None:
-        raise NotFoundError(f"no message {msg_id}")
+        raise NotFoundError(f"no message {msg_id} in topic {args.topic}")
     succeeded = result.consume_result in ("CR_SUCCESS", "CR_COMMIT")
     return record(
         msgId=msg_id,
@@ -126,7 +135,7 @@ async def _find_all(admin: Admin, args: Namespace, ids: Sequence[str]) -> list[R
         except NotFoundError as error:
             missing.append(str(error))
     if missing:
-        raise NotFoundError("; ".join(missing), _merge(records) if records else None)
+        raise NotFoundError("; ".join(missing), partial=_merge(records) if records else None)
     return records
 
 
@@ -137,7 +146,7 @@ async def _find_details(admin: Admin, args: Namespace, msg_id: str) -> Record:
 async def _find(admin: Admin, args: Namespace, msg_id: str) -> StoredMessage:
     message = await admin.messages.by_id(args.topic, msg_id, cluster=args.cluster)
     if message is None:
-        raise NotFoundError(f"no message {msg_id}")
+        raise NotFoundError(f"no message {msg_id} in topic {args.topic}")
     return message
 
 
@@ -174,10 +183,12 @@ async def _query_by_unique_key(admin: Admin, args: Namespace) -> Record | Table:
     messages = await admin.messages.by_unique_key(
         args.topic, args.msg_id, begin=args.start_time, end=args.end_time, cluster=args.cluster
     )
+    span = stored_between(args.start_time, args.end_time)
+    text = f"no message {args.msg_id} in topic {args.topic}{span}"
     if args.show_all:
-        return message_table(messages)
+        return message_table(messages, text)
     if not messages:
-        raise NotFoundError(f"no message {args.msg_id}")
+        raise NotFoundError(text)
     return await _describe(admin, messages[0])
 
 
@@ -194,12 +205,14 @@ async def _query_by_key(admin: Admin, args: Namespace) -> Table:
         cluster=args.cluster,
         last_key=args.last_key,
     )
-    table = message_table(messages)
+    span = stored_between(args.begin_timestamp, args.end_timestamp)
+    what = "tag" if key_type == INDEX_OF_TAGS else "key"
+    table = message_table(messages, f"no message with {what} {key} in topic {args.topic}{span}")
     rows = [
         (*row, index_key(message, key_type, key))
         for row, message in zip(table.rows, messages, strict=True)
     ]
-    return Table((*table.typed, "indexKey"), rows, failed=table.failed)
+    return Table((*table.typed, "indexKey"), rows, searched=table.searched)
 
 
 async def _query_by_offset(admin: Admin, args: Namespace) -> Record:
@@ -207,7 +220,9 @@ async def _query_by_offset(admin: Admin, args: Namespace) -> Record:
     await admin.clusters.of_topic(args.topic, by=args.route_topic)
     message = await admin.messages.at(queue, args.offset)
     if message is None:
-        raise NotFoundError(f"no message at {args.offset}")
+        raise NotFoundError(
+            f"no message at {args.offset} in {args.topic}/{args.broker_name}/{args.queue_id}"
+        )
     return await _describe(admin, message, args.body_format)
 
 
@@ -231,7 +246,8 @@ async def _query_trace(admin: Admin, args: Namespace) -> Table:
         "type groupName topic time:time costTime:number success storeHost "
         "retryTimes:number requestId transactionState",
         rows,
-        failed=not rows,
+        searched=f"no record of message {args.msg_id} in topic {args.trace_topic}"
+        + stored_between(args.begin_timestamp, args.end_timestamp),
     )
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.nearest import did_you_mean
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, Table, record
+from rocketwire_tools.admin.command import NotFoundError, Table
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
 
@@ -21,29 +23,46 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     return mq.key_table("namesrvAddr", await admin.name_servers.configs())
 
 
-async def _update_config(admin: Admin, args: Namespace) -> Record:
-    await admin.name_servers.update_configs({args.key: args.value})
-    return record(key=args.key, value=args.value)
+async def _update_config(admin: Admin, args: Namespace) -> Table:
+    values = {args.key: args.value}
+    changes = await admin.name_servers.update_configs(values, dry_run=args.dry_run)
+    return mq.change_table("namesrvAddr key", changes)
 
 
-async def _put(admin: Admin, args: Namespace) -> Record:
-    await admin.name_servers.put_kv(args.namespace, args.key, args.value)
-    return record(namespace=args.namespace, key=args.key, value=args.value)
+async def _put(admin: Admin, args: Namespace) -> Table:
+    changes = await admin.name_servers.put_kv(
+        args.namespace, args.key, args.value, dry_run=args.dry_run
+    )
+    return mq.change_table("namesrvAddr key", changes)
 
 
-async def _delete(admin: Admin, args: Namespace) -> Record:
-    await admin.name_servers.delete_kv(args.namespace, args.key)
-    return record(namespace=args.namespace, key=args.key, value=None)
+async def _delete(admin: Admin, args: Namespace) -> Table:
+    changes = await admin.name_servers.delete_kv(args.namespace, args.key, dry_run=args.dry_run)
+    if all(change.before is None for change in changes):
+        known = await admin.name_servers.kv_namespace(args.namespace)
+        raise NotFoundError(
+            f"no name server has a key {args.key} in {args.namespace}"
+            + did_you_mean(args.key, known)
+        )
+    return mq.change_table("namesrvAddr key", changes)
 
 
 async def _wipe(admin: Admin, args: Namespace) -> Table:
     counts = await admin.name_servers.wipe_write_perm(args.broker_name)
+    await _check_broker(admin, args, counts)
     return Table("namesrvAddr wipeTopicCount:number", list(counts.items()))
 
 
 async def _add(admin: Admin, args: Namespace) -> Table:
     counts = await admin.name_servers.add_write_perm(args.broker_name)
+    await _check_broker(admin, args, counts)
     return Table("namesrvAddr addTopicCount:number", list(counts.items()))
+
+
+async def _check_broker(admin: Admin, args: Namespace, counts: Mapping[str, int]) -> None:
+    """Raise ``BrokerNotFoundError`` if nothing changed because there is no such broker."""
+    if not any(counts.values()):
+        await admin.clusters.master(args.broker_name)
 
 
 _NAMESPACE: Final = mq.option("-s --namespace", "namespace of the key", required=True)
@@ -54,10 +73,10 @@ _BROKER_NAME: Final = mq.option("-b --brokerName", "name of the broker group", r
 COMMANDS: Final = mq.in_group(
     "name servers",
     mq.admin_command("getNamesrvConfig", "show the configuration of name servers", _show_config),
-    mq.admin_command("updateNamesrvConfig", "change the configuration of name servers",
+    mq.change_command("updateNamesrvConfig", "change the configuration of name servers",
         _update_config, _KEY, _VALUE),
-    mq.admin_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE),
-    mq.admin_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY),
+    mq.change_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE),
+    mq.change_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY),
     mq.admin_command("wipeWritePerm",
         "stop sends to a broker: remove the write permission of its topics", _wipe, _BROKER_NAME),
     mq.admin_command("addWritePerm", "allow sends to a broker again", _add, _BROKER_NAME),

@@ -11,7 +11,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import has_own_route
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
-from rocketwire_tools.admin.commands.messages import text_of
+from rocketwire_tools.admin.commands.messages import stored_between, text_of
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
 async def _print(admin: Admin, args: Namespace) -> Table:
     messages = await _read(admin, args, None, args.lmq_parent_topic)
-    return body_table(messages, charset_name=args.charset_name, bodies=args.print_body)
+    return body_table(
+        messages, no_messages(args), charset_name=args.charset_name, bodies=args.print_body
+    )
+
+
+def no_messages(args: Namespace) -> str:
+    """What to say if there are no messages of the options' topic, tags and times."""
+    tags = getattr(args, "sub_expression", None)
+    with_tags = f" with tags {tags}" if tags else ""
+    span = stored_between(args.begin_timestamp, args.end_timestamp)
+    return f"no message{with_tags} in topic {args.topic}{span}"
 
 
 async def _print_queue(admin: Admin, args: Namespace) -> Table | Record:
@@ -32,14 +42,16 @@ async def _print_queue(admin: Admin, args: Namespace) -> Table | Record:
     messages = await _read(admin, args, queue, None)
     if not messages:
         await check_queue(admin, queue)
-    table = body_table(messages, charset_name=args.charset_name, bodies=args.print_body)
+    table = body_table(
+        messages, no_messages(args), charset_name=args.charset_name, bodies=args.print_body
+    )
     if not args.calculate:
         return Table(table.columns, ()) if args.print_msg is False else table
     tags = Counter(
         (message.properties or {}).get(const.TAGS) or "" for message in messages
     ).most_common()
     if not args.print_msg:
-        return Table("tag count:number", tags)
+        return Table("tag count:number", tags, searched=table.searched)
     names = [column.name for column in table.typed]
     rows = [dict(zip(names, row, strict=True)) for row in table.rows]
     return record(messages=rows, tags=dict(tags))
@@ -83,7 +95,11 @@ async def _read(
 
 
 def body_table(
-    messages: Iterable[StoredMessage], *, charset_name: str | None = None, bodies: bool = True
+    messages: Iterable[StoredMessage],
+    searched: str,
+    *,
+    charset_name: str | None = None,
+    bodies: bool = True,
 ) -> Table:
     """A table of messages with their bodies, in UTF-8 or another charset."""
     rows: list[tuple[Value, ...]] = []
@@ -94,7 +110,8 @@ def body_table(
             properties.get(const.KEYS), message.store_timestamp,
             text_of(message.body, charset_name) if bodies else None,
         ))  # fmt: skip
-    return Table("msgId queueId:number queueOffset:number tags keys storeTime:time body", rows)
+    headings = "msgId queueId:number queueOffset:number tags keys storeTime:time body"
+    return Table(headings, rows, searched=searched)
 
 
 _OPTIONS: Final = (

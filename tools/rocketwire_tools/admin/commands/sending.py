@@ -10,7 +10,7 @@ from rocketwire.client import Message, Producer, ProducerConfig, open_producer
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import RefusedError, Table, UsageError
-from rocketwire_tools.admin.commands.print_messages import body_table, check_queue
+from rocketwire_tools.admin.commands.print_messages import body_table, check_queue, no_messages
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def _consume(admin: Admin, args: Namespace) -> Table:
     messages = await _first(walk, args.message_number, args.offset or 0)
     if queue is not None and not messages:
         await check_queue(admin, queue)
-    return body_table(messages)
+    return body_table(messages, no_messages(args))
 
 
 async def _first(

@@ -26,7 +26,11 @@ async def _update(admin: Admin, args: Namespace) -> Table:
     brokers = await _brokers(admin, args)
     return _mapping_table(
         await admin.static_topics.create_or_update(
-            args.topic, args.total_queue_num, brokers, force=args.force_replace
+            args.topic,
+            args.total_queue_num,
+            brokers,
+            force=args.force_replace,
+            dry_run=args.dry_run,
         )
     )
 
@@ -36,7 +40,9 @@ async def _remap(admin: Admin, args: Namespace) -> Table:
         return await _apply_file(admin, args)
     brokers = await _brokers(admin, args)
     return _mapping_table(
-        await admin.static_topics.remap(args.topic, brokers, force=args.force_replace)
+        await admin.static_topics.remap(
+            args.topic, brokers, force=args.force_replace, dry_run=args.dry_run
+        )
     )
 
 
@@ -49,7 +55,9 @@ async def _apply_file(admin: Admin, args: Namespace) -> Table:
         raise UsageError(f"{name}: {error}") from error
     if plan is None or plan.topic != args.topic:
         raise UsageError(f"{name} is not a mapping of topic {args.topic}")
-    return _mapping_table(await admin.static_topics.carry_out(plan, force=args.force_replace))
+    if not args.dry_run:
+        plan = await admin.static_topics.carry_out(plan, force=args.force_replace)
+    return _mapping_table(plan)
 
 
 async def _brokers(admin: Admin, args: Namespace) -> list[str]:
@@ -77,6 +85,7 @@ _STATIC: Final = (
     mq.option("-c --clusters", "cluster names, separated by commas", type=mq.words),
     mq.boolean_option("-fr --forceReplace", "also apply mappings that brokers consider outdated"),
     mq.option("-mf --mapFile", "apply the mapping in this file of mqadmin", metavar="FILE"),
+    mq.DRY_RUN,
 )
 
 _ONE_OF: Final = ("brokers", "clusters", "map_file")

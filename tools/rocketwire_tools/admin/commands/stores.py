@@ -89,7 +89,7 @@ async def _dump(context: Context) -> Table:
     except OSError as error:
         raise UsageError(f"{name}: {error.strerror or error}") from error
     try:
-        return message_table(_messages_of(data))
+        return message_table(_messages_of(data), f"no message in {name}")
     except DecodeError as error:
         raise RefusedError(f"{name}: {error}") from error
 
@@ -124,8 +124,7 @@ COMMANDS: Final = mq.in_group(
         mq.option("-c --cluster", "name of the cluster", required=True, metavar="NAME"),
         mq.option("-t --topic", "only this topic", default=""),
         mq.option("-cf --checkFrom", type=mq.moment,
-            text="earliest store time: milliseconds since 1970, or local time such as"
-            " 2026-01-31#12:00:00:000 (default: 30 days ago)"),
+            text="earliest store time (default 30d ago)"),
         epilog="Brokers log the result. Exit status 1 if a broker has not started the check."),
     Command(name="exportMetadataInRocksDB",
         help="not supported: needs RocksDB files on the broker's machine", run=_refuse,

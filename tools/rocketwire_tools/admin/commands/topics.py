@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
+from rocketwire.client.admin.changes import Change
 from rocketwire.flags import TopicSysFlag
 from rocketwire.messages import to_json
 from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely, sorted_queues
+from rocketwire.policy.resource_names import has_own_route
 from rocketwire.policy.routing import subscribe_queues
-from rocketwire.policy.topic_attributes import parse_attribute_changes
+from rocketwire.policy.topic_attributes import apply_attribute_changes, parse_attribute_changes
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, record
 from rocketwire_tools.numbers import natural
@@ -22,32 +25,52 @@ if TYPE_CHECKING:
 
 
 async def _update(admin: Admin, args: Namespace) -> Table:
-    flag = (TopicSysFlag.UNIT if args.unit else 0) | (
-        TopicSysFlag.UNIT_SUB if args.has_unit_sub else 0
+    attributes = parse_attribute_changes(args.attributes)
+
+    def edit(topic: TopicConfig) -> TopicConfig:
+        flag = topic.topic_sys_flag
+        for bit, is_set in (
+            (TopicSysFlag.UNIT, args.unit),
+            (TopicSysFlag.UNIT_SUB, args.has_unit_sub),
+        ):
+            if is_set is not None:
+                flag = flag | bit if is_set else flag & ~bit
+        return replace(
+            topic,
+            topic_sys_flag=int(flag),
+            attributes=apply_attribute_changes(topic.attributes, attributes),
+            **mq.given(args, "read_queue_nums", "write_queue_nums", "perm", "order"),
+        )
+
+    new = TopicConfig(read_queue_nums=_QUEUES, write_queue_nums=_QUEUES)
+    changes: list[Change[Any]] = []
+    changes += await admin.topics.update(
+        {args.topic: edit}, new=new, force=args.force, **mq.target(args)
     )
-    config = TopicConfig(
-        topic_name=args.topic,
-        read_queue_nums=args.read_queue_nums,
-        write_queue_nums=args.write_queue_nums,
-        perm=args.perm,
-        order=args.order,
-        topic_sys_flag=int(flag),
-        attributes=parse_attribute_changes(args.attributes),
-    )
-    brokers = await admin.topics.create_or_update(config, **mq.target(args))
-    if args.order:
-        if args.cluster_name is not None:
-            names = await admin.clusters.broker_names(args.cluster_name)
-        else:
-            names = (await admin.clusters.broker_name(args.broker_addr),)
-        text = ";".join(f"{name}:{args.write_queue_nums}" for name in sorted(names))
-        await admin.topics.put_order_conf(args.topic, text, whole=args.cluster_name is not None)
-    return mq.named_table("topic", args.topic, brokers)
+    configs = {change.address: change.after for change in changes if change.after is not None}
+    is_ordered = args.write_queue_nums is not None and any(each.order for each in configs.values())
+    if args.order or is_ordered:
+        numbers = {
+            await admin.clusters.broker_name(address): config.write_queue_nums
+            for address, config in configs.items()
+        }
+        orders = await admin.topics.put_order_conf(
+            args.topic,
+            ";".join(f"{name}:{number}" for name, number in sorted(numbers.items())),
+            whole=args.cluster_name is not None,
+            dry_run=args.dry_run,
+        )
+        changes += (
+            Change(address, topic, {"orderConf": before}, {"orderConf": after})
+            for address, topic, before, after in orders
+        )
+    return mq.change_table("addr topic setting", changes)
 
 
-async def _delete(admin: Admin, args: Namespace) -> Record:
-    await admin.topics.delete(args.topic, args.cluster_name)
-    return record(deleted=args.topic, clusterName=args.cluster_name)
+async def _delete(admin: Admin, args: Namespace) -> Table:
+    changes = await admin.topics.delete(args.topic, args.cluster_name, dry_run=args.dry_run)
+    nothing = f"no broker has topic {args.topic}: only its route is deleted"
+    return mq.change_table("brokerAddr topic setting", changes, nothing)
 
 
 async def _list(admin: Admin, args: Namespace) -> Table:
@@ -61,10 +84,8 @@ async def _list(admin: Admin, args: Namespace) -> Table:
     return Table("clusterName topic consumerGroup", rows)
 
 
-async def _show_route(admin: Admin, args: Namespace) -> Table | str:
+async def _show_route(admin: Admin, args: Namespace) -> Table:
     route = await admin.clusters.route(args.topic)
-    if not args.list:
-        return json.dumps(to_json(route), indent=2, ensure_ascii=False)
     groups = {broker.broker_name: broker for broker in route.broker_datas or ()}
     rows: list[tuple[Value, ...]] = []
     for queues in route.queue_datas or ():
@@ -81,6 +102,7 @@ async def _show_route(admin: Admin, args: Namespace) -> Table | str:
         "clusterName brokerName brokerAddrs:value readQueueNums:number "
         "writeQueueNums:number perm:number",
         rows,
+        document=None if args.list else to_json(route),
     )
 
 
@@ -88,25 +110,33 @@ async def _show_status(admin: Admin, args: Namespace) -> Table:
     table = dict((await admin.topics.stats(args.topic, by=args.cluster)).offset_table or {})
     if not table:
         raise RefusedError(f"no broker has a queue of topic {args.topic}")
+    sizes: dict[str | None, int] = {}
+    if has_own_route(args.topic):
+        route = await admin.clusters.route(args.topic)
+        if not route.topic_queue_mapping_by_broker:
+            sizes = {each.broker_name: each.read_queue_nums for each in route.queue_datas or ()}
+            table = await admin.topics.unrouted_queues(args.topic) | table
     if args.cluster is None:  # as mqadmin
         table |= await admin.static_topics.stats(args.topic)
     rows = [
         (
             queue.broker_name, queue.queue_id, offsets.min_offset, offsets.max_offset,
             offsets.last_update_timestamp or None,
+            queue.queue_id < sizes[queue.broker_name] if queue.broker_name in sizes else None,
         )
         for queue, offsets in sorted(
             table.items(), key=lambda item: (item[0].broker_name or "", item[0].queue_id)
         )
     ]  # fmt: skip
     return Table(
-        "brokerName queueId:number minOffset:number maxOffset:number lastUpdated:time", rows
+        "brokerName queueId:number minOffset:number maxOffset:number lastUpdated:time inRoute", rows
     )
 
 
 async def _list_clusters(admin: Admin, args: Namespace) -> Table:
     clusters = await admin.clusters.of_topics(args.topic)
-    return Table("clusterName", [(name,) for name in clusters])
+    searched = f"no cluster has topic {args.topic}"
+    return Table("clusterName", [(name,) for name in clusters], searched=searched)
 
 
 async def _update_perm(admin: Admin, args: Namespace) -> Table:
@@ -116,24 +146,32 @@ async def _update_perm(admin: Admin, args: Namespace) -> Table:
         targets = [address for address in holders if address in cluster]
     else:
         targets = [args.broker_addr]
-    rows: list[tuple[str, int, int]] = []
-    for address in targets:
-        previous = await admin.topics.update_perm(args.topic, args.perm, broker=address)
-        rows.append((address, previous[address], args.perm))
-    return Table("brokerAddr permBefore:number perm:number", rows, failed=not rows)
+    changes = [
+        change
+        for address in targets
+        for change in await admin.topics.update(
+            {args.topic: lambda topic: replace(topic, perm=args.perm)},
+            broker=address,
+            dry_run=args.dry_run,
+        )
+    ]
+    if not targets:
+        raise RefusedError(f"no broker of cluster {args.cluster_name} has topic {args.topic}")
+    return mq.change_table("brokerAddr topic setting", changes)
 
 
-async def _change_order_conf(admin: Admin, args: Namespace) -> Record:
-    topic: str = args.topic
-    if args.method == "put":
-        if args.order_conf is None:
-            raise UsageError("--method put needs --order-conf")
-        await admin.topics.put_order_conf(topic, args.order_conf)
-    elif args.method == "delete":
-        await admin.topics.delete_order_conf(topic)
-    value = await admin.topics.order_conf(topic)
-    missing = value is None and args.method == "get"
-    return record(topic=topic, orderConf=value, failed=missing)
+async def _change_order_conf(admin: Admin, args: Namespace) -> Record | Table:
+    topic, dry_run = args.topic, args.dry_run
+    if args.method == "get":
+        value = await admin.topics.order_conf(topic)
+        return record(topic=topic, orderConf=value, failed=value is None)
+    if args.method == "delete":
+        changes = await admin.topics.delete_order_conf(topic, dry_run=dry_run)
+    elif args.order_conf is None:
+        raise UsageError("--method put needs --order-conf")
+    else:
+        changes = await admin.topics.put_order_conf(topic, args.order_conf, dry_run=dry_run)
+    return mq.change_table("namesrvAddr topic", changes)
 
 
 async def _allocate(admin: Admin, args: Namespace) -> Table:
@@ -149,39 +187,40 @@ async def _allocate(admin: Admin, args: Namespace) -> Table:
 
 
 _QUEUES: Final = 8
-"""Default number of queues of a new topic, as in mqadmin."""
+"""Number of queues of a new topic, as in mqadmin."""
 
-_PERM: Final = mq.option(
-    "-p --perm", "2 to write, 4 to read, 6 for both", type=int, choices=(2, 4, 6), default=6
-)
+_KEPT: Final = "What is not given stays as it is. A new topic has no attributes and no order."
+
 COMMANDS: Final = mq.in_group(
     "topics",
     mq.broker_command("updateTopic", "create or change a topic", _update, mq.TOPIC,
-        mq.option("-r --readQueueNums", "number of queues to read from", type=natural,
-            default=_QUEUES),
-        mq.option("-w --writeQueueNums", "number of queues to write to", type=natural,
-            default=_QUEUES),
-        _PERM, mq.boolean_option("-o --order", "whether its messages are ordered"),
-        mq.boolean_option("-u --unit", "whether it is the topic of a unit"),
-        mq.boolean_option("-s --hasUnitSub", "whether units subscribe to it"),
-        mq.option("-a --attributes", "changes of attributes: +name=value,-name", default="")),
+        mq.option("-r --readQueueNums", f"number of queues to read from (new topic: {_QUEUES})",
+            type=natural),
+        mq.option("-w --writeQueueNums", f"number of queues to write to (new topic: {_QUEUES})",
+            type=natural),
+        mq.option("-p --perm", "2 to write, 4 to read, 6 for both (new topic: 6)", type=int,
+            choices=(2, 4, 6)),
+        mq.boolean_option("-o --order", "whether its messages are ordered", default=None),
+        mq.boolean_option("-u --unit", "whether it is the topic of a unit", default=None),
+        mq.boolean_option("-s --hasUnitSub", "whether units subscribe to it", default=None),
+        mq.option("-a --attributes", "changes of attributes: +name=value,-name", default=""),
+        mq.FORCE, mq.DRY_RUN, epilog=_KEPT),
     mq.list_command("updateTopicList", "create or change the topics in a file", TopicConfig,
-        lambda admin: admin.topics.create_or_update_all,
-        named=("topic", lambda config: config.topic_name)),
-    mq.admin_command("deleteTopic", "delete a topic from brokers and name servers", _delete,
+        lambda admin, args: partial(admin.topics.update, force=args.force), "topic", mq.FORCE),
+    mq.change_command("deleteTopic", "delete a topic from brokers and name servers", _delete,
         mq.TOPIC, mq.option("-c --clusterName", "name of the cluster", required=True)),
     mq.admin_command("topicList", "list all topics", _list,
         mq.option("-c --clusterModel", "show clusters and consumer groups", switch=True)),
     mq.admin_command("topicRoute", "show the route of a topic", _show_route, mq.TOPIC,
-        mq.option("-l --list", "show a table", switch=True)),
+        mq.option("-l --list", "also in JSON, show only queues and addresses", switch=True)),
     mq.admin_command("topicStatus", "show the offsets of all queues", _show_status, mq.TOPIC,
         mq.VIA, collects=True),
     mq.admin_command("topicClusterList", "list the clusters that have a topic", _list_clusters,
         mq.TOPIC),
     mq.broker_command("updateTopicPerm", "change the permission of a topic", _update_perm, mq.TOPIC,
         mq.option("-p --perm", "2 to write, 4 to read, 6 for both", type=int, choices=(2, 4, 6),
-            required=True)),
-    mq.admin_command("updateOrderConf", "show, set or delete the queues of an ordered topic",
+            required=True), mq.DRY_RUN),
+    mq.change_command("updateOrderConf", "show, set or delete the queues of an ordered topic",
         _change_order_conf, mq.TOPIC,
         mq.option("-m --method", "what to do", required=True, choices=("put", "get", "delete")),
         mq.option("-v --orderConf", "broker:queues;broker:queues")),

@@ -6,7 +6,14 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.spark.option_values import OptionError, one_of, read_values, size, switch
+from rocketwire_tools.spark.option_values import (
+    OptionError,
+    one_of,
+    read_time,
+    read_values,
+    size,
+    switch,
+)
 from rocketwire_tools.spark.topics.columns import columns_of
 from rocketwire_tools.spark.topics.connection import OPTIONS as OF_CONNECTION
 from rocketwire_tools.spark.topics.connection import Connection
@@ -166,21 +173,9 @@ def _end(option: str, text: str) -> Edge:
 
 
 def _time(option: str, text: str) -> Edge:
-    if text.strip().isdecimal() and len(text) < 16:
-        return Edge(time=int(text))
     if text.lstrip().startswith("{"):
         return Edge(times=read_places(option, text, least=0))
-    from datetime import UTC, datetime
-
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise OptionError(
-            f"option {option!r}: {text!r} is not milliseconds since 1970, a time such as"
-            ' 2026-01-31T12:00:00Z, or JSON like {"topic": 1700000000000}'
-        ) from None
-    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return Edge(time=int(moment.timestamp() * 1000))
+    return Edge(time=read_time(option, text, 'JSON like {"topic": 1700000000000}'))
 
 
 def _count(option: str, text: str) -> int:

@@ -50,18 +50,18 @@ def snapshot(address: str = "10.0.0.9:9876", **changed: Any) -> Snapshot:
 
 
 def wrong(*snapshots: Snapshot, probes: dict[str, Probe] | None = None) -> list[tuple[str, str]]:
-    found = findings(snapshots or [snapshot()], {}, probes or GOOD)
+    found = findings(snapshots or [snapshot()], {}, probes or GOOD, {})
     return [(one.status, one.text) for one in found if one.status != OK and one.subject != "topics"]
 
 
 def test_a_cluster_that_is_well_has_nothing_wrong() -> None:
     assert [] == wrong()
-    assert findings([snapshot()], {}, GOOD)[-1].text == "1 checked, no findings"
+    assert findings([snapshot()], {}, GOOD, {})[-1].text == "1 checked, no findings"
 
 
 def ids(*snapshots: Snapshot, probes: dict[str, Probe] | None = None) -> list[tuple[str, str, str]]:
     """Status, id and name of the findings; each has advice."""
-    rows = findings(snapshots or [snapshot()], {}, probes or GOOD)
+    rows = findings(snapshots or [snapshot()], {}, probes or GOOD, {})
     assert all(bool(one.advice) == (one.status != OK) for one in rows)
     return [(one.status, one.id or "", one.name) for one in rows if one.status != OK]
 
@@ -276,7 +276,7 @@ def test_topics_that_cannot_be_used_are_told() -> None:
         "rmq_sys_SYNC_BROKER_MEMBER_b": route(perm=0, master=MASTER),
     }
 
-    found = findings([snapshot(routes=routes)], {}, GOOD)
+    found = findings([snapshot(routes=routes)], {}, GOOD, {})
 
     assert [
         (PROBLEM, "gone", "is listed but has no route"),
@@ -290,7 +290,7 @@ def test_topics_that_cannot_be_used_are_told() -> None:
 def test_name_servers_that_fail_or_disagree_are_problems() -> None:
     other = snapshot("10.0.0.8:9876", routes={})
 
-    found = findings([snapshot(), other], {"10.0.0.7:9876": "refused"}, GOOD)
+    found = findings([snapshot(), other], {"10.0.0.7:9876": "refused"}, GOOD, {})
 
     problems = [(one.subject, one.name, one.text) for one in found if one.status == PROBLEM]
     assert [

@@ -37,6 +37,7 @@ CONSUME = ("consume", "-t", "T", "-g", "g")
         (*CONSUME, "--broadcast", "--fail-first"),
         (*CONSUME, "--pop", "--from", "1700000000000"),
         (*CONSUME, "--from", "yesterday"),
+        (*CONSUME, "--filter", "a > 5"),
         (*CONSUME, "--timeout", "0"),
         ("consume", "-t", "T"),
         (*PRODUCE[:-1], "a b", "--count", "1"),
@@ -95,7 +96,7 @@ def test_a_command_that_is_none_is_told_from_those_that_are() -> None:
 
     assert (2, 2) == (meant.status, nothing.status)
     assert meant.complaint.endswith(
-        "error: unknown command 'topicstats' (did you mean topicStatus, topicList, topicClusterList?); see rocketwire-admin --help\n"
+        "error: unknown command 'topicstats'; did you mean topicStatus?; see rocketwire-admin --help\n"
     )
     assert "is it" not in nothing.complaint
 

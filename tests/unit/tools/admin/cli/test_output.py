@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from rocketwire_tools.admin.cli.output import rendered, utc
+from rocketwire_tools.admin.cli.output import rendered
 from rocketwire_tools.admin.command import CellType, Column, Record, Table
+from rocketwire_tools.times import utc
 
 TABLE = Table(
     (

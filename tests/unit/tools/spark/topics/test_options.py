@@ -143,7 +143,7 @@ def test_times_by_topic_have_the_shape_of_offsets() -> None:
         ({"subscribePattern": ""}, "the pattern is empty"),
         ({"startingOffsets": "oldest"}, "option 'startingOffsets': 'oldest' is not JSON like"),
         ({"endingOffsets": "earliest"}, "cannot end at 'earliest'; use 'latest'"),
-        ({"startingTimestamp": "noon"}, "option 'startingTimestamp': 'noon' is not millisec"),
+        ({"startingTimestamp": "noon"}, "option 'startingTimestamp': 'noon': must be now"),
         ({"startingTimestamp": '{"t": -1}'}, "-1 is not a number of milliseconds since 1970"),
         ({"maxOffsetsPerTrigger": "0"}, "'0' is not a whole number from 1 on"),
         ({"maxOffsetsPerTrigger": "many"}, "'many' is not a whole number from 1 on"),

@@ -1,0 +1,157 @@
+"""Read, change, write: a change of a configuration keeps every value that the caller does not name.
+
+Requests that change a configuration replace all of it: a value that is left out becomes Java's
+default. Java's mqadmin sends them like this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from rocketwire.client.admin.fanout import call_each
+from rocketwire.errors import SettingNotFoundError
+from rocketwire.messages.groups import SubscriptionGroupConfig
+from rocketwire.messages.topic_config import TopicConfig
+from rocketwire.policy.topic_attributes import apply_attribute_changes, attribute_differences
+
+T = TypeVar("T")
+Config = TypeVar("Config", TopicConfig, SubscriptionGroupConfig)
+
+Edit: TypeAlias = Callable[[T], T]
+"""Returns the new value for the present one."""
+
+
+class Change(NamedTuple, Generic[T]):
+    """What a call changes at one server; nothing if both values are equal.
+
+    Attributes:
+        address: address of the server.
+        name: the topic, group, user or setting.
+        before: the value that was there; None if there was none.
+        after: the new value; None if it is deleted.
+    """
+
+    address: str
+    name: str
+    before: T | None
+    after: T | None
+
+
+def no_value(_: object) -> None:
+    """Delete what is present."""
+
+
+async def change_each(
+    addresses: Iterable[str],
+    read: Callable[[str], Awaitable[Mapping[str, T]]],
+    edits: Mapping[str, Callable[[T | None], T | None]],
+    write: Callable[[str, Sequence[Change[T]]], Awaitable[object]],
+    *,
+    check: Callable[[Sequence[Change[T]]], Awaitable[None]] | None = None,
+    dry_run: bool = False,
+) -> list[Change[T]]:
+    """Read values from servers, change them, and write those that differ.
+
+    Args:
+        addresses: addresses of the servers.
+        read: returns the values of a server by name.
+        edits: by name, what returns the new value for the present one; None means no value.
+        write: writes the changes of a server.
+        check: raises an error before anything is written.
+        dry_run: write nothing.
+
+    Returns:
+        A change for each server and name, also if its values are equal.
+
+    Raises:
+        RocketWireError: the error of the first server that failed, after all were called.
+    """
+    values = await call_each(addresses, read)
+    changes = [
+        Change(address, name, present.get(name), edit(present.get(name)))
+        for address, present in values.items()
+        for name, edit in edits.items()
+    ]
+    pending: dict[str, list[Change[T]]] = {}
+    for change in changes:
+        if change.before != change.after:
+            pending.setdefault(change.address, []).append(change)
+    if check is not None:
+        await check([change for of_server in pending.values() for change in of_server])
+    if not dry_run:
+        await call_each(pending, lambda address: write(address, pending[address]))
+    return changes
+
+
+def _set(value: str, _: object) -> str:
+    return value
+
+
+async def change_settings(
+    addresses: Iterable[str],
+    read: Callable[[str], Awaitable[Mapping[str, str]]],
+    values: Mapping[str, str],
+    write: Callable[[str, Mapping[str, str]], Awaitable[object]],
+    *,
+    dry_run: bool = False,
+) -> list[Change[str]]:
+    """Change settings of servers, which ignore unknown names and invalid values without an error.
+
+    For the arguments and errors see ``change_each``. The result has the values that the servers
+    have afterwards.
+
+    Raises:
+        SettingNotFoundError: a server does not have a setting, or did not accept its value.
+    """
+    changes = await change_each(
+        addresses,
+        read,
+        {name: partial(_set, value) for name, value in values.items()},
+        lambda address, changed: write(address, {each.name: each.after or "" for each in changed}),
+        dry_run=dry_run,
+    )
+    if dry_run:
+        return changes
+    present = await call_each({change.address: None for change in changes}, read)
+    for address, name, before, after in changes:
+        kept = present[address].get(name)
+        if kept is None or (kept == before != after):
+            raise SettingNotFoundError(address, name, kept, tuple(present[address]))
+    return [change._replace(after=present[change.address][change.name]) for change in changes]
+
+
+# ---------------------------------------------------------------------- topics and groups
+
+
+def start_from(
+    edits: Mapping[str, Edit[T]], build_new: Callable[[str], T]
+) -> dict[str, Callable[[T | None], T]]:
+    """Return edits that begin with ``build_new(name)`` where nothing is present."""
+
+    def start(name: str, edit: Edit[T], present: T | None) -> T:
+        return edit(build_new(name) if present is None else present)
+
+    return {name: partial(start, name, edit) for name, edit in edits.items()}
+
+
+def replace_config(config: Config, present: Config) -> Config:
+    """Return a configuration with the attributes of the present one, changed by its own."""
+    changed = apply_attribute_changes(present.attributes, config.attributes)
+    return replace(config, attributes=changed)
+
+
+def with_attribute_changes(changes: Iterable[Change[Config]]) -> tuple[Config, ...]:
+    """Return the new configurations as brokers expect them: attributes are their changes."""
+    return tuple(
+        replace(
+            after,
+            attributes=attribute_differences(
+                before.attributes if before else None, after.attributes
+            ),
+        )
+        for _, _, before, after in changes
+        if after is not None
+    )

@@ -1,0 +1,68 @@
+"""Times on command lines and in tables: one form of output, and every form that people type."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+FORMS: Final = "now, 2h ago, 2026-01-31T12:00:00Z (UTC without a zone), or milliseconds since 1970"
+"""What ``parse_time`` accepts, for ``--help`` and errors; mqadmin's form is accepted too."""
+
+_AGO: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|[smhdw])\s+ago")
+_UNITS: Final = {
+    "ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks",
+}  # fmt: skip
+
+
+def parse_time(text: str) -> int:
+    """Read a time as milliseconds since 1970.
+
+    Args:
+        text: ``now`` (mqadmin: ``currentTimeMillis``), ``2h ago`` (ms, s, m, h, d, w), ISO 8601
+            with or without a zone, milliseconds, or mqadmin's ``2026-01-31#12:00:00:000`` in this
+            machine's time zone. ISO without a zone is UTC, as in every output.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    text = text.strip()
+    if text in ("now", "currentTimeMillis"):
+        return time.time_ns() // 1_000_000
+    if text.isascii() and text.isdecimal() and len(text) < 16:
+        return int(text)
+    try:
+        if (ago := _AGO.fullmatch(text)) is not None:
+            age = timedelta(**{_UNITS[ago[2]]: float(ago[1])})
+            return time.time_ns() // 1_000_000 - round(age / timedelta(milliseconds=1))
+        if "#" in text:  # local time
+            moment = datetime.strptime(f"{text}000", "%Y-%m-%d#%H:%M:%S:%f").astimezone()
+        else:
+            moment = datetime.fromisoformat(text)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{text!r}: must be {FORMS}") from error
+
+
+def time_argument(text: str) -> int:
+    """Read a time for ``add_argument``; see ``parse_time``.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def utc(millis: float) -> str:
+    """Format milliseconds since 1970 in ISO 8601; as a number if no calendar has that time."""
+    try:
+        moment = datetime.fromtimestamp(millis / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return str(millis)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
