@@ -390,7 +390,9 @@ class UnreadableMessagesError(ClientError):
         self.address = address
         self.topic = topic
         self.read_queue_nums = read_queue_nums
-        self.messages = {queue_id: count for queue_id, count in sorted(messages.items()) if count}
+        self.messages: dict[int, int] = {
+            queue_id: count for queue_id, count in sorted(messages.items()) if count
+        }
 
     def __str__(self) -> str:
         queues = ", ".join(map(str, self.messages))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from rocketwire.client.arguments import shown, wrong_type
 from rocketwire.errors import IllegalAddressError, IllegalValueError
@@ -111,13 +111,13 @@ def build_remap(name: str, remap: Any) -> Callable[[str], str]:
     The function raises ``IllegalAddressError`` if an address is not ``host:port``.
     """
     if callable(remap):
-        return partial(_call_remap, remap)
-    pairs = remap
+        return partial(_call_remap, cast("Callable[[str], str]", remap))
     if isinstance(remap, str):
         parts = (pair.partition("=") for pair in remap.split(";") if pair.strip())
-        pairs = {source.strip(): target.strip() for source, _, target in parts}
-    if not isinstance(pairs, Mapping):
+        remap = {source.strip(): target.strip() for source, _, target in parts}
+    if not isinstance(remap, Mapping):
         raise wrong_type(name, "'from=to;from=to', a mapping or a function", remap)
+    pairs = cast("Mapping[str, str]", remap)
     if not pairs:
         return str
     import re

@@ -77,7 +77,7 @@ if __name__ == "__main__":
     _limit(resource.RLIMIT_FSIZE, "CHAOS_FSIZE")
     if "CHAOS_DIE_AT" in os.environ:
         _arm(int(os.environ["CHAOS_DIE_AT"]))
-    signal.signal(signal.SIGUSR1, lambda *_: _arm(random.randrange(CALLS_OF_A_SAVE)))
+    signal.signal(signal.SIGUSR1, lambda number, frame: _arm(random.randrange(CALLS_OF_A_SAVE)))
     if "CHAOS_FIRST_SCAN" in os.environ:
         first = float(os.environ["CHAOS_FIRST_SCAN"])
         setattr(timers, "FIRST_SCAN_SECONDS", first)  # noqa: B010 - it is Final

@@ -8,7 +8,7 @@ import random
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 import trio
@@ -21,7 +21,7 @@ from tests.support.fakes.sansio_server import identity, registration_body, topic
 from tests.support.processes import LOOPBACK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rocketwire_tools.pytest_plugin.faults import FaultProxy
@@ -223,8 +223,8 @@ class Reader(Caller):
         start = time.monotonic()
         answer = self.ask(GET, {"namespace": NAMESPACE, "key": key})
         if answer is not None:
-            fields = answer.header.get("extFields") or {}
-            value = fields.get("value") if isinstance(fields, dict) else None
+            fields = cast("dict[str, str]", answer.header.get("extFields") or {})
+            value = fields.get("value")
             self.history.items[key].reads.append((value, start, time.monotonic()))
 
     def read_route(self, name: str) -> None:
@@ -232,14 +232,20 @@ class Reader(Caller):
         start = time.monotonic()
         answer = self.ask(ROUTE, {"topic": name})
         if answer is not None:
-            queues = json.loads(answer.body)["queueDatas"] if answer.body else []
+            queues: list[dict[str, Any]] = (
+                json.loads(answer.body)["queueDatas"] if answer.body else []
+            )
             found = {each["brokerName"]: each["readQueueNums"] for each in queues}
             for broker, registers in self.history.routes.items():
                 registers[name].reads.append((found.get(broker), start, time.monotonic()))
 
 
 async def run_history(
-    folder: Path, driver: str, proxy_of: Callable[[str], FaultProxy], kinds: list[str], seed: str
+    folder: Path,
+    driver: str,
+    proxy_of: Callable[[str], FaultProxy],
+    kinds: Sequence[str],
+    seed: str,
 ) -> RouteHistory:
     """Return the history of a second for each fault, and what is read after a last kill."""
     history = RouteHistory()

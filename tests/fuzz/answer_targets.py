@@ -285,7 +285,7 @@ def read_in_threads(data: bytes) -> None:
         cluster = OddCluster(data, ODD_PULLS, first=PULLS)
         with (
             BlockingClient(cluster.storing) as opened,
-            _consumer_of(sync, opened, cluster.chance, lambda *_: None) as consuming,
+            _consumer_of(sync, opened, cluster.chance, cast("Any", bool)) as consuming,
         ):
             end = time.monotonic() + PATIENCE
             if isinstance(consuming, sync.LitePullConsumer):

@@ -62,7 +62,8 @@ def _module(frame: FrameType) -> str:
 def _of_threads() -> Iterator[_Stack]:
     """The stacks of all threads but this one, whose tasks have their own."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
-    for ident, innermost in sys._current_frames().items():
+    frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage] - there is no other way
+    for ident, innermost in frames.items():
         functions: list[tuple[FrameType, int]] = []
         frame: FrameType | None = innermost
         while frame is not None:

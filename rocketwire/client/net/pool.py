@@ -150,7 +150,7 @@ class ChannelPool:
         self._connections: dict[str, _Connection] = {}
         self._handlers: dict[int, RequestHandler] = {}
         self._listeners: list[Callable[[str], None]] = []
-        self.remap = config.address_map(environment)
+        self.remap: Callable[[str], str] = config.address_map(environment)
         self._common = config.common_fields(environment)
         self.changes_requests: bool = bool(self._common) or config.credentials is not None
         self.changes: int = 0

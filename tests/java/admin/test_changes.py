@@ -6,6 +6,7 @@ The topic, the group and the other objects have a value other than the default f
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -100,7 +101,7 @@ def site(java_cluster: JavaCluster, ours: Ours) -> Site:
 @pytest.fixture
 def topic(site: Site) -> str:
     name = unique("changed")
-    config = TOPIC.__class__(**{**_values(TOPIC), "topic_name": name})
+    config = replace(TOPIC, topic_name=name)
     site.ask(lambda admin: admin.topics.create_or_update(config, broker=site.broker))
     assert site.topic(name) == to_json(config)
     return name
@@ -109,14 +110,10 @@ def topic(site: Site) -> str:
 @pytest.fixture
 def group(site: Site) -> str:
     name = unique("changed")
-    config = GROUP.__class__(**{**_values(GROUP), "group_name": name})
+    config = replace(GROUP, group_name=name)
     site.ask(lambda admin: admin.groups.create_or_update(config, broker=site.broker))
     assert site.group(name) == to_json(config)
     return name
-
-
-def _values(config: Any) -> dict[str, Any]:
-    return {name: getattr(config, name) for name in config.__dataclass_fields__}
 
 
 def changed(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Awaitable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
@@ -20,6 +21,8 @@ from tests.support.java.cluster import BROKER, ROOM
 from tests.support.java.peers import JavaBroker, JavaNameServer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocketwire.wire.message.stored import StoredMessage
 
 FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
@@ -52,7 +55,7 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hidden]:
 
 async def settle(value: Any) -> Any:
     """The result of an admin's call, which threads get at once."""
-    return await value if isinstance(value, Awaitable) else value
+    return await value if inspect.isawaitable(value) else value
 
 
 @pytest.mark.parametrize("namespace", ["", "MQ_INST_123_ab"])
@@ -68,12 +71,17 @@ def test_programs_reach_it_through_a_remap(hidden: Hidden, dialect: str, namespa
         name_server = f"http://{namespace}.mq.invalid:80/"
         remap["*.mq.invalid"] = hidden.name_server
     config = patient(namesrv_addr=name_server, address_remap=remap)
-    received: dict[str, list[tuple[str, bytes]]] = {"push": [], "pop": [], "lite pull": []}
+    received: dict[str, list[tuple[str | None, bytes | None]]] = {
+        "push": [],
+        "pop": [],
+        "lite pull": [],
+    }
     checked: list[tuple[str, bytes | None]] = []
 
     def receive(how: str) -> Any:
         def in_thread(messages: Any, *_: object) -> None:  # a pop consumer gives one
-            each = messages if isinstance(messages, (list, tuple)) else (messages,)
+            several = isinstance(messages, (list, tuple))
+            each: Sequence[StoredMessage] = cast("Any", messages) if several else (messages,)
             received[how] += [(message.topic, message.body) for message in each]
 
         async def in_loop(messages: Any, *_: object) -> None:

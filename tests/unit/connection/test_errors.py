@@ -28,8 +28,12 @@ ARGUMENTS: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
 """Arguments of the errors that take more than a text."""
 
 
+def pickle_and_load(error: Exception) -> Any:
+    return pickle.loads(pickle.dumps(error))
+
+
 @pytest.mark.parametrize("name", errors.__all__)
-@pytest.mark.parametrize("duplicate", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
+@pytest.mark.parametrize("duplicate", [pickle_and_load, copy.copy])
 def test_every_error_travels_to_another_process(name: str, duplicate: Any) -> None:
     arguments, named = ARGUMENTS.get(name, (("text",), {}))
     error = getattr(errors, name)(*arguments, **named)

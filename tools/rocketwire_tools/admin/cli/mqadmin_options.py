@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar, cast
 
 import trio
 
@@ -392,7 +392,7 @@ def _members(value: object) -> dict[str, Any]:
         return {}
     if isinstance(value, str | int):
         return {"": value}
-    return dict(value) if isinstance(value, Mapping) else to_json(value)
+    return dict(cast("Any", value)) if isinstance(value, Mapping) else to_json(value)
 
 
 def _hide(key: str, old: Value, new: Value) -> Value:
@@ -415,7 +415,7 @@ async def objects_in(cls: type[Config], filename: str, name: str) -> list[dict[s
         raise UsageError(os_error_text(error)) from error
     except DecodeError as error:
         raise UsageError(f"{filename}: invalid JSON: {error}") from error
-    elements: Any = loads(content)
-    if not all(isinstance(each, dict) and each.get(name) for each in elements):
+    elements = cast("list[dict[str, Any]]", loads(content))
+    if not all(type(each) is dict and each.get(name) for each in elements):
         raise UsageError(f"{filename}: each element needs a {name}")
-    return list(elements)
+    return elements
