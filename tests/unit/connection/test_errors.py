@@ -23,6 +23,8 @@ ARGUMENTS: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "SendManyError": ((["stored", errors.ConnectFailedError("a")],), {}),
     "ResponseError": ((16, "not you", 310, "b:1"), {}),
     "BrokerError": ((16, "not you", 310, "b:1"), {}),
+    "SettingNotFoundError": (("b:1", "maxTopics", "7", ("maxGroups",)), {}),
+    "UnreadableMessagesError": (("b:1", "T", 2, {2: 5}), {}),
     "NameServerError": ((4711, None, 105, "n:1"), {}),
 }
 """Arguments of the errors that take more than a text."""
