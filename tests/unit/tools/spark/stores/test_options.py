@@ -45,7 +45,7 @@ def test_options_are_those_of_the_command() -> None:
 @pytest.mark.parametrize(
     ("option", "text", "message"),
     [
-        ("topics", "a", "unknown option 'topics'; the options are path, "),
+        ("topics", "a", "unknown option 'topics'; did you mean topic?"),
         ("table", "damage", "there is no option 'table' any more: export it with rocketwire-store"),
         ("useQueues", "false", "there is no option 'useQueues' any more: leave it out"),
         ("queue", "-1", "option 'queue': '-1': must be 0"),
