@@ -50,7 +50,7 @@ def test_options_are_those_of_the_command() -> None:
         ("useQueues", "false", "there is no option 'useQueues' any more: leave it out"),
         ("queue", "-1", "option 'queue': '-1': must be 0"),
         ("offsets", "a:b", "option 'offsets': 'a:b': must be FROM:TO"),
-        ("begin", "then", "option 'begin': 'then': must be like"),
+        ("begin", "then", "option 'begin': 'then': must be now"),
         ("sql", "a >", "option 'sql': "),
         ("splitSize", "0", "option 'splitSize': a part has at least one byte"),
     ],
