@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 def without_spark() -> None:
     """Skip where there is no Spark; in CI there has to be one."""
     if importlib.util.find_spec("pyspark") is None:
-        reason = "pyspark is not installed: pip install rocketwire[spark]"
+        reason = "pyspark is not installed: pip install 'rocketwire[spark]'"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
 
 

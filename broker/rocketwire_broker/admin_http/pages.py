@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from rocketwire.messages.message_const import UNIQ_KEY
 from rocketwire.serving.http.markup import page, rest, span, table, text, when
 
 if TYPE_CHECKING:
@@ -252,7 +253,8 @@ def _body_line(body: Preview) -> str:
 def message_page(message: MessageLine, broker: str) -> bytes:
     """Return the page of a message."""
     facts = (
-        ("id", f"<code>{text(message.id)}</code>"),
+        ("id of the broker", f"<code>{text(message.id)}</code>"),
+        ("id of the producer", f"<code>{text(message.properties.get(UNIQ_KEY, ''))}</code>"),
         ("topic", _link(message.topic, "/messages", topic=message.topic, broker=broker)),
         ("queue, offset", f"{message.queue_id}, {message.queue_offset}"),
         ("sent", f"{when(message.born_time / 1000)} by {text(message.born_host)}"),

@@ -44,7 +44,7 @@ class TopicLine:
         kept: messages that are kept.
         stored: messages since its creation.
         rate: messages stored per second, over the last minute.
-        groups: groups with offsets in it.
+        groups: groups that subscribe to it or have offsets in it.
     """
 
     name: str
@@ -197,9 +197,9 @@ def status_of(broker: Broker, now: int, prefix: str = "", *, system: bool = Fals
         system: whether topics and groups of the system are listed, too.
     """
     config = broker.config
-    names = sorted(_topic_names(broker, prefix, system=system))
+    names = sorted(_topic_names(broker, prefix, system=system), key=_order_of_topic)
     groups = sorted(_group_names(broker, prefix, system=system))
-    readers = Counter(topic for _, topic in islice(broker.offsets, MOST_READ))
+    readers = Counter(topic for _, topic in set(islice(_readers(broker), MOST_READ)))
     return Status(
         broker=config.broker_name,
         address=broker.address,
@@ -225,6 +225,18 @@ def _topic_names(broker: Broker, prefix: str, *, system: bool) -> Iterator[str]:
         name = str(topic.topic_name)
         if name.startswith(prefix) and (system or not broker.topics.is_system(name)):
             yield name
+
+
+def _order_of_topic(name: str) -> tuple[bool, str]:
+    """Topics of users first, those that hold retries and dead letters after them."""
+    return name.startswith((RETRY_PREFIX, DLQ_PREFIX)), name
+
+
+def _readers(broker: Broker) -> Iterator[tuple[str, str]]:
+    """Groups and the topics that they subscribe to or have offsets of; a pair may come twice."""
+    for name, group in broker.members.consumers.items():
+        yield from ((name, topic) for topic in group.subscriptions)
+    yield from broker.offsets
 
 
 def _group_names(broker: Broker, prefix: str, *, system: bool) -> Iterator[str]:

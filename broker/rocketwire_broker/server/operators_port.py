@@ -67,7 +67,7 @@ class OperatorsPort:
             try:
                 await self._port.start(config.observe_address, port)
             except BindError as error:
-                text = f"no port for operators (rocketwire.observePort): {error}"
+                text = f"no port for operators (--status-port, or rocketwire.observePort): {error}"
                 raise BindError(text) from error
         if self._port.is_exposed:
             self._record(PagesExposed(url=self.url))

@@ -112,7 +112,9 @@ async def _get(netloc: str, target: str, limit: int) -> tuple[int, str]:
     try:
         import h11
     except ImportError as error:
-        raise ClientError("an address server needs h11: install rocketwire[client]") from error
+        raise ClientError(
+            "an address server needs h11: pip install 'rocketwire[client]'"
+        ) from error
     host, port = split_address(netloc)
     connection = h11.Connection(h11.CLIENT)
     headers = [("Host", netloc), ("Connection", "close"), ("Accept", "*/*")]

@@ -297,7 +297,7 @@ class _Output:
         return b"".join(self._chunks)
 
 
-_MISSING: Final = "body is {}, which needs the package {}: pip install rocketwire[compression]"
+_MISSING: Final = "body is {}, which needs the package {}: pip install 'rocketwire[compression]'"
 
 _COMPRESSORS: Final[dict[CompressionType, Callable[[bytes, int], bytes]]] = {
     CompressionType.LZ4: _lz4_compress,

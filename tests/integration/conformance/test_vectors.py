@@ -95,9 +95,7 @@ def check_all(folder: Path, checks: dict[str, Check]) -> set[str]:
             continue
         checked.add(name)
         for line in lines(file):
-            vector = JavaVector(name, {NAMES.get(key, key): line[key] for key in line})
-            if str(vector) not in typed.REJECTED | wire.REJECTED:
-                check(vector)
+            check(JavaVector(name, {NAMES.get(key, key): line[key] for key in line}))
     return checked
 
 

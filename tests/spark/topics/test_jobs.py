@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire.sync import ConsumeConcurrentlyStatus, open_push_consumer
 from tests.spark.streams import run_to_end
 from tests.support.topics import properties_of
 
@@ -112,10 +114,17 @@ def test_a_backfill_that_runs_again_repeats_its_unique_keys(jobs: Jobs) -> None:
 
 
 def test_dead_letters_go_to_a_table(jobs: Jobs, spark: SparkSession) -> None:
-    origin = {"DLQ_ORIGIN_TOPIC": "orders", "DLQ_ORIGIN_MESSAGE_ID": jobs.ids[0]}
-    jobs.cluster.topic(name="%DLQ%billing", queues=1)
-    jobs.cluster.produce("%DLQ%billing", b"failed", properties=origin)
+    def fail(*_: object) -> ConsumeConcurrentlyStatus:
+        return ConsumeConcurrentlyStatus.RECONSUME_LATER
+
+    deadline = time.monotonic() + 60
+    with open_push_consumer(
+        jobs.cluster.address, "billing", {"orders": "t9"}, fail, max_reconsume_times=1
+    ):
+        while not jobs.cluster.dead_letters("billing") and time.monotonic() < deadline:
+            jobs.cluster.advance(3600)
+            time.sleep(0.1)
     jobs.run("Dead letters to a table")
     (row,) = spark.read.parquet(str(jobs.folder / "dead-letters")).collect()
 
-    assert (row.topic, row.message, row.body) == ("orders", jobs.ids[0], "failed")
+    assert (row.topic, row.message, row.body) == ("orders", jobs.ids[3], jobs.bodies("orders")[3])

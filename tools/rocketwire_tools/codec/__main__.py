@@ -8,6 +8,7 @@ closed.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import IO, TYPE_CHECKING, Final
 
@@ -71,7 +72,12 @@ def _run(argv: Sequence[str]) -> int:
         if isinstance(error, BrokenPipeError):  # buffered output would raise at the end
             forget_output()
             return REFUSED if output.refused else 0
-        print(f"rocketwire-codec: {os_error_text(error)}", file=sys.stderr)
+        name = error.filename
+        is_hex = name in getattr(arguments, "files", ()) and re.fullmatch("([0-9a-fA-F]{2})+", name)
+        advice = (
+            "; give hex on standard input: echo HEX | rocketwire-codec decode" if is_hex else ""
+        )
+        print(f"rocketwire-codec: {os_error_text(error)}{advice}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED

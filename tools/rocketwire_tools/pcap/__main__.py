@@ -48,7 +48,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except BrokenPipeError:
         raise
     except ImportError as error:
-        print(f"rocketwire-pcap: {error}; pip install rocketwire[pcap]", file=sys.stderr)
+        print(f"rocketwire-pcap: {error}; pip install 'rocketwire[pcap]'", file=sys.stderr)
         return USAGE
     except (OSError, ValueError) as error:
         print(f"rocketwire-pcap: {os_error_text(error)}", file=sys.stderr)

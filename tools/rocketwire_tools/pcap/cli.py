@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 _EXIT_STATUSES: Final = """\
 exit status: 0 success, 1 a capture could not be read to its end (the rows before that place and all
-other captures are shown), 2 the command line is invalid, the output cannot be written or a package
-is missing, 130 interrupted. Each command has its own help: rocketwire-pcap decode --help"""
+other captures are shown) or no frame matches --filter, 2 the command line is invalid, the output
+cannot be written or a package is missing, 130 interrupted.
+Each command has its own help: rocketwire-pcap decode --help"""
 
 
 _GONE: Final = {

@@ -17,6 +17,7 @@ from rocketwire.policy.resource_names import DLQ_PREFIX, RETRY_PREFIX
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire_broker.config import Config, read_settings
+from rocketwire_broker.handlers.names import topic_problem
 from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.server.programs import open_broker, open_name_server
 from rocketwire_broker.state.faults import Fault, codes_of
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BrokerOfTest", "Reply", "RocketMQ"]
 
+__tracebackhide__ = True  # pytest shows the line of the test instead of this file
+
 T = TypeVar("T")
 
 Reply: TypeAlias = RemotingCommand | Callable[[RemotingCommand], RemotingCommand | None] | None
@@ -43,6 +46,7 @@ Reply: TypeAlias = RemotingCommand | Callable[[RemotingCommand], RemotingCommand
 _QUEUES: Final = 4
 _HOST: Final = "127.0.0.1"
 _POLL_SECONDS: Final = 0.01
+_MOST_NAMED: Final = 10
 
 
 class BrokerOfTest:
@@ -117,7 +121,12 @@ class BrokerOfTest:
             times: number of requests.
             requests: their request codes; all that send messages, by default.
             remark: text of the answers.
+
+        Raises:
+            TypeError: ``code`` is no integer.
         """
+        if not isinstance(code, int):
+            raise TypeError(f"code is a ResponseCode or another integer, not {code!r}")
         refusal = Response(code, remark or ResponseCode(code).name)
         self._add(Fault(codes_of(requests), times, refusal=refusal))
 
@@ -282,9 +291,15 @@ class RocketMQ:
     # ------------------------------------------------------------------ topics and messages
 
     def topic(self, queues: int = _QUEUES, *, name: str | None = None, order: bool = False) -> str:
-        """Create a topic on all brokers; return its name, a new one by default."""
+        """Create a topic on all brokers; return its name, a new one by default.
+
+        Raises:
+            ValueError: the name is invalid.
+        """
         self._names += 1
-        topic = new_topic(name or f"test-topic-{self._names}", queues, order=order)
+        name = name or f"test-topic-{self._names}"
+        _check_topic(name)
+        topic = new_topic(name, queues, order=order)
         self._topics.append(topic)
         for broker in self.brokers:
             self._backstage.call(self._put_topic, broker, topic)
@@ -320,7 +335,15 @@ class RocketMQ:
 
         Returns:
             The message ids (``UNIQ_KEY``).
+
+        Raises:
+            TypeError: a body is not bytes.
+            ValueError: the name of the topic is invalid.
         """
+        _check_topic(topic)
+        for body in bodies:
+            if not isinstance(body, bytes):
+                raise TypeError(f"a body is bytes, not {body!r}")
         fixed = dict(properties or {})
         for name, value in ((TAGS, tag), (KEYS, keys), (DELAY, delay_level or None)):
             if value is not None:
@@ -360,7 +383,7 @@ class RocketMQ:
         self._wait(
             lambda: not self.lag(group, topic),
             timeout,
-            lambda: f"{group} has not consumed {self.lag(group, topic)} messages",
+            lambda after: f"{group} has not consumed {self.lag(group, topic)} messages {after}",
         )
 
     def wait_for_messages(
@@ -378,15 +401,30 @@ class RocketMQ:
         self._wait(
             lambda: stored() >= count,
             timeout,
-            lambda: f"{topic} has {stored()} messages, not {count}",
+            lambda after: (
+                f"{topic} has {stored()} messages, not {count} {after};"
+                f" {self.do(self._filled_topics)}"
+            ),
         )
         return self.messages(topic)
 
-    def _wait(self, is_true: Callable[[], bool], timeout: float, text: Callable[[], str]) -> None:
+    def _filled_topics(self) -> str:
+        """The topics with messages, for an error: the name may be misspelt, or the broker's."""
+        topics = (topic for broker in self.brokers for topic in broker.state.topics)
+        names = sorted({str(topic.topic_name) for topic in topics})
+        counts = {
+            name: sum(_count(broker.state, name) for broker in self.brokers) for name in names
+        }
+        texts = [f"{name} has {count}" for name, count in counts.items() if count]
+        return ", ".join(texts[:_MOST_NAMED]) or "no topic has messages"
+
+    def _wait(
+        self, is_true: Callable[[], bool], timeout: float, text: Callable[[str], str]
+    ) -> None:
         deadline = time.monotonic() + timeout
         while not is_true():
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{text()} after {timeout:g} s")
+                raise TimeoutError(text(f"after {timeout:g} s"))
             time.sleep(_POLL_SECONDS)
 
     # ------------------------------------------------------------------ time
@@ -445,6 +483,12 @@ class RocketMQ:
             store_message(broker, message, now)
         await target.settle()
         return ids
+
+
+def _check_topic(name: str) -> None:
+    """Raise ``ValueError`` if clients refuse the name of a topic."""
+    if (problem := topic_problem(name)) is not None:
+        raise ValueError(problem)
 
 
 def _read(broker: BrokerOfTest, topic: str) -> Iterator[StoredMessage]:

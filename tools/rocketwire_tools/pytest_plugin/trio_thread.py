@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Backstage", "host_and_port"]
 
+__tracebackhide__ = True  # pytest shows the line of the test instead of this file
+
 T = TypeVar("T")
 _SECONDS: Final = 30.0
 """Timeout of a call in the thread."""

@@ -61,8 +61,11 @@ def read_values(
             values[field] = values.get(field, ()) + value if field == PATHS else value
         elif option.lower() not in skipped:
             _refuse_gone(option)
-            names = ", ".join([*readers, *others])
-            raise OptionError(f"unknown option {option!r}{of}; the options are {names}")
+            from rocketwire.nearest import did_you_mean
+
+            names = [*readers, *others]
+            near = did_you_mean(option, names) or f"; the options are {', '.join(names)}"
+            raise OptionError(f"unknown option {option!r}{of}{near}")
     return values
 
 

@@ -1,7 +1,7 @@
 """The command ``rocketwire-store``.
 
-Exit status: 0 if the store is whole, 1 if damage was found, 2 if the command line is wrong, a path
-is no store, or a package is missing; 130 if interrupted, 143 after SIGTERM.
+Exit status: 0 if the store is whole, 1 if damage or no message was found, 2 if the command line is
+wrong, a path is no store, or a package is missing; 130 if interrupted, 143 after SIGTERM.
 """
 
 from __future__ import annotations
@@ -51,11 +51,13 @@ def _run(argv: Sequence[str] | None) -> int:
     except BrokenPipeError:
         raise
     except ImportError as error:
-        print_error(f"rocketwire-store: {error}; pip install rocketwire[store]")
+        print_error(f"rocketwire-store: {error}; pip install 'rocketwire[store]'")
         return USAGE
     except _failures() as error:
+        from rocketwire_tools.store.selecting import NothingFoundError
+
         print_error(f"rocketwire-store: {os_error_text(error)}")
-        return USAGE
+        return 1 if isinstance(error, NothingFoundError) else USAGE
     except MemoryError:
         print_error("rocketwire-store: there is not enough memory")
         return USAGE

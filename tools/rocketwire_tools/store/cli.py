@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 _EXIT_STATUSES: Final = """\
-exit status: 0 success, 1 damage was found, or get found no message, 2 the command line is invalid,
-a path is not a store, or a file cannot be read or written, 130 interrupted, 143 after SIGTERM.
-Nothing in a store is ever opened for writing.
+exit status: 0 success, 1 damage was found, or no message has the topic, tag, key or id
+that an option names, 2 the command line is invalid, a path is not a store, or a file cannot be read
+or written, 130 interrupted, 143 after SIGTERM. Nothing in a store is ever opened for writing.
 Each verb has its own help: rocketwire-store messages --help"""
 
 _REBUILD_EPILOG: Final = """\

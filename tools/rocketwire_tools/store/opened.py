@@ -255,7 +255,7 @@ class OpenedStore:
             try:
                 self._databases[name] = Database(files, name)
             except ImportError as error:
-                extra = "pip install rocketwire[store-rocksdb]"
+                extra = "pip install 'rocketwire[store-rocksdb]'"
                 print_error(f"{name} is not read, only the log is: {error}; {extra}")
             except DatabaseError as error:
                 self._unopened[name] = str(error)

@@ -161,11 +161,13 @@ def _is_terminal() -> bool:
 
 
 def flat(values: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Names and values of a report for a table of two columns."""
-    return [
-        (
-            name,
-            ", ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else value,
-        )
-        for name, value in values.items()
-    ]
+    """Names and values of a report for a table of two columns, without empty values."""
+    return [(name, _words(value)) for name, value in values.items() if value not in (None, [], "")]
+
+
+def _words(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return ", ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else value

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import closing
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from rocketwire.nearest import did_you_mean
 from rocketwire.sql92 import compile_expression
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
@@ -13,11 +15,14 @@ from rocketwire_tools.store.output import with_progress
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
+    from rocketwire_tools.store.opened import OpenedStore
 
     Range = tuple[int | None, int | None]
+
+T = TypeVar("T")
 
 
 def selection_of(arguments: argparse.Namespace) -> Selection:
@@ -76,6 +81,47 @@ def chosen(
         matches=None if sql is None else compile_expression(sql),
         with_ghosts=ghosts,
     )
+
+
+class NothingFoundError(ValueError):
+    """No message has what the options name."""
+
+
+def describe_absence(stores: Iterable[OpenedStore], arguments: argparse.Namespace) -> str | None:
+    """What to say if no message is found; None if nothing is wrong with an empty result.
+
+    A topic that the store knows can be empty, and so can a range of offsets or times.
+    """
+    known = {topic for store in stores for topic, _ in store.queue_names if arguments.topic}
+    for topic in arguments.topic:
+        if known and topic not in known:
+            return f"the store has no topic {topic!r}{did_you_mean(topic, known)}"
+    bounds = ("queue", "offsets", "physical", "begin", "end", "sql")
+    if any(getattr(arguments, bound) is not None for bound in bounds):
+        return None
+    topics = [] if known else arguments.topic
+    names = [*topics, *arguments.tag, arguments.key, arguments.message_id]
+    searched = ", ".join(repr(name) for name in names if name)
+    return f"no message has {searched}" if searched else None
+
+
+def require_messages(
+    pieces: Generator[T], absence: str | None, has_messages: Callable[[T], object] = bool
+) -> Generator[T]:
+    """Yield pieces; raises ``NothingFoundError`` at the end if none has a message.
+
+    Args:
+        pieces: of a result.
+        absence: as ``describe_absence`` returns it.
+        has_messages: whether a piece has one.
+    """
+    is_empty = True
+    with closing(pieces):
+        for piece in pieces:
+            is_empty = is_empty and not has_messages(piece)
+            yield piece
+    if is_empty and absence is not None:
+        raise NothingFoundError(absence)
 
 
 def selected_rows(

@@ -69,6 +69,23 @@ def test_a_reply(rocketmq):
         rocketmq.broker.on(RequestCode.SEND_MESSAGE_V2)
 """
 
+FAILS = """
+def test_a_text(rocketmq): rocketmq.produce("orders", "text")
+def test_a_name(rocketmq): rocketmq.produce("a.b", b"x")
+def test_a_name_of_a_topic(rocketmq): rocketmq.topic(name="a b")
+def test_a_code(rocketmq): rocketmq.broker.refuse_next("BUSY")
+def test_a_wait(rocketmq):
+    rocketmq.produce("t-1", b"x")
+    rocketmq.wait_for_messages("orders", 2, timeout=0)
+"""
+REASONS = [
+    "TypeError: a body is bytes, not 'text'",
+    "ValueError: The specified topic: a.b, contains illegal characters",
+    "ValueError: The specified topic: a b, contains illegal characters",
+    "TypeError: code is a ResponseCode or another integer, not 'BUSY'",
+    "TimeoutError: orders has 0 messages, not 2 after 0 s; t-1 has 1",
+]
+
 
 def test_each_invalid_argument_of_a_marker_is_named_in_one_line(
     run_pytest: Callable[..., pytest.RunResult],
@@ -116,3 +133,14 @@ def test_invalid_arguments_of_fixtures_are_refused_where_they_are_given(
 
     outcomes = result.parseoutcomes()
     assert set(outcomes) == {"passed"}, result.stdout.str()
+
+
+def test_a_failure_of_the_cluster_shows_the_test_and_one_line(
+    run_pytest: Callable[..., pytest.RunResult],
+) -> None:
+    result = run_pytest(FAILS)
+
+    result.assert_outcomes(failed=len(REASONS))
+    printed = result.stdout.str()
+    assert [reason for reason in REASONS if reason not in printed] == []
+    assert "cluster.py" not in printed

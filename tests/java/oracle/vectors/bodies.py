@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from tests.fuzz.bodies import body_classes
 from tests.java.oracle.vectors import nasty
-from tests.java.oracle.vectors.sheet import NEWEST, OLDER, Line, Sheet, document
+from tests.java.oracle.vectors.sheet import NEWEST, OLDER, Line, Sheet, document, with_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -184,10 +184,12 @@ def _odd(oracle: Oracle) -> Iterator[Line]:
         first = oracle.ask("body_decode", **asked)
         if first["ok"]:
             data = document(text.encode())
-            yield {
-                "id": title,
-                "class": name,
-                **data,
-                "value": first["value"],
-                "reencodes": HAND_MADE,
-            }
+            yield with_refusal(
+                {
+                    "id": title,
+                    "class": name,
+                    **data,
+                    "value": first["value"],
+                    "reencodes": HAND_MADE,
+                }
+            )

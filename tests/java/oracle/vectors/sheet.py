@@ -16,6 +16,12 @@ OLDER = "5.3.3"
 
 Line = dict[str, Any]
 
+REFUSED = {
+    *("raw-controls", "hexadecimal-escape"),
+    *("raw controls", "bare names", "byte order mark", "comments"),
+}
+"""Odd frames and bodies that Java reads and this library refuses."""
+
 
 class Javas(NamedTuple):
     """The running oracles.
@@ -74,6 +80,12 @@ class Sheet(NamedTuple):
 def _one_line(line: Line) -> str:
     """ASCII: a line must not break at the separators that Unicode has besides the line end."""
     return json.dumps(line, separators=(",", ":"))
+
+
+def with_refusal(odd: Line) -> Line:
+    """The line, which says so if this library refuses it."""
+    because = "no JSON, and no release writes it"
+    return {**odd, "here": "refused", "because": because} if odd["id"] in REFUSED else odd
 
 
 def same_or(reason: str, written: str | None, wanted: str) -> bool | str:

@@ -111,6 +111,7 @@ def test_a_message_has_a_page_with_its_properties_and_its_body() -> None:
         identifier = home.broker.message_id(queue.physical(offset))
         reader = opened(home, "/message", id=identifier)
         assert identifier in reader.text
+        assert "id of the producer" in reader.text
         if offset < 2:
             assert text in reader.text or "3c 73 63" in reader.text
 

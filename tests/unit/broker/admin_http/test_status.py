@@ -35,12 +35,23 @@ def test_a_topic_has_its_queues_messages_and_readers() -> None:
     client = subscribed(home)
     for queue in (0, 1, 1):
         client.send(queue=queue)
-    commit(client, 1)
 
     (line,) = status_of(home.broker, home.now, "orders").topics
 
     assert (line.name, line.queues, line.perm) == ("orders", "4 4", "RW")
     assert (line.kept, line.stored, line.groups) == (3, 3, 1)
+
+
+def test_a_group_counts_once_and_topics_of_retries_come_last() -> None:
+    home = BrokerAtHand()
+    client = subscribed(home)
+    client.send(topic="%RETRY%readers")
+    client.send()
+    commit(client, 1)
+
+    lines = status_of(home.broker, home.now).topics
+
+    assert [(line.name, line.groups) for line in lines] == [("orders", 1), ("%RETRY%readers", 0)]
 
 
 def test_a_group_has_members_and_a_lag() -> None:

@@ -54,7 +54,9 @@ async def test_without_a_port_it_does_nothing() -> None:
 async def test_a_configured_port_in_use_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         config = Config(observe_port=taken.getsockname()[1])
-        with pytest.raises(BindError, match="no port for operators"):
+        with pytest.raises(
+            BindError, match=r"no port for operators \(--status-port, or rocketwire"
+        ):
             await OperatorsPort().start(config)
 
 

@@ -37,6 +37,18 @@ def test_info_names_the_release_and_the_end_of_the_broker(
     assert report["log_file_size"] == int(plain.truth.settings["mappedFileSizeCommitLog"])
 
 
+def test_info_for_people_has_words_and_no_empty_lines(
+    plain: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", str(plain.root)]) == 0
+
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if line]
+    values = dict(lines)
+    assert values["in_use"] == "no"
+    assert values["log_file_size"] == f"{int(plain.truth.settings['mappedFileSizeCommitLog']):,}"
+    assert "missing" not in values
+
+
 def test_info_shows_a_kill_and_what_is_missing(
     copy: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -261,6 +273,44 @@ def test_a_message_that_is_not_there_is_status_1(
 ) -> None:
     assert main(["get", "--key", "never", str(plain.root)]) == 1
     assert "no such message" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--topic", "order"], "the store has no topic 'order'; did you mean orders?"),
+        (["--topic", "order", "--begin", "2020-01-01"], "the store has no topic 'order'"),
+        (["--topic", "orders", "--tag", "never"], "no message has 'never'"),
+        (["--key", "never"], "no message has 'never'"),
+    ],
+)
+@pytest.mark.parametrize(
+    "verb",
+    ["messages", "stat", "export -o out.parquet", "export -o out/", "replay -n a:1 --dry-run"],
+)
+def test_a_name_that_no_message_has_is_status_1_and_writes_nothing(
+    plain: BrokerStore,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+    options: list[str],
+    text: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert main([*verb.split(), *options, str(plain.root)]) == 1
+
+    written = capsys.readouterr()
+    assert (written.out, written.err.count("\n")) == ("", 1)
+    assert text in written.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_range_without_messages_is_success(
+    plain: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["stat", "--topic", "orders", "--end", "2020-01-31", str(plain.root)]) == 0
 
 
 @pytest.mark.parametrize(

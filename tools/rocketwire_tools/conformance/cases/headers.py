@@ -41,7 +41,7 @@ def _closes(
     profiles: frozenset[Profile] = ALL_PROFILES,
     word: str = "MUST",
 ) -> Case:
-    text = header if isinstance(header, str) else header.decode("latin-1")
+    text = header if isinstance(header, str) else header.decode(errors="backslashreplace")
     return case(f"header/{number}", item, DECODE,
         f"The header {text.strip()!r} {word} close the connection without an answer.",
         send(Frame(header=header)),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.model.case import Case, Severity, VerdictKind
-from rocketwire_tools.conformance.run.match import abbreviate
+from rocketwire_tools.conformance.model.wording import cut
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.run.raw_connection import Arrival
@@ -17,8 +18,8 @@ MAX_HEX_BYTES: Final = 128
 
 def hexdump(data: bytes) -> str:
     """Format bytes in hex, truncated if there are many."""
-    cut = f" ... ({len(data)} bytes)" if len(data) > MAX_HEX_BYTES else ""
-    return data[:MAX_HEX_BYTES].hex(" ", 4) + cut
+    rest = f" ... ({len(data)} bytes)" if len(data) > MAX_HEX_BYTES else ""
+    return data[:MAX_HEX_BYTES].hex(" ", 4) + rest
 
 
 def arrival_text(arrival: Arrival) -> str:
@@ -27,11 +28,14 @@ def arrival_text(arrival: Arrival) -> str:
     if command is None:
         what = f"{arrival.kind}: {arrival.reason}" if arrival.reason else arrival.kind
         return f"{what} {hexdump(arrival.data)}".rstrip()
-    ext = None if command.ext_fields is None else dict(command.ext_fields)
-    return (
-        f"{arrival.kind} code={command.code} flag={command.flag} opaque={command.opaque} "
-        f"remark={abbreviate(command.remark)} ext={abbreviate(ext)} body={abbreviate(command.body)}"
-    )
+    what = f"{arrival.kind} code={command.code} flag={command.flag} opaque={command.opaque}"
+    if command.remark is not None:
+        what += f" remark={cut(json.dumps(command.remark))}"
+    if command.ext_fields is not None:
+        what += f" ext={cut(json.dumps(dict(command.ext_fields)))}"
+    if command.body is not None:
+        what += f" body={cut(json.dumps(command.body.decode(errors='backslashreplace')))}"
+    return what
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,11 +46,11 @@ class PlottedReport:
         if Path(path).suffix.lower() not in SUFFIXES:
             raise PlotError(f"{path}: the name of a picture must end in {' or '.join(SUFFIXES)}")
         if importlib.util.find_spec("matplotlib") is None:
-            raise PlotError("--plot needs matplotlib: pip install rocketwire[plot]")
+            raise PlotError("--plot needs matplotlib: pip install 'rocketwire[plot]'")
         self._report = report
         self._path = path
         self.fields = tuple(
-            dict.fromkeys((*report.fields, "time_ns", "kind", "code", "latency_ns"))
+            dict.fromkeys((*report.fields, "time_ns", "kind", "code", "latency_ns", "held"))
         )
         self._start: int | None = None
         self._width = _NARROWEST
@@ -68,11 +68,13 @@ class PlottedReport:
             [_PLACES.get(frame_kind, 0) for frame_kind in batch.column("kind").to_pylist()]
         )
         np.add.at(self._frames, (kinds, slot), 1)
-        columns = (batch.column(name).to_pylist() for name in ("kind", "code", "latency_ns"))
+        columns = (
+            batch.column(name).to_pylist() for name in ("kind", "code", "latency_ns", "held")
+        )
         latency = np.asarray(
             [
-                -1 if value is None or is_poll_end(frame_kind, code) else value
-                for frame_kind, code, value in zip(*columns, strict=True)
+                -1 if value is None or held or is_poll_end(frame_kind, code) else value
+                for frame_kind, code, value, held in zip(*columns, strict=True)
             ],
             np.int64,
         )

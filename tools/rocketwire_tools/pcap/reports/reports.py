@@ -66,8 +66,8 @@ class Report(Protocol):
 
 
 def as_text(tables: Sequence[Table]) -> str:
-    """Format tables for people."""
-    return "\n\n".join(_table_text(table) for table in tables)
+    """Format tables for people, without those that have no rows."""
+    return "\n\n".join(_table_text(table) for table in tables if table.rows or table.note)
 
 
 def _table_text(table: Table) -> str:
@@ -194,12 +194,12 @@ class SlowReport:
 
     fields = (
         "time_ns", "connection", "kind", "code", "request_code", "opaque", "request_topic",
-        "latency_ns",
+        "latency_ns", "held",
     )  # fmt: skip
 
     def __init__(self, top: int) -> None:
         self._top = top
-        self._samples: defaultdict[tuple[int | None, str], Sample] = defaultdict(Sample)
+        self._samples: defaultdict[tuple[bool, int | None, str], Sample] = defaultdict(Sample)
         self._kept = 0
         self._most = _SAMPLE
         self._slowest: list[tuple[int, int, int, str, int, str]] = []
@@ -207,30 +207,39 @@ class SlowReport:
 
     def take(self, batch: Batch) -> None:
         columns = (batch.column(name).to_pylist() for name in self.fields)
-        for time_ns, connection, frame_kind, code, request_code, opaque, topic, latency in zip(
-            *columns, strict=True
-        ):
+        for (
+            time_ns,
+            connection,
+            frame_kind,
+            code,
+            request_code,
+            opaque,
+            topic,
+            latency,
+            held,
+        ) in zip(*columns, strict=True):
             if is_poll_end(frame_kind, code):
                 self._poll_ends.add(request_code, code)
                 continue
             if latency is None:
                 continue
             request_topic = topic or ""
-            key = self._key(request_code, request_topic)
+            key = self._key(held, request_code, request_topic)
             self._kept += self._samples[key].add(latency / 1e6, self._most)
-            self._slowest.append(
-                (latency, time_ns, request_code, connection, opaque, request_topic)
-            )
+            if not held:
+                self._slowest.append(
+                    (latency, time_ns, request_code, connection, opaque, request_topic)
+                )
         self._slowest = sorted(self._slowest, reverse=True)[: self._top]
         while self._kept > _SAMPLES and self._most > _LEAST_SAMPLE:
             self._thin()
 
-    def _key(self, code: int, topic: str) -> tuple[int | None, str]:
-        keys: list[tuple[int | None, str]] = [(code, topic), (code, OTHERS)]
+    def _key(self, held: bool, code: int, topic: str) -> tuple[bool, int | None, str]:
+        keys: list[tuple[bool, int | None, str]] = [(held, code, topic), (held, code, OTHERS)]
         for limit, key in zip((_KEYS, 2 * _KEYS), keys, strict=True):
             if key in self._samples or len(self._samples) < limit:
                 return key
-        return None, OTHERS
+        return held, None, OTHERS
 
     def _thin(self) -> None:
         self._most //= 2
@@ -240,30 +249,32 @@ class SlowReport:
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
         del totals
-        rows = sorted(
-            (
-                (_name(code), topic or None, sample.count, *sample.percentiles(), sample.largest)
-                for (code, topic), sample in self._samples.items()
-            ),
-            key=lambda row: -row[5],
-        )
         slowest = [
             (_name(code), topic or None, latency / 1e6, time_ns, connection, opaque)
             for latency, time_ns, code, connection, opaque, topic in self._slowest
         ]
         return [
-            Table(
-                "latencies",
-                ("request", "topic", "answers", "p50_ms", "p90_ms", "p99_ms", "max_ms"),
-                rows[: self._top],
-            ),
+            self._percentiles("latencies", held=False),
             Table(
                 "slowest",
                 ("request", "topic", "latency_ms", "answer_time_ns", "connection", "opaque"),
                 slowest,
             ),
             self._poll_ends.table(self._top),
+            self._percentiles("held", held=True),
         ]
+
+    def _percentiles(self, name: str, *, held: bool) -> Table:
+        rows = sorted(
+            (
+                (_name(code), topic or None, sample.count, *sample.percentiles(), sample.largest)
+                for (was_held, code, topic), sample in self._samples.items()
+                if was_held == held
+            ),
+            key=lambda row: -row[5],
+        )
+        columns = ("request", "topic", "answers", "p50_ms", "p90_ms", "p99_ms", "max_ms")
+        return Table(name, columns, rows[: self._top])
 
 
 class Tally:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Batch
     from rocketwire_tools.pcap.decode.decoder import Watch
     from rocketwire_tools.pcap.files.series import Series
-    from rocketwire_tools.pcap.reports.reports import Report
+    from rocketwire_tools.pcap.reports.reports import Report, Table
 
 
 FAILED: Final = 1
@@ -56,6 +56,7 @@ class CaptureRun:
         self._shown = 0.0
         self._progress = sys.stderr.isatty() and not sys.stdout.isatty()
         self.failed = False  # whether a capture could not be read to its end
+        self.rows = 0  # selected so far
         self.totals: list[Totals] = []  # of each capture, or series of captures, so far
 
     def batches(self) -> Iterator[Batch]:
@@ -67,6 +68,7 @@ class CaptureRun:
             self.totals.append(Totals())
             try:
                 for batch in self._decode(captures):
+                    self.rows += batch.num_rows
                     yield batch
                     self._show_progress(captures, self.totals[-1])
             except CaptureError as error:
@@ -79,6 +81,14 @@ class CaptureRun:
             self._print_remarks(captures, totals)
             if (next_series := captures.rest(totals.files)) is not None:
                 waiting.appendleft(next_series)
+
+    def status(self) -> int:
+        """The exit status; prints an error if there are frames and the filter selects none."""
+        frames = sum(totals.frames for totals in self.totals)
+        if self._selection.is_filtered and frames and not self.rows:
+            self._print(f"rocketwire-pcap: --filter matches none of {frames:,} frames")
+            return FAILED
+        return FAILED if self.failed else 0
 
     def _decode(self, captures: Series) -> Iterator[Batch]:
         options = Options(
@@ -164,7 +174,7 @@ def decode(
             sink.write(batch)
             if live:
                 sys.stdout.flush()
-    return FAILED if run.failed else 0
+    return run.status()
 
 
 def report(
@@ -184,7 +194,7 @@ def report(
         The exit status.
     """
     from rocketwire_tools.pcap.reports.protocols import OpeningReport
-    from rocketwire_tools.pcap.reports.reports import REPORTS, as_text
+    from rocketwire_tools.pcap.reports.reports import REPORTS
 
     tables_report: Report = REPORTS[name](top)
     watch = None
@@ -200,7 +210,14 @@ def report(
     for batch in run.batches():
         for start in range(0, batch.num_rows, _AT_ONCE):
             tables_report.take(batch.slice(start, _AT_ONCE))
-    tables = tables_report.tables(run.totals)
+    if not (status := run.status()) or run.rows:
+        _write(tables_report.tables(run.totals), as_json=as_json)
+    return status
+
+
+def _write(tables: Sequence[Table], *, as_json: bool) -> None:
+    from rocketwire_tools.pcap.reports.reports import as_text
+
     if as_json:
         print(
             unbroken(
@@ -209,4 +226,3 @@ def report(
         )
     else:
         print(as_text(tables))
-    return FAILED if run.failed else 0

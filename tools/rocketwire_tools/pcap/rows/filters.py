@@ -12,6 +12,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from rocketwire.nearest import did_you_mean
 from rocketwire_tools.pcap.arrow import compute, pa
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Filter:
         value_type = self._kind(left_side)
         values = _constants(right_side)
         for value in values:
-            _check_same(value_type, _KINDS[type(value)], right_side)
+            self._check_same(left_side, _KINDS[type(value)], right_side)
         if value_type == "number":
             values = [number for value in values if (number := _as_int64(value)) is not None]
         membership = column.isin(pa.array(values, _TYPES[value_type]))
@@ -149,7 +150,18 @@ class Filter:
             if not isinstance(side, ast.Name) and len(_constants(side)) != 1:
                 raise FilterError(f"{ast.unparse(side)!r}: several values go with 'in' only")
             self._value(side)
-        _check_same(self._kind(left_side), self._kind(right_side), right_side)
+        self._check_same(left_side, self._kind(right_side), right_side)
+
+    def _check_same(self, left_side: ast.expr, right_kind: str, right_side: ast.expr) -> None:
+        left_kind = self._kind(left_side)
+        if left_kind == right_kind:
+            return
+        names = {side.id for side in (left_side, right_side) if isinstance(side, ast.Name)}
+        advice = "; names are in the column code_name" if "code" in names else ""
+        raise FilterError(
+            f"{ast.unparse(right_side)!r}: a {left_kind} cannot be compared with a"
+            f" {right_kind}{advice}"
+        )
 
     def _test(self, node: ast.Call) -> Expression:
         function = node.func
@@ -172,7 +184,11 @@ class Filter:
     def _value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
             if node.id not in self._columns:
-                raise FilterError(f"no column {node.id!r}; there are {', '.join(self._columns)}")
+                near = did_you_mean(node.id, self._columns)
+                raise FilterError(
+                    f"no column {node.id!r}{near or '; quote a text: ' + repr(node.id)}; there are"
+                    f" {', '.join(self._columns)}"
+                )
             self.names.add(node.id)
             return pc.field(node.id)
         value = _constants(node)[0]
@@ -194,6 +210,7 @@ _ADVICE: Final = (
     (re.compile(r"&&"), "use 'and'"),
     (re.compile(r"\|\|"), "use 'or'"),
     (re.compile(r"!(?!=)"), "use 'not'"),
+    (re.compile(r"\b\d+(?:ns|us|ms|s|min|h)\b"), "write nanoseconds, as 1_000_000 for 1ms"),
     (re.compile(r"\b(?:AND|OR|NOT|IN|IS)\b"), "write and, or, not, in and is in lowercase"),
 )  # fmt: skip
 """Spellings of other filter languages, and what to write instead."""
@@ -235,10 +252,3 @@ def _rounded(value: Constant) -> float:
         return float(value)
     except OverflowError:  # an integer of hundreds of digits
         return math.inf if isinstance(value, int) and value > 0 else -math.inf
-
-
-def _check_same(left_type: str, right_type: str, node: ast.expr) -> None:
-    if left_type != right_type:
-        raise FilterError(
-            f"{ast.unparse(node)!r}: a {left_type} cannot be compared with a {right_type}"
-        )

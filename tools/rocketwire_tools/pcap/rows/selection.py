@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BODIES: Final = ("none", "length", "decoded")
 _OF_BODIES: Final = ("version", "code", "request_code", "ext_fields", "body_ok", RAW_BODY)
+_OF_HELD: Final = (RAW_BODY, "request_code", "time_ns", "latency_ns")
 
 
 class SelectionError(ValueError):
@@ -62,10 +63,11 @@ class Selection:
         self.schema = schema(chosen)  # of the requested rows
         self._filter = None if filter_text is None else _filter(filter_text)
         self._redaction = None if redact is None else _redaction(redact)
-        self.needs_bodies = "body" in chosen  # whether the decoder must keep bodies
-        needed = dict.fromkeys(name for name in chosen if name != "body")
+        needed = dict.fromkeys(name for name in chosen if name not in _MADE)
         needed |= dict.fromkeys(self._filter.names if self._filter else ())
-        needed |= dict.fromkeys(_OF_BODIES if self.needs_bodies else ())
+        for name in _MADE.keys() & chosen:
+            needed |= dict.fromkeys(_MADE[name][0])
+        self.needs_bodies = RAW_BODY in needed  # whether the decoder must keep bodies
         self.engine_fields = tuple(needed) or ("time_ns",)  # columns that the decoder must make
 
     def rows(self, batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -75,7 +77,7 @@ class Selection:
             if not batch.num_rows:
                 continue
             columns = [
-                _bodies(batch) if name == "body" else batch.column(name)
+                _MADE[name][1](batch) if name in _MADE else batch.column(name)
                 for name in self.schema.names
             ]
             batch = arrow.batch(columns, self.schema)
@@ -107,3 +109,20 @@ def _bodies(batch: Batch) -> Column:
         for version, code, request_code, ext_fields, is_complete, body in rows
     ]
     return column(texts, pa.string())
+
+
+def _held(batch: Batch) -> Column:
+    from rocketwire_tools.pcap.rows.bodies import is_held
+
+    rows = zip(*(batch.column(name).to_pylist() for name in _OF_HELD), strict=True)
+    return column(
+        [
+            latency is not None and is_held(body, request_code, time_ns - latency)
+            for body, request_code, time_ns, latency in rows
+        ],
+        pa.bool_(),
+    )
+
+
+_MADE: Final = {"body": (_OF_BODIES, _bodies), "held": (_OF_HELD, _held)}
+"""Columns that are made of columns of the decoder: these columns, and the function."""

@@ -275,7 +275,7 @@ def read_options(options: Mapping[str, str]) -> Settings:
     if len(chosen) != 1:
         have = " and ".join(repr(name) for name in chosen) or "none"
         raise OptionError(
-            f"one of options {', '.join(_CHOICES)} says what to read; there is {have}"
+            f"give one of options {', '.join(_CHOICES)}, which say what to read; there is {have}"
         )
     if values.get("tags") and values.get("sql"):
         raise OptionError("options 'tags' and 'sql' exclude each other: use TAGS in the expression")

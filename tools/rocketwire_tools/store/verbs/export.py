@@ -18,7 +18,12 @@ from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import describe_leftover, json_line
-from rocketwire_tools.store.selecting import selected_rows, selection_of
+from rocketwire_tools.store.selecting import (
+    describe_absence,
+    require_messages,
+    selected_rows,
+    selection_of,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -54,11 +59,12 @@ _BLOCK_SIZE: Final = 4 << 20
 def run(arguments: argparse.Namespace) -> int:
     """Export messages."""
     stores = open_stores(arguments.paths)
+    absence = describe_absence(stores, arguments)
     scans = scans_of(stores)
     _columns(arguments)  # an error in them creates no file
     kind = _format(arguments)
     count = broken = 0
-    with closing(_written(kind, arguments, scans)) as counts:
+    with closing(_written(kind, arguments, scans, absence)) as counts:
         for messages, broken_messages in counts:
             count += messages
             broken += broken_messages
@@ -75,16 +81,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _written(
-    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan]
+    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], absence: str | None
 ) -> Generator[tuple[int, int]]:
     """Write the messages of logs; yield for some each their number, and that of broken ones."""
     if arguments.output.endswith(_FOLDER):
         with _new_folder(arguments.output) as folder:
-            yield from _written_to_folder(kind, arguments, scans, folder)
+            written = _written_to_folder(kind, arguments, scans, folder)
+            yield from require_messages(written, absence, any)
         return
     with _opened(arguments.output) as file:
         output = _rows_file(kind, arguments, file)
-        with closing(results(arguments, scans, encode)) as pieces:
+        pieces = results(arguments, scans, encode)
+        with closing(require_messages(pieces, absence, lambda piece: any(piece[1]))) as pieces:
             try:
                 for rows, counts in pieces:
                     if rows is not None:
@@ -98,7 +106,7 @@ def _written(
 
 def _written_to_folder(
     kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], folder: Path
-) -> Iterator[tuple[int, int]]:
+) -> Generator[tuple[int, int]]:
     """Each process writes files of the parts that it reads; those of parts that count get names."""
     arguments.folder = folder
     number = 0

@@ -13,7 +13,12 @@ from rocketwire_tools.store.formats.json_rows import JsonRows, body_texts
 from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
-from rocketwire_tools.store.selecting import selected_rows, selection_of
+from rocketwire_tools.store.selecting import (
+    describe_absence,
+    require_messages,
+    selected_rows,
+    selection_of,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -46,12 +51,13 @@ _LINES: Final = 1000
 def run(arguments: argparse.Namespace) -> int:
     """List messages."""
     stores = open_stores(arguments.paths)
+    absence = describe_absence(stores, arguments)
     scans = scans_of(stores)
     if arguments.limit is not None:
         pieces = _encoded(arguments, _limited(_rows(scans, arguments), arguments.limit))
     else:
         pieces = results(arguments, scans, encode)
-    with closing(pieces):
+    with closing(require_messages(pieces, absence)) as pieces:
         if arguments.json:
             for lines in pieces:
                 sys.stdout.buffer.write(lines)

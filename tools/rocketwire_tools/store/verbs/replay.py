@@ -26,12 +26,18 @@ from rocketwire_tools.store.replaying.journal import Journal
 from rocketwire_tools.store.replaying.mapping import TopicMap, choose_queue
 from rocketwire_tools.store.replaying.outgoing import messages_of
 from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
-from rocketwire_tools.store.selecting import passing_rows, selection_of
+from rocketwire_tools.store.selecting import (
+    NothingFoundError,
+    describe_absence,
+    passing_rows,
+    require_messages,
+    selection_of,
+)
 from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
     from rocketwire.client import ClientConfig, ClientInstance
     from rocketwire.errors import BrokerError
@@ -81,15 +87,21 @@ class StoredMessages:
         unreadable: inner batches that cannot be read.
     """
 
-    def __init__(self, store: OpenedStore, selection: Selection, topics: TopicMap) -> None:
+    def __init__(
+        self, store: OpenedStore, selection: Selection, topics: TopicMap, absence: str | None
+    ) -> None:
         self.store = store
         self.topics = topics
         self.broken = 0
         self.unreadable = 0
         self._selection = selection
+        self._absence = absence
         self._scans = store.scans()
 
     def __iter__(self) -> Iterator[ReplayMessage]:
+        yield from require_messages(self._messages(), self._absence, lambda _: True)
+
+    def _messages(self) -> Generator[ReplayMessage]:
         for scan in self._scans:
             scan.block_size = _BLOCK_SIZE
             for rows in passing_rows(scan, self._selection, TopicNames()):
@@ -132,13 +144,15 @@ def run(arguments: argparse.Namespace) -> int:
     selection = {name: getattr(arguments, option) for option, name in _CHOICES.items()}
     selection["topics"] = sorted(f"{old}={topics.target(old)}" for old in topics.topics)
     arguments.topic, arguments.system = list(topics.topics), bool(topics.topics)
-    messages = StoredMessages(OpenedStore(arguments.paths), selection_of(arguments), topics)
+    store = OpenedStore(arguments.paths)
+    absence = describe_absence([store], arguments)
+    messages = StoredMessages(store, selection_of(arguments), topics, absence)
     config = _client_config(arguments)
     journal = Journal(arguments.journal, _as_json(selection), is_read_only=arguments.dry_run)
     try:
         work = partial(_dry_run if arguments.dry_run else _replay, arguments, config)
         return trio.run(work, messages, journal)
-    except (ReplayError, RocketWireError) as error:
+    except (ReplayError, RocketWireError, NothingFoundError) as error:
         print_error(f"rocketwire-store: {error}")
         return 1
     finally:
@@ -203,7 +217,7 @@ async def _replay(
                 nursery.start_soon(_show_progress, replayer, messages)
             try:
                 await replayer.run(messages)
-            except (ReplayError, RocketWireError, OSError) as failure:
+            except (ReplayError, RocketWireError, NothingFoundError, OSError) as failure:
                 error = failure
             signal = stop.signal
             nursery.cancel_scope.cancel()

@@ -13,7 +13,12 @@ from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.jobs import results
 from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import json_line, time_text, write_table
-from rocketwire_tools.store.selecting import selected_rows, selection_of
+from rocketwire_tools.store.selecting import (
+    describe_absence,
+    require_messages,
+    selected_rows,
+    selection_of,
+)
 from rocketwire_tools.store.totals import Totals, add_rows
 
 if TYPE_CHECKING:
@@ -32,8 +37,9 @@ _GROUPS_AT_ONCE: Final = 10_000
 def run(arguments: argparse.Namespace) -> int:
     """Count messages and bytes."""
     stores, totals = open_stores(arguments.paths), Totals()
+    absence = describe_absence(stores, arguments)
     scans = scans_of(stores)
-    with closing(results(arguments, scans, count)) as pieces:
+    with closing(require_messages(results(arguments, scans, count), absence)) as pieces:
         for groups in pieces:
             totals.merge(groups)
     damage = sum(region.size for scan in scans for region in scan.regions if region.is_damage)

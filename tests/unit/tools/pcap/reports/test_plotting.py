@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 drawn = pytest.mark.skipif(
     importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed"
 )
-FIELDS = ("topic", "kind", "code", "frame_length", "time_ns", "latency_ns")
+FIELDS = ("topic", "kind", "code", "frame_length", "time_ns", "latency_ns", "held")
 
 
 def batch(*rows: dict[str, Any]) -> Any:
@@ -80,5 +80,5 @@ def test_without_matplotlib_the_message_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", dict[str, object]().get)
-    with pytest.raises(PlotError, match=r"pip install rocketwire\[plot\]"):
+    with pytest.raises(PlotError, match=r"pip install 'rocketwire\[plot\]'"):
         PlottedReport(ColumnReport("topic", 3), "a.png")

@@ -22,7 +22,9 @@ from rocketwire_tools.pcap.reports.reports import (
     SummaryReport,
     as_text,
 )
+from rocketwire_tools.pcap.reports.run import CaptureRun
 from rocketwire_tools.pcap.rows.rows import EVERY, schema
+from rocketwire_tools.pcap.rows.selection import Selection
 from tests.support import manifest
 from tests.support.captures.decoded_rows import rows
 from tests.support.foreign.files import Writer
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from tests.support.captures.fixtures import Made
 
 RECORDED = manifest.FIXTURES / "captures"
+JAVA = ["java-4.9.4", "java-5.5.0", "java-5.5.0-binary"]
 POLLS = {
     "PULL_NOT_FOUND": 19,
     "PULL_RETRY_IMMEDIATELY": 20,
@@ -61,12 +64,13 @@ def responses(fields: Sequence[str], *answers: tuple[int, int, int, str]) -> Any
         "latency_ns": [latency for *_, latency, _ in answers],
         "request_topic": [topic for *_, topic in answers],
         "topic": [None] * len(answers),
+        "held": [False] * len(answers),
     }
     made = [arrow.column(columns[name], EVERY[name]) for name in fields]
     return arrow.batch(made, schema(fields))
 
 
-@pytest.mark.parametrize("name", ["java-4.9.4", "java-5.5.0", "java-5.5.0-binary"])
+@pytest.mark.parametrize("name", JAVA)
 def test_responses_and_errors_belong_to_the_topic_of_their_request(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,6 +122,26 @@ def test_the_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
     plotted = PlottedReport(ColumnReport("topic", 1), str(tmp_path / "a.svg"))
     plotted.take(responses(plotted.fields, pull, lost))
     assert plotted._latencies.sum() == 1  # pyright: ignore[reportPrivateUsage] - what is drawn
+
+
+@pytest.mark.parametrize("name", JAVA)
+def test_a_pull_that_java_held_until_a_message_came_is_not_slow(
+    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = RECORDED / f"{name}.pcap.gz"
+    tables = report(capsys, "slow", path)
+    pulls = [row for row in rows(path) if row["request_code"] == 11 and row["code"] == 0]
+    held = max(pulls, key=lambda row: row["time_ns"])["latency_ns"] / 1e6
+
+    assert [(row["answers"], row["max_ms"]) for row in tables["held"]] == [(1, held)]
+    assert held not in [row["latency_ms"] for row in tables["slowest"]]
+    (others,) = (row for row in tables["latencies"] if row["request"] == "PULL_MESSAGE")
+    assert others["answers"] == len(pulls) - 1
+    drawn = PlottedReport(SlowReport(1), str(tmp_path / "a.svg"))
+    for batch in CaptureRun([str(path)], Selection(drawn.fields, report=True)).batches():
+        drawn.take(batch)
+    answered = sum(row["answers"] for row in tables["latencies"])
+    assert drawn._latencies.sum() == answered  # pyright: ignore[reportPrivateUsage] - what is drawn
 
 
 def test_times_have_a_unit_or_are_iso_times_and_versions_and_codes_have_names(

@@ -28,6 +28,7 @@ def batch(latencies: list[int | None], topics: list[str]) -> Batch:
         "opaque": list(range(count)),
         "request_topic": [*topics],
         "latency_ns": [*latencies],
+        "held": [False] * count,
     }
     made = [column(columns[name], EVERY[name]) for name in SlowReport.fields]
     return arrow.batch(made, schema(SlowReport.fields))
@@ -36,7 +37,7 @@ def batch(latencies: list[int | None], topics: list[str]) -> Batch:
 def test_latencies_are_counted_by_the_topic_of_the_request() -> None:
     report = SlowReport(10)
     report.take(batch([3_000_000, None, 1_000_000], ["a", "a", "b"]))
-    latencies, slowest, _ = report.tables([])
+    latencies, slowest, *_ = report.tables([])
     assert [("PULL_MESSAGE", "a", 1, 3.0, 3.0, 3.0, 3.0), ("PULL_MESSAGE", "b", 1, 1.0, 1.0, 1.0, 1.0)] == latencies.rows  # fmt: skip
     assert [("PULL_MESSAGE", "a", 3.0, 0, "c", 0), ("PULL_MESSAGE", "b", 1.0, 2, "c", 2)] == slowest.rows  # fmt: skip
 
@@ -92,7 +93,9 @@ def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.Mon
 def made(numbers: range) -> Batch:
     """A request for each number, of everything another; with a latency, for those who want one."""
     names = tuple(dict.fromkeys((*SummaryReport.fields, *SlowReport.fields)))
-    usual = {"kind": "request", "header_ok": True, "body_ok": True, "gap": False}
+    usual = {"kind": "request", "header_ok": True, "body_ok": True} | dict.fromkeys(
+        ("gap", "held"), False
+    )
     columns: dict[str, list[object]] = {
         "time_ns": [number * 1_000_000_000 for number in numbers],
         "src": [f"10.0.0.{number}" for number in numbers],

@@ -66,7 +66,10 @@ def test_an_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: l
     ("text", "message"),
     [
         ("code ==", "invalid syntax"),
-        ("cod == 1", "no column 'cod'"),
+        ("cod == 1", "no column 'cod'; did you mean code"),
+        ("topic == orders", "no column 'orders'; quote a text: 'orders'"),
+        ("latency_ns > 1ms", "write nanoseconds, as 1_000_000 for 1ms"),
+        ('code == "PULL_MESSAGE"', "names are in the column code_name"),
         ("code", "neither true nor false"),
         ("__import__('os')", "can be called"),
         ("topic.upper()", "can be called"),

@@ -121,7 +121,7 @@ def test_a_damaged_region_is_skipped_or_refused(read_rows: ReadRows, tmp_path: P
         {"sql": "amount > 3"},
         {"topic": "orders", "tag": "paid"},
         {"topic": "orders,bills", "queue": "0", "offsets": "2:"},
-        {"topic": "nothing"},
+        {"topic": "orders", "offsets": "900000:"},
     ],
     ids=str,
 )

@@ -133,6 +133,10 @@ def test_times_by_topic_have_the_shape_of_offsets() -> None:
     ("more", "message"),
     [
         ({"topics": "a"}, "unknown option 'topics'; the options are subscribe, .*nameServers"),
+        (
+            {"subscribepatern": "a"},
+            "unknown option 'subscribepatern'; did you mean subscribePattern",
+        ),
         ({"path": "x"}, "a topic has no path"),
         ({"subscribe": " ,"}, "option 'subscribe': ' ,' has no topic"),
         ({"assign": '{"t": {"a": [0]}}'}, "there is 'subscribe' and 'assign'"),
@@ -164,7 +168,9 @@ def test_wrong_options_are_refused_by_name(more: dict[str, str], message: str) -
 
 
 def test_something_has_to_be_read() -> None:
-    with pytest.raises(OptionError, match="says what to read; there is none"):
+    with pytest.raises(
+        OptionError, match=r"give one of options subscribe, .* say what to read; there is none"
+    ):
         read_options({"nameServers": "a:1"})
 
 

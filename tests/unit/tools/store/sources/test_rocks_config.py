@@ -46,5 +46,5 @@ def test_without_the_package_one_line_names_the_extra(
     assert opened.queue_names == set()
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("consumequeue is not read, only the log is: ")
-    assert line.endswith("pip install rocketwire[store-rocksdb]")
+    assert line.endswith("pip install 'rocketwire[store-rocksdb]'")
     assert opened.config("topics.json") is None
