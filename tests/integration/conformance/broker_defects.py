@@ -104,7 +104,7 @@ DEFECTS = (
     Defect("storage.queue:Queue.offset_at", "bisect_left(", "bisect_right(", "29/4"),
     Defect("storage.message:Message.tags_code", "code_of_tag(tag) if tag", "abs(code_of_tag(tag)) if tag", "321/3"),
     Defect("handlers.queries:query_message", "heapq.nlargest", "heapq.nsmallest", "12/3"),
-    Defect("handlers.queries:_hits", ".split(KEY_SEPARATOR)", ".split('|')", "12/1"),
+    Defect("storage.key_search:KeySearch._has_key", ".split(KEY_SEPARATOR)", ".split('|')", "12/1"),
     # offsets
     Defect("tables.offsets:Offsets.commit", "[queue_id] = offset", ".setdefault(queue_id, offset)", "15/2"),
     Defect("tables.offsets:Offsets.reset", "self._resets.setdefault((group, topic), {})[queue_id] = offset", "pass", "222/4"),
