@@ -187,8 +187,8 @@ CASES: Final = (
         options={"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": "8"}, fresh=True,
     ),
     case("goaway/2", (36, 96),
-        "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.1 with apache/rocketmq pull request 11073 "
-        "(isShutdown)",
+        "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.1 with apache/rocketmq pull request "
+        "11073 (isShutdown)",
         'After the start of a shutdown, route requests MUST be answered "not ready" or with a '
         "redirect.",
         register(on="broker", version=OLD),
