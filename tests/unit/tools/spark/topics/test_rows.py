@@ -313,5 +313,5 @@ def test_a_missing_package_is_always_an_error(monkeypatch: pytest.MonkeyPatch) -
     part = chunk(packed(7, b"good", CompressionType.LZ4))
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 
-    with pytest.raises(UnreadableBodyError, match=r"pip install rocketwire\[compression\]"):
+    with pytest.raises(UnreadableBodyError, match=r"pip install 'rocketwire\[compression\]"):
         list(read_chunk(part, PLACE, fails=False))
