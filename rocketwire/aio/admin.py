@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import Opened, Part, awaitable
@@ -10,10 +10,11 @@ from rocketwire.client.admin import admin as trio
 from rocketwire.client.admin.auth import Acls as TrioAcls
 from rocketwire.client.admin.auth import Users as TrioUsers
 from rocketwire.client.admin.brokers import Brokers as TrioBrokers
+from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.clusters import Clusters as TrioClusters
 from rocketwire.client.admin.consumers import Consumers as TrioConsumers
 from rocketwire.client.admin.controllers import Controllers as TrioControllers
-from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
+from rocketwire.client.admin.fanout import ADMIN_TIMEOUT, AdminCalls
 from rocketwire.client.admin.groups import Exports as TrioExports
 from rocketwire.client.admin.groups import Groups as TrioGroups
 from rocketwire.client.admin.lite import LiteTopics as TrioLiteTopics
@@ -37,11 +38,19 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 
-@like(TrioClusters)
-class Clusters(Part[trio.Admin, TrioClusters]):
-    """Requests for clusters and the addresses of their brokers."""
+T = TypeVar("T")
 
-    ask: Final = awaitable(TrioClusters.ask)
+
+class _Calls(Part[trio.Admin, T]):
+    ask: Final = awaitable(AdminCalls.ask)
+
+
+class _ClusterCalls(_Calls[T]):
+    change: Final = awaitable(ClusterCalls.change)
+
+
+@like(TrioClusters)
+class Clusters(_Calls[TrioClusters]):
     info: Final = awaitable(TrioClusters.info)
     route: Final = awaitable(TrioClusters.route)
     masters: Final = awaitable(TrioClusters.masters)
@@ -55,11 +64,7 @@ class Clusters(Part[trio.Admin, TrioClusters]):
 
 
 @like(TrioTopics)
-class Topics(Part[trio.Admin, TrioTopics]):
-    """Requests for topics; for errors see ``AdminCalls.ask`` and ``NameServers.call``."""
-
-    ask: Final = awaitable(TrioTopics.ask)
-    change: Final = awaitable(TrioTopics.change)
+class Topics(_ClusterCalls[TrioTopics]):
     create_or_update: Final = awaitable(TrioTopics.create_or_update)
     update: Final = awaitable(TrioTopics.update)
     unrouted_queues: Final = awaitable(TrioTopics.unrouted_queues)
@@ -79,11 +84,7 @@ class Topics(Part[trio.Admin, TrioTopics]):
 
 
 @like(TrioGroups)
-class Groups(Part[trio.Admin, TrioGroups]):
-    """Requests for consumer groups; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = awaitable(TrioGroups.ask)
-    change: Final = awaitable(TrioGroups.change)
+class Groups(_ClusterCalls[TrioGroups]):
     create_or_update: Final = awaitable(TrioGroups.create_or_update)
     update: Final = awaitable(TrioGroups.update)
     delete: Final = awaitable(TrioGroups.delete)
@@ -97,11 +98,7 @@ class Groups(Part[trio.Admin, TrioGroups]):
 
 
 @like(TrioOffsets)
-class Offsets(Part[trio.Admin, TrioOffsets]):
-    """Requests for offsets."""
-
-    ask: Final = awaitable(TrioOffsets.ask)
-    change: Final = awaitable(TrioOffsets.change)
+class Offsets(_ClusterCalls[TrioOffsets]):
     clone: Final = awaitable(TrioOffsets.clone)
     copy: Final = awaitable(TrioOffsets.copy)
     of_group: Final = awaitable(TrioOffsets.of_group)
@@ -118,11 +115,7 @@ class Offsets(Part[trio.Admin, TrioOffsets]):
 
 
 @like(TrioConsumers)
-class Consumers(Part[trio.Admin, TrioConsumers]):
-    """Requests for the members of consumer groups; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = awaitable(TrioConsumers.ask)
-    change: Final = awaitable(TrioConsumers.change)
+class Consumers(_ClusterCalls[TrioConsumers]):
     stats: Final = awaitable(TrioConsumers.stats)
     stats_of: Final = awaitable(TrioConsumers.stats_of)
     connection: Final = awaitable(TrioConsumers.connection)
@@ -137,11 +130,7 @@ class Consumers(Part[trio.Admin, TrioConsumers]):
 
 
 @like(TrioMessages)
-class Messages(Part[trio.Admin, TrioMessages]):
-    """Requests for messages."""
-
-    ask: Final = awaitable(TrioMessages.ask)
-    change: Final = awaitable(TrioMessages.change)
+class Messages(_ClusterCalls[TrioMessages]):
     by_offset_id: Final = awaitable(TrioMessages.by_offset_id)
     by_id: Final = awaitable(TrioMessages.by_id)
     by_unique_key: Final = awaitable(TrioMessages.by_unique_key)
@@ -186,11 +175,7 @@ class Messages(Part[trio.Admin, TrioMessages]):
 
 
 @like(TrioBrokers)
-class Brokers(Part[trio.Admin, TrioBrokers]):
-    """Calls to brokers by address; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = awaitable(TrioBrokers.ask)
-    change: Final = awaitable(TrioBrokers.change)
+class Brokers(_ClusterCalls[TrioBrokers]):
     config: Final = awaitable(TrioBrokers.config)
     update_config: Final = awaitable(TrioBrokers.update_config)
     runtime_info: Final = awaitable(TrioBrokers.runtime_info)
@@ -212,30 +197,20 @@ class Brokers(Part[trio.Admin, TrioBrokers]):
 
 
 @like(TrioStores)
-class Stores(Part[trio.Admin, TrioStores]):
-    """Requests for the store of a broker, by address. For errors see ``AdminCalls.ask``."""
-
-    ask: Final = awaitable(TrioStores.ask)
+class Stores(_Calls[TrioStores]):
     switch_timer_engine: Final = awaitable(TrioStores.switch_timer_engine)
     check_rocksdb_queues: Final = awaitable(TrioStores.check_rocksdb_queues)
     export_rocksdb_config: Final = awaitable(TrioStores.export_rocksdb_config)
 
 
 @like(TrioExports)
-class Exports(Part[trio.Admin, TrioExports]):
-    """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = awaitable(TrioExports.ask)
-    change: Final = awaitable(TrioExports.change)
+class Exports(_ClusterCalls[TrioExports]):
     topics: Final = awaitable(TrioExports.topics)
     groups: Final = awaitable(TrioExports.groups)
 
 
 @like(TrioNameServerUpkeep)
-class NameServerUpkeep(Part[trio.Admin, TrioNameServerUpkeep]):
-    """Requests to name servers; for errors see ``NameServers.call``."""
-
-    ask: Final = awaitable(TrioNameServerUpkeep.ask)
+class NameServerUpkeep(_Calls[TrioNameServerUpkeep]):
     put_kv: Final = awaitable(TrioNameServerUpkeep.put_kv)
     change_kv: Final = awaitable(TrioNameServerUpkeep.change_kv)
     delete_kv: Final = awaitable(TrioNameServerUpkeep.delete_kv)
@@ -248,11 +223,7 @@ class NameServerUpkeep(Part[trio.Admin, TrioNameServerUpkeep]):
 
 
 @like(TrioStaticTopics)
-class StaticTopics(Part[trio.Admin, TrioStaticTopics]):
-    """Requests for static topics; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = awaitable(TrioStaticTopics.ask)
-    change: Final = awaitable(TrioStaticTopics.change)
+class StaticTopics(_ClusterCalls[TrioStaticTopics]):
     configs: Final = awaitable(TrioStaticTopics.configs)
     create_or_update: Final = awaitable(TrioStaticTopics.create_or_update)
     remap: Final = awaitable(TrioStaticTopics.remap)
@@ -262,11 +233,7 @@ class StaticTopics(Part[trio.Admin, TrioStaticTopics]):
 
 
 @like(TrioUsers)
-class Users(Part[trio.Admin, TrioUsers]):
-    """Requests for users; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = awaitable(TrioUsers.ask)
-    change: Final = awaitable(TrioUsers.change)
+class Users(_ClusterCalls[TrioUsers]):
     create: Final = awaitable(TrioUsers.create)
     update: Final = awaitable(TrioUsers.update)
     delete: Final = awaitable(TrioUsers.delete)
@@ -276,11 +243,7 @@ class Users(Part[trio.Admin, TrioUsers]):
 
 
 @like(TrioAcls)
-class Acls(Part[trio.Admin, TrioAcls]):
-    """Requests for policies; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = awaitable(TrioAcls.ask)
-    change: Final = awaitable(TrioAcls.change)
+class Acls(_ClusterCalls[TrioAcls]):
     create: Final = awaitable(TrioAcls.create)
     update: Final = awaitable(TrioAcls.update)
     delete: Final = awaitable(TrioAcls.delete)
@@ -290,10 +253,7 @@ class Acls(Part[trio.Admin, TrioAcls]):
 
 
 @like(TrioLiteTopics)
-class LiteTopics(Part[trio.Admin, TrioLiteTopics]):
-    """Requests for lite topics and pops, to brokers by address. For errors see ``ask``."""
-
-    ask: Final = awaitable(TrioLiteTopics.ask)
+class LiteTopics(_Calls[TrioLiteTopics]):
     of_broker: Final = awaitable(TrioLiteTopics.of_broker)
     parent: Final = awaitable(TrioLiteTopics.parent)
     topic: Final = awaitable(TrioLiteTopics.topic)
@@ -305,10 +265,7 @@ class LiteTopics(Part[trio.Admin, TrioLiteTopics]):
 
 
 @like(TrioControllers)
-class Controllers(Part[trio.Admin, TrioControllers]):
-    """Requests to controllers by address; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = awaitable(TrioControllers.ask)
+class Controllers(_Calls[TrioControllers]):
     metadata: Final = awaitable(TrioControllers.metadata)
     leader: Final = awaitable(TrioControllers.leader)
     sync_state: Final = awaitable(TrioControllers.sync_state)

@@ -1,4 +1,4 @@
-"""``like``: gives methods of a facade the docstrings of those that they stand for."""
+"""``like``: gives a facade and its methods the docstrings of what they stand for."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ Class = TypeVar("Class", bound=type[Any])
 
 
 def like(original: type[Any]) -> Callable[[Class], Class]:
-    """Give public methods without docstrings those of the same name of another class."""
+    """Give a class, and its public methods, the docstrings that they lack from another class."""
 
     def decorate(cls: Class) -> Class:
+        cls.__doc__ = cls.__doc__ or original.__doc__
         for name, member in list(vars(cls).items()):
             doc = getattr(getattr(original, name, None), "__doc__", None)
             if name.startswith("_") or member.__doc__ is not None:

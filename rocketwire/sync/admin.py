@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.client.admin import admin as trio
 from rocketwire.client.admin.auth import Acls as TrioAcls
 from rocketwire.client.admin.auth import Users as TrioUsers
 from rocketwire.client.admin.brokers import Brokers as TrioBrokers
+from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.clusters import Clusters as TrioClusters
 from rocketwire.client.admin.consumers import Consumers as TrioConsumers
 from rocketwire.client.admin.controllers import Controllers as TrioControllers
-from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
+from rocketwire.client.admin.fanout import ADMIN_TIMEOUT, AdminCalls
 from rocketwire.client.admin.groups import Exports as TrioExports
 from rocketwire.client.admin.groups import Groups as TrioGroups
 from rocketwire.client.admin.lite import LiteTopics as TrioLiteTopics
@@ -37,11 +38,19 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 
-@like(TrioClusters)
-class Clusters(Part[trio.Admin, TrioClusters]):
-    """Requests for clusters and the addresses of their brokers."""
+T = TypeVar("T")
 
-    ask: Final = blocking(TrioClusters.ask)
+
+class _Calls(Part[trio.Admin, T]):
+    ask: Final = blocking(AdminCalls.ask)
+
+
+class _ClusterCalls(_Calls[T]):
+    change: Final = blocking(ClusterCalls.change)
+
+
+@like(TrioClusters)
+class Clusters(_Calls[TrioClusters]):
     info: Final = blocking(TrioClusters.info)
     route: Final = blocking(TrioClusters.route)
     masters: Final = blocking(TrioClusters.masters)
@@ -55,11 +64,7 @@ class Clusters(Part[trio.Admin, TrioClusters]):
 
 
 @like(TrioTopics)
-class Topics(Part[trio.Admin, TrioTopics]):
-    """Requests for topics; for errors see ``AdminCalls.ask`` and ``NameServers.call``."""
-
-    ask: Final = blocking(TrioTopics.ask)
-    change: Final = blocking(TrioTopics.change)
+class Topics(_ClusterCalls[TrioTopics]):
     create_or_update: Final = blocking(TrioTopics.create_or_update)
     update: Final = blocking(TrioTopics.update)
     unrouted_queues: Final = blocking(TrioTopics.unrouted_queues)
@@ -79,11 +84,7 @@ class Topics(Part[trio.Admin, TrioTopics]):
 
 
 @like(TrioGroups)
-class Groups(Part[trio.Admin, TrioGroups]):
-    """Requests for consumer groups; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = blocking(TrioGroups.ask)
-    change: Final = blocking(TrioGroups.change)
+class Groups(_ClusterCalls[TrioGroups]):
     create_or_update: Final = blocking(TrioGroups.create_or_update)
     update: Final = blocking(TrioGroups.update)
     delete: Final = blocking(TrioGroups.delete)
@@ -97,11 +98,7 @@ class Groups(Part[trio.Admin, TrioGroups]):
 
 
 @like(TrioOffsets)
-class Offsets(Part[trio.Admin, TrioOffsets]):
-    """Requests for offsets."""
-
-    ask: Final = blocking(TrioOffsets.ask)
-    change: Final = blocking(TrioOffsets.change)
+class Offsets(_ClusterCalls[TrioOffsets]):
     clone: Final = blocking(TrioOffsets.clone)
     copy: Final = blocking(TrioOffsets.copy)
     of_group: Final = blocking(TrioOffsets.of_group)
@@ -118,11 +115,7 @@ class Offsets(Part[trio.Admin, TrioOffsets]):
 
 
 @like(TrioConsumers)
-class Consumers(Part[trio.Admin, TrioConsumers]):
-    """Requests for the members of consumer groups; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = blocking(TrioConsumers.ask)
-    change: Final = blocking(TrioConsumers.change)
+class Consumers(_ClusterCalls[TrioConsumers]):
     stats: Final = blocking(TrioConsumers.stats)
     stats_of: Final = blocking(TrioConsumers.stats_of)
     connection: Final = blocking(TrioConsumers.connection)
@@ -137,11 +130,7 @@ class Consumers(Part[trio.Admin, TrioConsumers]):
 
 
 @like(TrioMessages)
-class Messages(Part[trio.Admin, TrioMessages]):
-    """Requests for messages."""
-
-    ask: Final = blocking(TrioMessages.ask)
-    change: Final = blocking(TrioMessages.change)
+class Messages(_ClusterCalls[TrioMessages]):
     by_offset_id: Final = blocking(TrioMessages.by_offset_id)
     by_id: Final = blocking(TrioMessages.by_id)
     by_unique_key: Final = blocking(TrioMessages.by_unique_key)
@@ -185,11 +174,7 @@ class Messages(Part[trio.Admin, TrioMessages]):
 
 
 @like(TrioBrokers)
-class Brokers(Part[trio.Admin, TrioBrokers]):
-    """Calls to brokers by address; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = blocking(TrioBrokers.ask)
-    change: Final = blocking(TrioBrokers.change)
+class Brokers(_ClusterCalls[TrioBrokers]):
     config: Final = blocking(TrioBrokers.config)
     update_config: Final = blocking(TrioBrokers.update_config)
     runtime_info: Final = blocking(TrioBrokers.runtime_info)
@@ -211,30 +196,20 @@ class Brokers(Part[trio.Admin, TrioBrokers]):
 
 
 @like(TrioStores)
-class Stores(Part[trio.Admin, TrioStores]):
-    """Requests for the store of a broker, by address. For errors see ``AdminCalls.ask``."""
-
-    ask: Final = blocking(TrioStores.ask)
+class Stores(_Calls[TrioStores]):
     switch_timer_engine: Final = blocking(TrioStores.switch_timer_engine)
     check_rocksdb_queues: Final = blocking(TrioStores.check_rocksdb_queues)
     export_rocksdb_config: Final = blocking(TrioStores.export_rocksdb_config)
 
 
 @like(TrioExports)
-class Exports(Part[trio.Admin, TrioExports]):
-    """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = blocking(TrioExports.ask)
-    change: Final = blocking(TrioExports.change)
+class Exports(_ClusterCalls[TrioExports]):
     topics: Final = blocking(TrioExports.topics)
     groups: Final = blocking(TrioExports.groups)
 
 
 @like(TrioNameServerUpkeep)
-class NameServerUpkeep(Part[trio.Admin, TrioNameServerUpkeep]):
-    """Requests to name servers; for errors see ``NameServers.call``."""
-
-    ask: Final = blocking(TrioNameServerUpkeep.ask)
+class NameServerUpkeep(_Calls[TrioNameServerUpkeep]):
     put_kv: Final = blocking(TrioNameServerUpkeep.put_kv)
     change_kv: Final = blocking(TrioNameServerUpkeep.change_kv)
     delete_kv: Final = blocking(TrioNameServerUpkeep.delete_kv)
@@ -247,11 +222,7 @@ class NameServerUpkeep(Part[trio.Admin, TrioNameServerUpkeep]):
 
 
 @like(TrioStaticTopics)
-class StaticTopics(Part[trio.Admin, TrioStaticTopics]):
-    """Requests for static topics; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = blocking(TrioStaticTopics.ask)
-    change: Final = blocking(TrioStaticTopics.change)
+class StaticTopics(_ClusterCalls[TrioStaticTopics]):
     configs: Final = blocking(TrioStaticTopics.configs)
     create_or_update: Final = blocking(TrioStaticTopics.create_or_update)
     remap: Final = blocking(TrioStaticTopics.remap)
@@ -261,11 +232,7 @@ class StaticTopics(Part[trio.Admin, TrioStaticTopics]):
 
 
 @like(TrioUsers)
-class Users(Part[trio.Admin, TrioUsers]):
-    """Requests for users; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = blocking(TrioUsers.ask)
-    change: Final = blocking(TrioUsers.change)
+class Users(_ClusterCalls[TrioUsers]):
     create: Final = blocking(TrioUsers.create)
     update: Final = blocking(TrioUsers.update)
     delete: Final = blocking(TrioUsers.delete)
@@ -275,11 +242,7 @@ class Users(Part[trio.Admin, TrioUsers]):
 
 
 @like(TrioAcls)
-class Acls(Part[trio.Admin, TrioAcls]):
-    """Requests for policies; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = blocking(TrioAcls.ask)
-    change: Final = blocking(TrioAcls.change)
+class Acls(_ClusterCalls[TrioAcls]):
     create: Final = blocking(TrioAcls.create)
     update: Final = blocking(TrioAcls.update)
     delete: Final = blocking(TrioAcls.delete)
@@ -289,10 +252,7 @@ class Acls(Part[trio.Admin, TrioAcls]):
 
 
 @like(TrioLiteTopics)
-class LiteTopics(Part[trio.Admin, TrioLiteTopics]):
-    """Requests for lite topics and pops, to brokers by address. For errors see ``ask``."""
-
-    ask: Final = blocking(TrioLiteTopics.ask)
+class LiteTopics(_Calls[TrioLiteTopics]):
     of_broker: Final = blocking(TrioLiteTopics.of_broker)
     parent: Final = blocking(TrioLiteTopics.parent)
     topic: Final = blocking(TrioLiteTopics.topic)
@@ -304,10 +264,7 @@ class LiteTopics(Part[trio.Admin, TrioLiteTopics]):
 
 
 @like(TrioControllers)
-class Controllers(Part[trio.Admin, TrioControllers]):
-    """Requests to controllers by address; for errors see ``AdminCalls.ask``."""
-
-    ask: Final = blocking(TrioControllers.ask)
+class Controllers(_Calls[TrioControllers]):
     metadata: Final = blocking(TrioControllers.metadata)
     leader: Final = blocking(TrioControllers.leader)
     sync_state: Final = blocking(TrioControllers.sync_state)
