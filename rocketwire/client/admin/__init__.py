@@ -10,6 +10,7 @@ from rocketwire.client.admin.admin import Admin as Admin
 from rocketwire.client.admin.admin import open_admin as open_admin
 from rocketwire.client.admin.auth import acl_of as acl_of
 from rocketwire.client.admin.changes import Change as Change
+from rocketwire.client.admin.changes import Target as Target
 from rocketwire.client.admin.fanout import leaving_out as leaving_out
 from rocketwire.client.admin.message_tracks import MessageTrack as MessageTrack
 from rocketwire.client.admin.message_tracks import TrackType as TrackType

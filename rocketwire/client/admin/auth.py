@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, TypeVar, Unpack
 
-from rocketwire.client.admin.changes import Change, change_each, no_value
+from rocketwire.client.admin.changes import Change, Target, change_each, no_value
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
@@ -46,36 +46,21 @@ class Users(ClusterCalls):
     are sent unencrypted: use TLS.
     """
 
-    async def create(
-        self,
-        user: UserInfo,
-        *,
-        broker: str | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
-    ) -> list[Change[UserInfo]]:
+    async def create(self, user: UserInfo, **target: Unpack[Target]) -> list[Change[UserInfo]]:
         """Create a user (codes 3004, 3001; Java: ``createUser``).
 
         Returns the user of each broker before and after.
 
         Args:
             user: with name and password; type ``Super`` or ``Normal``, the default.
-            cluster: instead, all masters of this cluster.
-            dry_run: write nothing.
+            target: see ``Target``.
 
         Raises:
             BrokerError: 1, name or password is missing, or the type is invalid; 16, it exists.
         """
-        return await self._put((user,), broker, cluster, dry_run, Code.AUTH_CREATE_USER)
+        return await self._put((user,), Code.AUTH_CREATE_USER, **target)
 
-    async def update(
-        self,
-        user: UserInfo,
-        *,
-        broker: str | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
-    ) -> list[Change[UserInfo]]:
+    async def update(self, user: UserInfo, **target: Unpack[Target]) -> list[Change[UserInfo]]:
         """Change password, type or status (``enable``, ``disable``) of a user (codes 3004, 3002).
 
         None keeps a value. Returns as ``create``. Java: ``updateUser``.
@@ -83,22 +68,13 @@ class Users(ClusterCalls):
         Raises:
             BrokerError: 1, the user does not exist.
         """
-        return await self._put((user,), broker, cluster, dry_run, Code.AUTH_UPDATE_USER)
+        return await self._put((user,), Code.AUTH_UPDATE_USER, **target)
 
     async def _put(
-        self,
-        users: Iterable[UserInfo],
-        broker: str | None,
-        cluster: str | None,
-        dry_run: bool,
-        code: Code | None = None,
+        self, users: Iterable[UserInfo], code: Code | None = None, **target: Unpack[Target]
     ) -> list[Change[UserInfo]]:
         """Create or change users; without ``code`` those that exist are changed."""
         by_name = {user.username or "": user for user in users}
-
-        async def read(address: str) -> dict[str, UserInfo]:
-            found = {name: await self.get(address, name) for name in by_name}
-            return {name: user for name, user in found.items() if user is not None}
 
         async def write(address: str, changes: Sequence[Change[UserInfo]]) -> None:
             for _, name, before, _ in changes:
@@ -107,38 +83,25 @@ class Users(ClusterCalls):
                 header = UpdateUserRequestHeader(username=name)
                 await self.ask(address, code_sent, header, by_name[name])
 
-        return await change_each(
-            await self._clusters.targets(broker, cluster),
-            read,
-            {name: partial(keep_absent, user) for name, user in by_name.items()},
-            write,
-            dry_run=dry_run,
-        )
+        edits = {name: partial(keep_absent, user) for name, user in by_name.items()}
+        return await self._change_each(partial(self._find, by_name), edits, write, **target)
 
-    async def delete(
-        self,
-        username: str,
-        *,
-        broker: str | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
-    ) -> list[Change[UserInfo]]:
+    async def _find(self, names: Iterable[str], address: str) -> dict[str, UserInfo]:
+        """Return the users of a broker that exist, by name."""
+        found = {name: await self.get(address, name) for name in names}
+        return {name: user for name, user in found.items() if user is not None}
+
+    async def delete(self, username: str, **target: Unpack[Target]) -> list[Change[UserInfo]]:
         """Delete a user with its policies (codes 3004, 3003; Java: ``deleteUser``).
 
         Returns what each broker had; it is not an error if the user does not exist.
         """
-
-        async def read(address: str) -> dict[str, UserInfo]:
-            user = await self.get(address, username)
-            return {} if user is None else {username: user}
-
         header = DeleteUserRequestHeader(username=username)
-        return await change_each(
-            await self._clusters.targets(broker, cluster),
-            read,
+        return await self._change_each(
+            partial(self._find, (username,)),
             {username: no_value},
             lambda address, _: self.ask(address, Code.AUTH_DELETE_USER, header),
-            dry_run=dry_run,
+            **target,
         )
 
     async def get(self, address: str, username: str) -> UserInfo | None:
@@ -164,7 +127,8 @@ class Users(ClusterCalls):
         """
         named = tuple(usernames)
         users = [await self.get(source, name) for name in named] or await self.list(source)
-        return await self._put((user for user in users if user), target, None, dry_run)
+        found = (user for user in users if user)
+        return await self._put(found, broker=target, dry_run=dry_run)
 
     async def list(self, address: str, text: str | None = None) -> tuple[UserInfo, ...]:
         """Fetch the users of a broker whose names contain a text (code 3005).
@@ -182,14 +146,7 @@ class Acls(ClusterCalls):
     and a name may end with ``*``.
     """
 
-    async def create(
-        self,
-        acl: AclInfo,
-        *,
-        broker: str | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
-    ) -> list[Change[PolicyEntryInfo]]:
+    async def create(self, acl: AclInfo, **target: Unpack[Target]) -> list[Change[PolicyEntryInfo]]:
         """Add policies to a subject (codes 3009, 3006; Java: ``createAcl``).
 
         A policy that it has for the same resource is changed as by ``update``. Returns the policy
@@ -198,25 +155,18 @@ class Acls(ClusterCalls):
         Raises:
             BrokerError: 16, the subject does not exist; 1, a policy is invalid.
         """
-        return await self._put(acl, Code.AUTH_CREATE_ACL, broker, cluster, dry_run)
+        return await self._put(acl, Code.AUTH_CREATE_ACL, **target)
 
-    async def update(
-        self,
-        acl: AclInfo,
-        *,
-        broker: str | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
-    ) -> list[Change[PolicyEntryInfo]]:
+    async def update(self, acl: AclInfo, **target: Unpack[Target]) -> list[Change[PolicyEntryInfo]]:
         """Change the policies of a subject by resource (codes 3009, 3007; Java: ``updateAcl``).
 
         None keeps actions, decision or addresses that the subject has for the resource; Java's
         mqadmin removes the addresses. Returns as ``create``.
         """
-        return await self._put(acl, Code.AUTH_UPDATE_ACL, broker, cluster, dry_run)
+        return await self._put(acl, Code.AUTH_UPDATE_ACL, **target)
 
     async def _put(
-        self, acl: AclInfo, code: Code, broker: str | None, cluster: str | None, dry_run: bool
+        self, acl: AclInfo, code: Code, **target: Unpack[Target]
     ) -> list[Change[PolicyEntryInfo]]:
         subject = acl.subject or ""
 
@@ -225,8 +175,7 @@ class Acls(ClusterCalls):
             body = AclInfo(subject=subject, policies=(PolicyInfo(entries=entries),))
             await self.ask(address, code, UpdateAclRequestHeader(subject=subject), body)
 
-        return await change_each(
-            await self._clusters.targets(broker, cluster),
+        return await self._change_each(
             lambda address: self._entries(address, subject),
             {
                 entry.resource or "": partial(keep_absent, entry)
@@ -234,7 +183,7 @@ class Acls(ClusterCalls):
                 for entry in policy.entries or ()
             },
             write,
-            dry_run=dry_run,
+            **target,
         )
 
     async def _entries(self, address: str, subject: str) -> dict[str, PolicyEntryInfo]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.errors import SettingNotFoundError
@@ -22,6 +22,20 @@ Config = TypeVar("Config", TopicConfig, SubscriptionGroupConfig)
 
 Edit: TypeAlias = Callable[[T], T]
 """Returns the new value for the present one."""
+
+
+class Target(TypedDict, total=False):
+    """Arguments that all calls with ``**target`` take; exactly one of the first two is required.
+
+    Attributes:
+        broker: address of a broker.
+        cluster: name of a cluster, for all its masters.
+        dry_run: whether to only read and compare, and to write nothing.
+    """
+
+    broker: str | None
+    cluster: str | None
+    dry_run: bool
 
 
 class Change(NamedTuple, Generic[T]):

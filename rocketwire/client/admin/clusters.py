@@ -5,9 +5,10 @@ Java: ``DefaultMQAdminExtImpl``, ``CommandUtil``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
+from rocketwire.client.admin.changes import Change, change_each
 from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.client.instance.routes import select_address
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
@@ -17,6 +18,8 @@ from rocketwire.policy.routing import MASTER_ID
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.route import BrokerData, ClusterInfo, TopicRouteData
+
+T = TypeVar("T")
 
 
 class Clusters(AdminCalls):
@@ -179,6 +182,21 @@ class ClusterCalls(AdminCalls):
         addresses = await self._clusters.targets(broker, cluster)
         await call_each(addresses, lambda address: self.ask(address, code, header, body))
         return addresses
+
+    async def _change_each(
+        self,
+        read: Callable[[str], Awaitable[Mapping[str, T]]],
+        edits: Mapping[str, Callable[[T | None], T | None]],
+        write: Callable[[str, Sequence[Change[T]]], Awaitable[object]],
+        *,
+        broker: str | None = None,
+        cluster: str | None = None,
+        check: Callable[[Sequence[Change[T]]], Awaitable[None]] | None = None,
+        dry_run: bool = False,
+    ) -> list[Change[T]]:
+        """Change values of brokers as ``change_each``."""
+        addresses = await self._clusters.targets(broker, cluster)
+        return await change_each(addresses, read, edits, write, check=check, dry_run=dry_run)
 
 
 def has_master(group: BrokerData) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin.changes import (
     Change,
     Edit,
-    change_each,
+    Target,
     no_value,
     replace_config,
     start_from,
@@ -55,6 +55,8 @@ from rocketwire.policy.resource_names import (
 )
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from rocketwire.messages.enums import MessageRequestMode
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.topic_config import TopicConfig
@@ -96,9 +98,7 @@ class Groups(TopicCalls):
         edits: Mapping[str, Edit[SubscriptionGroupConfig]],
         *,
         new: SubscriptionGroupConfig | None = None,
-        broker: str | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
+        **target: Unpack[Target],
     ) -> list[Change[SubscriptionGroupConfig]]:
         """Change groups and keep all values that ``edits`` keep (codes 201, 200; 225 for several).
 
@@ -107,9 +107,7 @@ class Groups(TopicCalls):
         Args:
             edits: by group, what returns the new configuration for that of a broker.
             new: what an edit gets of a broker without the group; None: each must have it.
-            broker: address of a broker.
-            cluster: instead, all masters of this cluster.
-            dry_run: read and compare, but write nothing.
+            target: see ``Target``.
 
         Returns:
             For each broker and group, the configuration before and after.
@@ -126,15 +124,10 @@ class Groups(TopicCalls):
                     raise BrokerError(code, remark, Code.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, address)
             return found
 
-        return await change_each(
-            await self._clusters.targets(broker, cluster),
-            read,
-            start_from(
-                edits, lambda name: replace(new or SubscriptionGroupConfig(), group_name=name)
-            ),
-            self._write,
-            dry_run=dry_run,
+        start = start_from(
+            edits, lambda name: replace(new or SubscriptionGroupConfig(), group_name=name)
         )
+        return await self._change_each(read, start, self._write, **target)
 
     async def _write(
         self, address: str, changes: Sequence[Change[SubscriptionGroupConfig]]
@@ -168,11 +161,12 @@ class Groups(TopicCalls):
             dry_run: delete nothing.
         """
         header = DeleteSubscriptionGroupRequestHeader(group_name=group, clean_offset=clean_offset)
-        changes = await change_each(
-            await self._clusters.targets(broker, cluster),
+        changes = await self._change_each(
             self.configs,
             {group: no_value},
             lambda address, _: self.ask(address, Code.DELETE_SUBSCRIPTIONGROUP, header),
+            broker=broker,
+            cluster=cluster,
             dry_run=dry_run,
         )
         if cluster is not None:
@@ -273,9 +267,7 @@ class Groups(TopicCalls):
         mode: MessageRequestMode,
         *,
         pop_share_queue_num: int | None = None,
-        broker: str | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
+        **target: Unpack[Target],
     ) -> list[Change[SetMessageRequestModeRequestBody]]:
         """Let a group pull or pop a topic (codes 402, 401); returns both modes of each broker.
 
@@ -285,8 +277,7 @@ class Groups(TopicCalls):
             mode: pull or pop.
             pop_share_queue_num: for pop, number of other members' queues that each member pops
                 too; -1 for all; None keeps the number, which is 0 at first.
-            cluster: instead, all masters of this cluster.
-            dry_run: write nothing.
+            target: see ``Target``.
         """
 
         async def read(address: str) -> dict[str, SetMessageRequestModeRequestBody]:
@@ -309,13 +300,7 @@ class Groups(TopicCalls):
         ) -> None:
             await self.ask(address, Code.SET_MESSAGE_REQUEST_MODE, None, changes[0].after)
 
-        return await change_each(
-            await self._clusters.targets(broker, cluster),
-            read,
-            {group: edit},
-            write,
-            dry_run=dry_run,
-        )
+        return await self._change_each(read, {group: edit}, write, **target)
 
     async def request_modes(
         self, address: str

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin.changes import (
     Change,
     Edit,
+    Target,
     change_each,
     no_value,
     replace_config,
@@ -56,6 +57,8 @@ from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.net.broker_api import BrokerCalls
 
@@ -114,10 +117,8 @@ class Topics(ClusterCalls):
         edits: Mapping[str, Edit[TopicConfig]],
         *,
         new: TopicConfig | None = None,
-        broker: str | None = None,
-        cluster: str | None = None,
         force: bool = False,
-        dry_run: bool = False,
+        **target: Unpack[Target],
     ) -> list[Change[TopicConfig]]:
         """Change topics and keep all values that ``edits`` keep (codes 351, 17; 18 for several).
 
@@ -127,10 +128,8 @@ class Topics(ClusterCalls):
         Args:
             edits: by topic, what returns the new configuration for that of a broker.
             new: what an edit gets of a broker without the topic; None: each must have it.
-            broker: address of a broker.
-            cluster: instead, all masters of this cluster.
             force: also give a topic fewer queues than hold messages.
-            dry_run: read and compare, but write nothing.
+            target: see ``Target``.
 
         Returns:
             For each broker and topic, the configuration before and after.
@@ -146,13 +145,12 @@ class Topics(ClusterCalls):
             found = {name: await self._find(address, name, new is None) for name in edits}
             return {name: config for name, config in found.items() if config is not None}
 
-        return await change_each(
-            await self._clusters.targets(broker, cluster),
+        return await self._change_each(
             read,
             start_from(edits, lambda name: replace(new or TopicConfig(), topic_name=name)),
             self._write,
             check=partial(self._check_queues, force=force),
-            dry_run=dry_run,
+            **target,
         )
 
     async def _find(self, address: str, topic: str, is_required: bool) -> TopicConfig | None:

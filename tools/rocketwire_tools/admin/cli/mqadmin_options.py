@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import trio
 
@@ -51,7 +51,7 @@ from rocketwire_tools.times import FORMS as FORMS_OF_TIMES
 from rocketwire_tools.times import time_argument
 
 if TYPE_CHECKING:
-    from rocketwire.client.admin.changes import Change
+    from rocketwire.client.admin.changes import Change, Target
 
 Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output]]
 """The body of a command: takes a connection and the parsed arguments."""
@@ -313,14 +313,6 @@ FORCE: Final = option(
 )  # fmt: skip
 ONE_OF: Final = ("broker_addr", "cluster_name")
 """``-b`` or ``-c``."""
-
-
-class Target(TypedDict):
-    """The arguments of calls that change something at one broker or in a cluster."""
-
-    broker: str | None
-    cluster: str | None
-    dry_run: bool
 
 
 def target(args: argparse.Namespace) -> Target:
