@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocketwire.client.admin.clusters import ClusterCalls
-from rocketwire.client.admin.fanout import leave_out, read_from_each
+from rocketwire.client.admin.fanout import leave_out, merge_tables, read_from_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, RocketWireError, TopicRouteNotFoundError
@@ -84,11 +84,7 @@ class Consumers(ClusterCalls):
         stats_by_address = await read_from_each(places.values(), ask)
         return ConsumeStats(
             consume_tps=sum(stats.consume_tps for stats in stats_by_address.values()),
-            offset_table={
-                q: w
-                for stats in stats_by_address.values()
-                for q, w in (stats.offset_table or {}).items()
-            },
+            offset_table=merge_tables(stats.offset_table for stats in stats_by_address.values()),
         )
 
     async def _retries(self, address: str, topic: str) -> dict[MessageQueue, OffsetWrapper]:

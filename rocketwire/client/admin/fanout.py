@@ -30,6 +30,7 @@ MAX_CONCURRENT_CALLS: Final = 32
 """Most concurrent requests of a call."""
 
 T = TypeVar("T")
+Key = TypeVar("Key")
 Result = TypeVar("Result")
 
 _LEFT_OUT: ContextVar[dict[object, ChannelError] | None] = ContextVar("left out", default=None)
@@ -209,6 +210,11 @@ async def read_from_each(
     if order and not results:
         raise left_out[order[0]]
     return {place: results[place] for place in order if place in results}
+
+
+def merge_tables(tables: Iterable[Mapping[Key, Result] | None]) -> dict[Key, Result]:
+    """Return the entries of all tables that servers have sent."""
+    return {key: value for table in tables for key, value in (table or {}).items()}
 
 
 async def _call_all(

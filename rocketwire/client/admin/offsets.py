@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from rocketwire.client.admin.fanout import call_each, read_from_each
+from rocketwire.client.admin.fanout import call_each, merge_tables, read_from_each
 from rocketwire.client.admin.topics import TopicCalls
 from rocketwire.client.consumer.queues import find_master, get_queues
 from rocketwire.codes import RequestCode as Code
@@ -243,11 +243,7 @@ class Offsets(TopicCalls):
         offsets_by_address = await call_each(
             places.values(), lambda address: self._reset(address, header)
         )
-        return {
-            queue: offset
-            for offsets in offsets_by_address.values()
-            for queue, offset in offsets.items()
-        }
+        return merge_tables(offsets_by_address.values())
 
     async def reset_queue(
         self, address: str, group: str, queue: MessageQueue, offset: int

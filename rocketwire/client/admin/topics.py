@@ -23,7 +23,7 @@ from rocketwire.client.admin.changes import (
     with_attribute_changes,
 )
 from rocketwire.client.admin.clusters import ClusterCalls
-from rocketwire.client.admin.fanout import call_each, read_from_each
+from rocketwire.client.admin.fanout import call_each, merge_tables, read_from_each
 from rocketwire.client.admin.name_servers import NameServerUpkeep
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
@@ -216,7 +216,7 @@ class Topics(ClusterCalls):
                 self.client.brokers, address, topic, names[address], sizes[names[address]]
             ),
         )
-        return {queue: ends for of_broker in found.values() for queue, ends in of_broker.items()}
+        return merge_tables(found.values())
 
     async def delete(
         self, topic: str, cluster: str, *, dry_run: bool = False
@@ -336,11 +336,7 @@ class Topics(ClusterCalls):
             places.values(), lambda address: self.stats_of(address, topic)
         )
         return TopicStatsTable(
-            offset_table={
-                q: o
-                for stats in stats_by_address.values()
-                for q, o in (stats.offset_table or {}).items()
-            },
+            offset_table=merge_tables(stats.offset_table for stats in stats_by_address.values()),
             topic_put_tps=sum(stats.topic_put_tps for stats in stats_by_address.values()),
         )
 

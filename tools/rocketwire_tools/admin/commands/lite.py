@@ -21,9 +21,10 @@ T = TypeVar("T")
 
 
 async def _call_by_name(
-    places: Mapping[str, str], call: Callable[[str], Awaitable[T]]
+    admin: Admin, args: Namespace, call: Callable[[str], Awaitable[T]]
 ) -> dict[str, T]:
-    """Results of a call by broker name, without brokers that do not respond."""
+    """Results of calls to the brokers of the parent topic, by name; without silent brokers."""
+    places = await admin.clusters.of_topic(args.parent_topic)
     by_address = await read_from_each(places.values(), call)
     return {name: by_address[address] for name, address in places.items() if address in by_address}
 
@@ -52,9 +53,9 @@ def _lists(table: Mapping[str, tuple[str, ...]] | None) -> Value:
 
 
 async def _show_parent(admin: Admin, args: Namespace) -> Table:
-    topic: str = args.parent_topic
-    places = await admin.clusters.of_topic(topic)
-    by_broker = await _call_by_name(places, lambda address: admin.lite.parent(address, topic))
+    by_broker = await _call_by_name(
+        admin, args, lambda address: admin.lite.parent(address, args.parent_topic)
+    )
     rows = [
         (name, info.ttl, info.lite_topic_count, info.lmq_num, sorted(info.groups or ()))
         for name, info in by_broker.items()
@@ -63,9 +64,10 @@ async def _show_parent(admin: Admin, args: Namespace) -> Table:
 
 
 async def _show_topic(admin: Admin, args: Namespace) -> Table:
-    places = await admin.clusters.of_topic(args.parent_topic)
     by_broker = await _call_by_name(
-        places, lambda address: admin.lite.topic(address, args.parent_topic, args.lite_topic)
+        admin,
+        args,
+        lambda address: admin.lite.topic(address, args.parent_topic, args.lite_topic),
     )
     rows: list[tuple[Value, ...]] = []
     for name, info in by_broker.items():
@@ -84,9 +86,9 @@ async def _show_topic(admin: Admin, args: Namespace) -> Table:
 
 
 async def _show_client(admin: Admin, args: Namespace) -> Table:
-    places = await admin.clusters.of_topic(args.parent_topic)
     by_broker = await _call_by_name(
-        places,
+        admin,
+        args,
         lambda address: admin.lite.client_info(
             address, args.parent_topic, args.group, args.client_id
         ),
@@ -105,9 +107,9 @@ async def _show_client(admin: Admin, args: Namespace) -> Table:
 
 
 async def _show_group(admin: Admin, args: Namespace) -> Record:
-    places = await admin.clusters.of_topic(args.parent_topic)
     by_broker = await _call_by_name(
-        places,
+        admin,
+        args,
         lambda address: admin.lite.group(address, args.group, args.lite_topic, top_k=args.top_k),
     )
     groups = list(by_broker.values())
