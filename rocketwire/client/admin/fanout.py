@@ -180,7 +180,7 @@ async def call_each(places: Iterable[T], call: Callable[[T], Awaitable[Result]])
         RocketWireError: the error of the first place that failed, after all calls.
     """
     order = list(dict.fromkeys(places))
-    results, failed = await _call_all(order, call)
+    results, failed = await try_each(order, call)
     for place in order:
         if place in failed:
             raise failed[place]
@@ -200,7 +200,7 @@ async def read_from_each(
     if left_out is None:
         return await call_each(places, call)
     order = list(dict.fromkeys(places))
-    results, failed = await _call_all([p for p in order if p not in left_out], call)
+    results, failed = await try_each([p for p in order if p not in left_out], call)
     for place, error in failed.items():
         if isinstance(error, ChannelError):
             left_out.setdefault(place, error)  # concurrent calls: the first error stays
@@ -217,13 +217,16 @@ def merge_tables(tables: Iterable[Mapping[Key, Result] | None]) -> dict[Key, Res
     return {key: value for table in tables for key, value in (table or {}).items()}
 
 
-async def _call_all(
-    order: list[T], call: Callable[[T], Awaitable[Result]]
+async def try_each(
+    places: Iterable[T],
+    call: Callable[[T], Awaitable[Result]],
+    *,
+    max_calls: int = MAX_CONCURRENT_CALLS,
 ) -> tuple[dict[T, Result], dict[T, RocketWireError]]:
-    """Call a function for each place; returns results and errors."""
+    """Call a function for each place, ``max_calls`` at once; returns results and errors."""
     results: dict[T, Result] = {}
     failed: dict[T, RocketWireError] = {}
-    limit = trio.CapacityLimiter(MAX_CONCURRENT_CALLS)
+    limit = trio.CapacityLimiter(max_calls)
 
     async def call_place(place: T) -> None:
         async with limit:
@@ -233,6 +236,6 @@ async def _call_all(
                 failed[place] = error
 
     async with trio.open_nursery() as nursery:
-        for place in order:
+        for place in places:
             nursery.start_soon(call_place, place)
     return results, failed

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import trio
-
 from rocketwire.client import open_pool
 from rocketwire.client.addresses import parse_name_servers
+from rocketwire.client.admin.fanout import call_each
 from rocketwire.client.net.nameservers import SingleNameServer
 from rocketwire.errors import LocalProtocolError
-from rocketwire_tools.admin.actions.snapshot import Snapshot, differences, take_snapshot
+from rocketwire_tools.admin.actions.snapshot import differences, take_snapshot
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import CellType, Column, Command, Table, UsageError, columns
 
@@ -35,16 +34,9 @@ async def _run(context: Context) -> Table:
         except (LocalProtocolError, ValueError) as error:
             raise UsageError(f"{text!r}: must be HOST:PORT") from error
         addresses.append(address)
-    snapshots: dict[int, Snapshot] = {}
-
-    async with open_pool(context.config) as pool, trio.open_nursery() as nursery:
-
-        async def ask(number: int) -> None:
-            server = SingleNameServer(pool, context.config, addresses[number])
-            snapshots[number] = await take_snapshot(server, args.topic)
-
-        for number in range(2):
-            nursery.start_soon(ask, number)
+    async with open_pool(context.config) as pool:
+        servers = [SingleNameServer(pool, context.config, address) for address in addresses]
+        snapshots = await call_each(range(2), lambda n: take_snapshot(servers[n], args.topic))
     rows = differences(snapshots[0], snapshots[1])
     names = addresses if addresses[0] != addresses[1] else ["first", "second"]
     headings = (*columns("kind name"), *(Column(name, CellType.VALUE) for name in names))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-import trio
-
 from rocketwire.client import ChannelPool, ClientConfig, open_pool
 from rocketwire.client.addresses import split_address
+from rocketwire.client.admin.fanout import call_each, try_each
 from rocketwire.client.admin.topics import find_unrouted_queues
 from rocketwire.client.net.broker_api import BrokerCalls
 from rocketwire.client.net.nameservers import NameServers
@@ -63,20 +62,10 @@ async def _run(context: Context) -> Table:
     async with open_pool(context.config) as pool:
         servers = NameServers(pool, context.config)
         await servers.refresh()
-        failures: dict[str, RocketWireError] = {}
-        snapshots_by_address: dict[str, Snapshot] = {}
-
-        async with trio.open_nursery() as nursery:
-
-            async def query(index: int) -> None:
-                server = servers.each()[index]
-                try:
-                    snapshots_by_address[server.address] = await take_snapshot(server, args.topic)
-                except RocketWireError as error:
-                    failures[server.address] = error
-
-            for index in range(len(servers.addresses)):
-                nursery.start_soon(query, index)
+        by_address = {server.address: server for server in servers.each()}
+        snapshots_by_address, failures = await try_each(
+            by_address, lambda address: take_snapshot(by_address[address], args.topic)
+        )
         snapshots = [snapshots_by_address[address] for address in sorted(snapshots_by_address)]
         if not snapshots:
             raise next(iter(failures.values()), NoNameServerError("none"))
@@ -98,31 +87,28 @@ async def _probe_brokers(
     An address that is mapped to another one is also queried without the map.
     """
     calls = BrokerCalls(pool, config)
-    probes: dict[str, Probe] = {}
     hosts = {split_address(snapshot.address)[0] for snapshot in snapshots}
-    limit = trio.CapacityLimiter(MAX_CONCURRENT_REQUESTS)
 
-    async def ask(name: str, id_: int, address: str) -> None:
-        async with limit:
-            probe = await _probe(calls, id_, address)
-            if probe.error is not None and not probe.is_refused:
-                probe = replace(
-                    probe, reachable_at=await _other_address(calls, name, id_, address, hosts)
-                )
-            mapped_to = pool.remap(address)
-            if mapped_to != address:
-                unmapped = await _probe(BrokerCalls(plain_pool, config), id_, address)
-                probe = replace(probe, mapped_to=mapped_to, unmapped=unmapped)
-            probes[address] = probe
+    async def ask(place: tuple[str, int, str]) -> Probe:
+        name, id_, address = place
+        probe = await _probe(calls, id_, address)
+        if probe.error is not None and not probe.is_refused:
+            other = await _other_address(calls, name, id_, address, hosts)
+            probe = replace(probe, reachable_at=other)
+        mapped_to = pool.remap(address)
+        if mapped_to != address:
+            unmapped = await _probe(BrokerCalls(plain_pool, config), id_, address)
+            probe = replace(probe, mapped_to=mapped_to, unmapped=unmapped)
+        return probe
 
-    async with (
-        open_pool(replace(config, address_remap={})) as plain_pool,
-        trio.open_nursery() as nursery,
-    ):
-        for name, addresses in broker_groups(snapshots).items():
-            for id_, address in addresses.items():
-                nursery.start_soon(ask, name, id_, address)
-    return probes
+    places = [
+        (name, id_, address)
+        for name, addresses in broker_groups(snapshots).items()
+        for id_, address in addresses.items()
+    ]
+    async with open_pool(replace(config, address_remap={})) as plain_pool:
+        probes = await call_each(places, ask)
+    return {address: probe for (_, _, address), probe in probes.items()}
 
 
 async def _find_unread(
@@ -134,32 +120,27 @@ async def _find_unread(
         for name, addresses in broker_groups(snapshots).items()
         if MASTER_ID in addresses and probes[addresses[MASTER_ID]].error is None
     }
-    unread: dict[tuple[str, str], dict[int, int]] = {}
-    limit = trio.CapacityLimiter(MAX_CONCURRENT_REQUESTS)
-
-    async def count(topic: str, name: str, read_queue_nums: int) -> None:
-        async with limit:
-            try:
-                queues = await find_unrouted_queues(
-                    calls, masters[name], topic, name, read_queue_nums
-                )
-            except RocketWireError:  # this user may not read the topic, or the broker is new
-                return
-        if queues:
-            unread[topic, name] = {
-                queue.queue_id: offsets.max_offset - offsets.min_offset
-                for queue, offsets in queues.items()
-            }
-
-    async with trio.open_nursery() as nursery:
-        for topic, route in merge_routes(snapshots).items():
-            is_checked = route is not None and not route.topic_queue_mapping_by_broker
-            for data in (route.queue_datas or ()) if route and is_checked else ():
-                if data.broker_name in masters and (
-                    is_retry_topic(topic) or not is_system_topic(topic)
-                ):
-                    nursery.start_soon(count, topic, data.broker_name, data.read_queue_nums)
-    return unread
+    places = [
+        (topic, data.broker_name, data.read_queue_nums)
+        for topic, route in merge_routes(snapshots).items()
+        if route is not None and not route.topic_queue_mapping_by_broker
+        if is_retry_topic(topic) or not is_system_topic(topic)
+        for data in route.queue_datas or ()
+        if data.broker_name in masters
+    ]
+    found, _ = await try_each(  # this user may not read a topic, or a broker is new
+        places,
+        lambda place: find_unrouted_queues(calls, masters[place[1]], *place),
+        max_calls=MAX_CONCURRENT_REQUESTS,
+    )
+    return {
+        (topic, name): {
+            queue.queue_id: offsets.max_offset - offsets.min_offset
+            for queue, offsets in queues.items()
+        }
+        for (topic, name, _), queues in found.items()
+        if queues
+    }
 
 
 async def _probe(calls: BrokerCalls, id_: int, address: str) -> Probe:
