@@ -131,10 +131,7 @@ class Users(ClusterCalls):
         return await self._put(found, broker=target, dry_run=dry_run)
 
     async def list(self, address: str, text: str | None = None) -> tuple[UserInfo, ...]:
-        """Fetch the users of a broker whose names contain a text (code 3005).
-
-        Java: ``listUser``.
-        """
+        """Fetch a broker's users whose names contain a text (code 3005; Java: ``listUser``)."""
         header = ListUsersRequestHeader(filter=text)
         return await self.body_of(address, Code.AUTH_LIST_USER, header) or ()
 

@@ -136,16 +136,11 @@ class Brokers(ClusterCalls):
     # ------------------------------------------------------------------ replication
 
     async def ha_status(self, address: str) -> HARuntimeInfo:
-        """Fetch the replication state of a master or slave (code 907).
-
-        Java: ``getBrokerHAStatus``.
-        """
+        """Fetch the replication state of a broker (code 907; Java: ``getBrokerHAStatus``)."""
         return await self.fetch(HARuntimeInfo, address, Code.GET_BROKER_HA_STATUS)
 
     async def epoch_cache(self, address: str) -> EpochEntryCache:
-        """Fetch the epochs of a broker with a controller (code 1007).
-
-        Java: ``getBrokerEpochCache``.
+        """Fetch epochs of a broker with a controller (code 1007; Java: ``getBrokerEpochCache``).
 
         Raises:
             BrokerError: 1, it is not in that mode.
@@ -203,10 +198,7 @@ class Brokers(ClusterCalls):
     # ------------------------------------------------------------------ cold data
 
     async def cold_data_info(self, address: str) -> str:
-        """Return the limits for groups that read cold data, as JSON text (code 2003).
-
-        Java: ``getColdDataFlowCtrInfo``.
-        """
+        """Fetch the limits of cold reads as JSON (code 2003; Java: ``getColdDataFlowCtrInfo``)."""
         content = await self.fetch(bytes, address, Code.GET_COLD_DATA_FLOW_CTR_INFO)
         return content.decode("utf-8", "replace")
 

@@ -157,9 +157,7 @@ class Consumers(ClusterCalls):
     async def running_info(
         self, group: str, client_id: str, *, stack: bool = False, broker: str | None = None
     ) -> ConsumerRunningInfo:
-        """Fetch the state of a member through a broker (code 307).
-
-        Java: ``getConsumerRunningInfo``.
+        """Fetch a member's state through a broker (code 307; Java: ``getConsumerRunningInfo``).
 
         Args:
             stack: include the stacks of its threads (and tasks, for clients of rocketwire).
@@ -203,10 +201,7 @@ class Consumers(ClusterCalls):
         }
 
     async def time_spans(self, group: str, topic: str) -> tuple[QueueTimeSpan, ...]:
-        """Fetch the age of the next messages of a group, by queue (code 303).
-
-        Java: ``queryConsumeTimeSpan``.
-        """
+        """Fetch the age of a group's next messages (code 303; Java: ``queryConsumeTimeSpan``)."""
         places = await self._clusters.of_topic(topic)
         spans_by_address = await read_from_each(
             places.values(), lambda address: self.time_spans_of(address, group, topic)

@@ -30,10 +30,7 @@ class Controllers(AdminCalls):
     """
 
     async def metadata(self, address: str) -> GetMetaDataResponseHeader:
-        """Fetch leader and peers of the controllers (code 1005).
-
-        Java: ``getControllerMetaData``.
-        """
+        """Fetch leader and peers of controllers (code 1005; Java: ``getControllerMetaData``)."""
         header: GetMetaDataResponseHeader
         header = (await self.ask(address, Code.CONTROLLER_GET_METADATA_INFO)).header
         return header
@@ -100,10 +97,7 @@ class Controllers(AdminCalls):
         await self.ask(await self.leader(address), Code.CLEAN_BROKER_DATA, header)
 
     async def config(self, address: str) -> dict[str, str]:
-        """Fetch the configuration of a controller, by key (code 1010).
-
-        Java: ``getControllerConfig``.
-        """
+        """Fetch a controller's configuration by key (code 1010; Java: ``getControllerConfig``)."""
         return read_config(await self.fetch(bytes, address, Code.GET_CONTROLLER_CONFIG))
 
     async def update_config(

@@ -192,10 +192,7 @@ class Groups(TopicCalls):
     async def configs(
         self, address: str, *, page_size: int = PAGE_SIZE
     ) -> Mapping[str, SubscriptionGroupConfig]:
-        """Fetch all groups of a broker, by name, in pages (code 201).
-
-        Java: ``getAllSubscriptionGroup``.
-        """
+        """Fetch groups by name, in pages (code 201; Java: ``getAllSubscriptionGroup``)."""
 
         async def ask(start: int, version: str) -> Page[SubscriptionGroupConfig]:
             header = GetAllSubscriptionGroupRequestHeader(
@@ -316,9 +313,7 @@ class Exports(TopicCalls):
     """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
 
     async def topics(self, address: str, *, special: bool = False) -> dict[str, TopicConfig]:
-        """Fetch the topics of a broker, without system topics (codes 21, 305).
-
-        Java: ``getUserTopicConfig``.
+        """Fetch topics without system topics (codes 21, 305; Java: ``getUserTopicConfig``).
 
         Args:
             special: include topics of retries and dead letters.

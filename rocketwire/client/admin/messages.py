@@ -75,9 +75,7 @@ class Messages(ClusterCalls):
     # ------------------------------------------------------------------ one message
 
     async def by_offset_id(self, topic: str, offset_msg_id: str) -> StoredMessage:
-        """Fetch a message by the broker's id, which is its position (code 33).
-
-        Java: ``viewMessage``.
+        """Fetch a message by the broker's id, a position (code 33; Java: ``viewMessage``).
 
         Raises:
             DecodeError: the id is invalid.

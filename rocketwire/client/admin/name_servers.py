@@ -84,10 +84,7 @@ class NameServerUpkeep(AdminCalls):
         return await self.client.name_servers.kv_namespace(namespace)
 
     async def configs(self) -> dict[str, dict[str, str]]:
-        """Fetch the configuration of each server, by address and key (code 319).
-
-        Java: ``getNameServerConfig``.
-        """
+        """Fetch configurations by address and key (code 319; Java: ``getNameServerConfig``)."""
         return await self._each(self._config)
 
     async def update_configs(

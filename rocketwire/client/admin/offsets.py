@@ -167,9 +167,7 @@ class Offsets(TopicCalls):
     async def of_members(
         self, group: str, topic: str, client_id: str | None = None
     ) -> Mapping[str, Mapping[MessageQueue, int]]:
-        """Fetch the offsets in the members' memory, by client id (code 223).
-
-        Java: ``getConsumeStatus``.
+        """Fetch members' offsets in memory by client id (code 223; Java: ``getConsumeStatus``).
 
         Args:
             client_id: of one member only.

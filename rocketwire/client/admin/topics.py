@@ -283,10 +283,7 @@ class Topics(ClusterCalls):
     async def configs(
         self, address: str, *, page_size: int = PAGE_SIZE
     ) -> Mapping[str, TopicConfig]:
-        """Fetch all topics of a broker, by name, in pages (code 21).
-
-        Java: ``getAllTopicConfig``.
-        """
+        """Fetch a broker's topics by name, in pages (code 21; Java: ``getAllTopicConfig``)."""
 
         async def ask(start: int, version: str) -> Page[TopicConfig]:
             header = GetAllTopicConfigRequestHeader(
@@ -312,10 +309,7 @@ class Topics(ClusterCalls):
         return tuple(name for name in topic_list.topic_list or () if name is not None)
 
     async def system_names(self, address: str) -> tuple[str, ...]:
-        """Fetch the system topics of a broker (code 305).
-
-        Java: ``getSystemTopicListFromBroker``.
-        """
+        """Fetch a broker's system topics (code 305; Java: ``getSystemTopicListFromBroker``)."""
         topics = await self.fetch(TopicList, address, Code.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
         return tuple(name for name in topics.topic_list or () if name is not None)
 
