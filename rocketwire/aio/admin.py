@@ -7,23 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import Opened, Part, awaitable
 from rocketwire.client.admin import admin as trio
-from rocketwire.client.admin.auth import Acls as TrioAcls
-from rocketwire.client.admin.auth import Users as TrioUsers
-from rocketwire.client.admin.brokers import Brokers as TrioBrokers
 from rocketwire.client.admin.clusters import ClusterCalls
-from rocketwire.client.admin.clusters import Clusters as TrioClusters
-from rocketwire.client.admin.consumers import Consumers as TrioConsumers
-from rocketwire.client.admin.controllers import Controllers as TrioControllers
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT, AdminCalls
-from rocketwire.client.admin.groups import Exports as TrioExports
-from rocketwire.client.admin.groups import Groups as TrioGroups
-from rocketwire.client.admin.lite import LiteTopics as TrioLiteTopics
-from rocketwire.client.admin.messages import Messages as TrioMessages
-from rocketwire.client.admin.name_servers import NameServerUpkeep as TrioNameServerUpkeep
-from rocketwire.client.admin.offsets import Offsets as TrioOffsets
-from rocketwire.client.admin.static_topics import StaticTopics as TrioStaticTopics
-from rocketwire.client.admin.storage_engine import Stores as TrioStores
-from rocketwire.client.admin.topics import Topics as TrioTopics
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_client_settings, reopens
 from rocketwire.portal.walks import Walk
@@ -49,98 +34,98 @@ class _ClusterCalls(_Calls[T]):
     change: Final = awaitable(ClusterCalls.change)
 
 
-@like(TrioClusters)
-class Clusters(_Calls[TrioClusters]):
-    info: Final = awaitable(TrioClusters.info)
-    route: Final = awaitable(TrioClusters.route)
-    masters: Final = awaitable(TrioClusters.masters)
-    replicas: Final = awaitable(TrioClusters.replicas)
-    targets: Final = awaitable(TrioClusters.targets)
-    broker_names: Final = awaitable(TrioClusters.broker_names)
-    broker_name: Final = awaitable(TrioClusters.broker_name)
-    master: Final = awaitable(TrioClusters.master)
-    of_topic: Final = awaitable(TrioClusters.of_topic)
-    of_topics: Final = awaitable(TrioClusters.of_topics)
+@like(trio.Clusters)
+class Clusters(_Calls[trio.Clusters]):
+    info: Final = awaitable(trio.Clusters.info)
+    route: Final = awaitable(trio.Clusters.route)
+    masters: Final = awaitable(trio.Clusters.masters)
+    replicas: Final = awaitable(trio.Clusters.replicas)
+    targets: Final = awaitable(trio.Clusters.targets)
+    broker_names: Final = awaitable(trio.Clusters.broker_names)
+    broker_name: Final = awaitable(trio.Clusters.broker_name)
+    master: Final = awaitable(trio.Clusters.master)
+    of_topic: Final = awaitable(trio.Clusters.of_topic)
+    of_topics: Final = awaitable(trio.Clusters.of_topics)
 
 
-@like(TrioTopics)
-class Topics(_ClusterCalls[TrioTopics]):
-    create_or_update: Final = awaitable(TrioTopics.create_or_update)
-    update: Final = awaitable(TrioTopics.update)
-    unrouted_queues: Final = awaitable(TrioTopics.unrouted_queues)
-    delete: Final = awaitable(TrioTopics.delete)
-    delete_in_broker: Final = awaitable(TrioTopics.delete_in_broker)
-    delete_in_name_servers: Final = awaitable(TrioTopics.delete_in_name_servers)
-    config: Final = awaitable(TrioTopics.config)
-    configs: Final = awaitable(TrioTopics.configs)
-    names: Final = awaitable(TrioTopics.names)
-    system_names: Final = awaitable(TrioTopics.system_names)
-    stats: Final = awaitable(TrioTopics.stats)
-    stats_of: Final = awaitable(TrioTopics.stats_of)
-    consumer_groups: Final = awaitable(TrioTopics.consumer_groups)
-    order_conf: Final = awaitable(TrioTopics.order_conf)
-    put_order_conf: Final = awaitable(TrioTopics.put_order_conf)
-    delete_order_conf: Final = awaitable(TrioTopics.delete_order_conf)
+@like(trio.Topics)
+class Topics(_ClusterCalls[trio.Topics]):
+    create_or_update: Final = awaitable(trio.Topics.create_or_update)
+    update: Final = awaitable(trio.Topics.update)
+    unrouted_queues: Final = awaitable(trio.Topics.unrouted_queues)
+    delete: Final = awaitable(trio.Topics.delete)
+    delete_in_broker: Final = awaitable(trio.Topics.delete_in_broker)
+    delete_in_name_servers: Final = awaitable(trio.Topics.delete_in_name_servers)
+    config: Final = awaitable(trio.Topics.config)
+    configs: Final = awaitable(trio.Topics.configs)
+    names: Final = awaitable(trio.Topics.names)
+    system_names: Final = awaitable(trio.Topics.system_names)
+    stats: Final = awaitable(trio.Topics.stats)
+    stats_of: Final = awaitable(trio.Topics.stats_of)
+    consumer_groups: Final = awaitable(trio.Topics.consumer_groups)
+    order_conf: Final = awaitable(trio.Topics.order_conf)
+    put_order_conf: Final = awaitable(trio.Topics.put_order_conf)
+    delete_order_conf: Final = awaitable(trio.Topics.delete_order_conf)
 
 
-@like(TrioGroups)
-class Groups(_ClusterCalls[TrioGroups]):
-    create_or_update: Final = awaitable(TrioGroups.create_or_update)
-    update: Final = awaitable(TrioGroups.update)
-    delete: Final = awaitable(TrioGroups.delete)
-    config: Final = awaitable(TrioGroups.config)
-    configs: Final = awaitable(TrioGroups.configs)
-    topics: Final = awaitable(TrioGroups.topics)
-    subscription: Final = awaitable(TrioGroups.subscription)
-    read_forbidden: Final = awaitable(TrioGroups.read_forbidden)
-    set_request_mode: Final = awaitable(TrioGroups.set_request_mode)
-    request_modes: Final = awaitable(TrioGroups.request_modes)
+@like(trio.Groups)
+class Groups(_ClusterCalls[trio.Groups]):
+    create_or_update: Final = awaitable(trio.Groups.create_or_update)
+    update: Final = awaitable(trio.Groups.update)
+    delete: Final = awaitable(trio.Groups.delete)
+    config: Final = awaitable(trio.Groups.config)
+    configs: Final = awaitable(trio.Groups.configs)
+    topics: Final = awaitable(trio.Groups.topics)
+    subscription: Final = awaitable(trio.Groups.subscription)
+    read_forbidden: Final = awaitable(trio.Groups.read_forbidden)
+    set_request_mode: Final = awaitable(trio.Groups.set_request_mode)
+    request_modes: Final = awaitable(trio.Groups.request_modes)
 
 
-@like(TrioOffsets)
-class Offsets(_ClusterCalls[TrioOffsets]):
-    clone: Final = awaitable(TrioOffsets.clone)
-    copy: Final = awaitable(TrioOffsets.copy)
-    of_group: Final = awaitable(TrioOffsets.of_group)
-    of_queues: Final = awaitable(TrioOffsets.of_queues)
-    of_members: Final = awaitable(TrioOffsets.of_members)
-    corrections: Final = awaitable(TrioOffsets.corrections)
-    all_of_broker: Final = awaitable(TrioOffsets.all_of_broker)
-    delays: Final = awaitable(TrioOffsets.delays)
-    reset_by_time: Final = awaitable(TrioOffsets.reset_by_time)
-    reset_queue: Final = awaitable(TrioOffsets.reset_queue)
-    reset_by_time_old: Final = awaitable(TrioOffsets.reset_by_time_old)
-    move: Final = awaitable(TrioOffsets.move)
-    skip_accumulated: Final = awaitable(TrioOffsets.skip_accumulated)
+@like(trio.Offsets)
+class Offsets(_ClusterCalls[trio.Offsets]):
+    clone: Final = awaitable(trio.Offsets.clone)
+    copy: Final = awaitable(trio.Offsets.copy)
+    of_group: Final = awaitable(trio.Offsets.of_group)
+    of_queues: Final = awaitable(trio.Offsets.of_queues)
+    of_members: Final = awaitable(trio.Offsets.of_members)
+    corrections: Final = awaitable(trio.Offsets.corrections)
+    all_of_broker: Final = awaitable(trio.Offsets.all_of_broker)
+    delays: Final = awaitable(trio.Offsets.delays)
+    reset_by_time: Final = awaitable(trio.Offsets.reset_by_time)
+    reset_queue: Final = awaitable(trio.Offsets.reset_queue)
+    reset_by_time_old: Final = awaitable(trio.Offsets.reset_by_time_old)
+    move: Final = awaitable(trio.Offsets.move)
+    skip_accumulated: Final = awaitable(trio.Offsets.skip_accumulated)
 
 
-@like(TrioConsumers)
-class Consumers(_ClusterCalls[TrioConsumers]):
-    stats: Final = awaitable(TrioConsumers.stats)
-    stats_of: Final = awaitable(TrioConsumers.stats_of)
-    connection: Final = awaitable(TrioConsumers.connection)
-    running_info: Final = awaitable(TrioConsumers.running_info)
-    running_infos: Final = awaitable(TrioConsumers.running_infos)
-    queue_owners: Final = awaitable(TrioConsumers.queue_owners)
-    time_spans: Final = awaitable(TrioConsumers.time_spans)
-    time_spans_of: Final = awaitable(TrioConsumers.time_spans_of)
-    consume_directly: Final = awaitable(TrioConsumers.consume_directly)
-    producer_connection: Final = awaitable(TrioConsumers.producer_connection)
-    producers_of: Final = awaitable(TrioConsumers.producers_of)
+@like(trio.Consumers)
+class Consumers(_ClusterCalls[trio.Consumers]):
+    stats: Final = awaitable(trio.Consumers.stats)
+    stats_of: Final = awaitable(trio.Consumers.stats_of)
+    connection: Final = awaitable(trio.Consumers.connection)
+    running_info: Final = awaitable(trio.Consumers.running_info)
+    running_infos: Final = awaitable(trio.Consumers.running_infos)
+    queue_owners: Final = awaitable(trio.Consumers.queue_owners)
+    time_spans: Final = awaitable(trio.Consumers.time_spans)
+    time_spans_of: Final = awaitable(trio.Consumers.time_spans_of)
+    consume_directly: Final = awaitable(trio.Consumers.consume_directly)
+    producer_connection: Final = awaitable(trio.Consumers.producer_connection)
+    producers_of: Final = awaitable(trio.Consumers.producers_of)
 
 
-@like(TrioMessages)
-class Messages(_ClusterCalls[TrioMessages]):
-    by_offset_id: Final = awaitable(TrioMessages.by_offset_id)
-    by_id: Final = awaitable(TrioMessages.by_id)
-    by_unique_key: Final = awaitable(TrioMessages.by_unique_key)
-    by_key: Final = awaitable(TrioMessages.by_key)
-    by_tag: Final = awaitable(TrioMessages.by_tag)
-    at: Final = awaitable(TrioMessages.at)
-    trace: Final = awaitable(TrioMessages.trace)
-    consume_directly: Final = awaitable(TrioMessages.consume_directly)
-    send_back: Final = awaitable(TrioMessages.send_back)
-    resume_half: Final = awaitable(TrioMessages.resume_half)
+@like(trio.Messages)
+class Messages(_ClusterCalls[trio.Messages]):
+    by_offset_id: Final = awaitable(trio.Messages.by_offset_id)
+    by_id: Final = awaitable(trio.Messages.by_id)
+    by_unique_key: Final = awaitable(trio.Messages.by_unique_key)
+    by_key: Final = awaitable(trio.Messages.by_key)
+    by_tag: Final = awaitable(trio.Messages.by_tag)
+    at: Final = awaitable(trio.Messages.at)
+    trace: Final = awaitable(trio.Messages.trace)
+    consume_directly: Final = awaitable(trio.Messages.consume_directly)
+    send_back: Final = awaitable(trio.Messages.send_back)
+    resume_half: Final = awaitable(trio.Messages.resume_half)
 
     async def walk(
         self,
@@ -152,17 +137,17 @@ class Messages(_ClusterCalls[TrioMessages]):
         queue: MessageQueue | None = None,
         by: str | None = None,
     ) -> AsyncGenerator[StoredMessage]:
-        async def start(messages: TrioMessages) -> Walk[StoredMessage]:
+        async def start(messages: trio.Messages) -> Walk[StoredMessage]:
             return Walk(
                 messages.walk(
                     topic, begin=begin, end=end, expression=expression, queue=queue, by=by
                 )
             )
 
-        async def next_chunk(_: TrioMessages) -> list[StoredMessage]:
+        async def next_chunk(_: trio.Messages) -> list[StoredMessage]:
             return await walk.next_chunk()
 
-        async def close(_: TrioMessages) -> None:
+        async def close(_: trio.Messages) -> None:
             await walk.close()
 
         walk = await self._call(start)
@@ -174,105 +159,105 @@ class Messages(_ClusterCalls[TrioMessages]):
             await self._call(close)
 
 
-@like(TrioBrokers)
-class Brokers(_ClusterCalls[TrioBrokers]):
-    config: Final = awaitable(TrioBrokers.config)
-    update_config: Final = awaitable(TrioBrokers.update_config)
-    runtime_info: Final = awaitable(TrioBrokers.runtime_info)
-    stats: Final = awaitable(TrioBrokers.stats)
-    consume_stats: Final = awaitable(TrioBrokers.consume_stats)
-    consume_queue: Final = awaitable(TrioBrokers.consume_queue)
-    timer_metrics: Final = awaitable(TrioBrokers.timer_metrics)
-    ha_status: Final = awaitable(TrioBrokers.ha_status)
-    epoch_cache: Final = awaitable(TrioBrokers.epoch_cache)
-    reset_master_flush_offset: Final = awaitable(TrioBrokers.reset_master_flush_offset)
-    clean_unused_topics: Final = awaitable(TrioBrokers.clean_unused_topics)
-    clean_expired_queues: Final = awaitable(TrioBrokers.clean_expired_queues)
-    delete_expired_commit_log: Final = awaitable(TrioBrokers.delete_expired_commit_log)
-    cold_data_info: Final = awaitable(TrioBrokers.cold_data_info)
-    set_cold_data_limit: Final = awaitable(TrioBrokers.set_cold_data_limit)
-    set_read_ahead_mode: Final = awaitable(TrioBrokers.set_read_ahead_mode)
-    add_to_container: Final = awaitable(TrioBrokers.add_to_container)
-    remove_from_container: Final = awaitable(TrioBrokers.remove_from_container)
+@like(trio.Brokers)
+class Brokers(_ClusterCalls[trio.Brokers]):
+    config: Final = awaitable(trio.Brokers.config)
+    update_config: Final = awaitable(trio.Brokers.update_config)
+    runtime_info: Final = awaitable(trio.Brokers.runtime_info)
+    stats: Final = awaitable(trio.Brokers.stats)
+    consume_stats: Final = awaitable(trio.Brokers.consume_stats)
+    consume_queue: Final = awaitable(trio.Brokers.consume_queue)
+    timer_metrics: Final = awaitable(trio.Brokers.timer_metrics)
+    ha_status: Final = awaitable(trio.Brokers.ha_status)
+    epoch_cache: Final = awaitable(trio.Brokers.epoch_cache)
+    reset_master_flush_offset: Final = awaitable(trio.Brokers.reset_master_flush_offset)
+    clean_unused_topics: Final = awaitable(trio.Brokers.clean_unused_topics)
+    clean_expired_queues: Final = awaitable(trio.Brokers.clean_expired_queues)
+    delete_expired_commit_log: Final = awaitable(trio.Brokers.delete_expired_commit_log)
+    cold_data_info: Final = awaitable(trio.Brokers.cold_data_info)
+    set_cold_data_limit: Final = awaitable(trio.Brokers.set_cold_data_limit)
+    set_read_ahead_mode: Final = awaitable(trio.Brokers.set_read_ahead_mode)
+    add_to_container: Final = awaitable(trio.Brokers.add_to_container)
+    remove_from_container: Final = awaitable(trio.Brokers.remove_from_container)
 
 
-@like(TrioStores)
-class Stores(_Calls[TrioStores]):
-    switch_timer_engine: Final = awaitable(TrioStores.switch_timer_engine)
-    check_rocksdb_queues: Final = awaitable(TrioStores.check_rocksdb_queues)
-    export_rocksdb_config: Final = awaitable(TrioStores.export_rocksdb_config)
+@like(trio.Stores)
+class Stores(_Calls[trio.Stores]):
+    switch_timer_engine: Final = awaitable(trio.Stores.switch_timer_engine)
+    check_rocksdb_queues: Final = awaitable(trio.Stores.check_rocksdb_queues)
+    export_rocksdb_config: Final = awaitable(trio.Stores.export_rocksdb_config)
 
 
-@like(TrioExports)
-class Exports(_ClusterCalls[TrioExports]):
-    topics: Final = awaitable(TrioExports.topics)
-    groups: Final = awaitable(TrioExports.groups)
+@like(trio.Exports)
+class Exports(_ClusterCalls[trio.Exports]):
+    topics: Final = awaitable(trio.Exports.topics)
+    groups: Final = awaitable(trio.Exports.groups)
 
 
-@like(TrioNameServerUpkeep)
-class NameServerUpkeep(_Calls[TrioNameServerUpkeep]):
-    put_kv: Final = awaitable(TrioNameServerUpkeep.put_kv)
-    change_kv: Final = awaitable(TrioNameServerUpkeep.change_kv)
-    delete_kv: Final = awaitable(TrioNameServerUpkeep.delete_kv)
-    kv_value: Final = awaitable(TrioNameServerUpkeep.kv_value)
-    kv_namespace: Final = awaitable(TrioNameServerUpkeep.kv_namespace)
-    configs: Final = awaitable(TrioNameServerUpkeep.configs)
-    update_configs: Final = awaitable(TrioNameServerUpkeep.update_configs)
-    wipe_write_perm: Final = awaitable(TrioNameServerUpkeep.wipe_write_perm)
-    add_write_perm: Final = awaitable(TrioNameServerUpkeep.add_write_perm)
+@like(trio.NameServerUpkeep)
+class NameServerUpkeep(_Calls[trio.NameServerUpkeep]):
+    put_kv: Final = awaitable(trio.NameServerUpkeep.put_kv)
+    change_kv: Final = awaitable(trio.NameServerUpkeep.change_kv)
+    delete_kv: Final = awaitable(trio.NameServerUpkeep.delete_kv)
+    kv_value: Final = awaitable(trio.NameServerUpkeep.kv_value)
+    kv_namespace: Final = awaitable(trio.NameServerUpkeep.kv_namespace)
+    configs: Final = awaitable(trio.NameServerUpkeep.configs)
+    update_configs: Final = awaitable(trio.NameServerUpkeep.update_configs)
+    wipe_write_perm: Final = awaitable(trio.NameServerUpkeep.wipe_write_perm)
+    add_write_perm: Final = awaitable(trio.NameServerUpkeep.add_write_perm)
 
 
-@like(TrioStaticTopics)
-class StaticTopics(_ClusterCalls[TrioStaticTopics]):
-    configs: Final = awaitable(TrioStaticTopics.configs)
-    create_or_update: Final = awaitable(TrioStaticTopics.create_or_update)
-    remap: Final = awaitable(TrioStaticTopics.remap)
-    carry_out: Final = awaitable(TrioStaticTopics.carry_out)
-    tell: Final = awaitable(TrioStaticTopics.tell)
-    stats: Final = awaitable(TrioStaticTopics.stats)
+@like(trio.StaticTopics)
+class StaticTopics(_ClusterCalls[trio.StaticTopics]):
+    configs: Final = awaitable(trio.StaticTopics.configs)
+    create_or_update: Final = awaitable(trio.StaticTopics.create_or_update)
+    remap: Final = awaitable(trio.StaticTopics.remap)
+    carry_out: Final = awaitable(trio.StaticTopics.carry_out)
+    tell: Final = awaitable(trio.StaticTopics.tell)
+    stats: Final = awaitable(trio.StaticTopics.stats)
 
 
-@like(TrioUsers)
-class Users(_ClusterCalls[TrioUsers]):
-    create: Final = awaitable(TrioUsers.create)
-    update: Final = awaitable(TrioUsers.update)
-    delete: Final = awaitable(TrioUsers.delete)
-    get: Final = awaitable(TrioUsers.get)
-    list: Final = awaitable(TrioUsers.list)
-    copy: Final = awaitable(TrioUsers.copy)
+@like(trio.Users)
+class Users(_ClusterCalls[trio.Users]):
+    create: Final = awaitable(trio.Users.create)
+    update: Final = awaitable(trio.Users.update)
+    delete: Final = awaitable(trio.Users.delete)
+    get: Final = awaitable(trio.Users.get)
+    list: Final = awaitable(trio.Users.list)
+    copy: Final = awaitable(trio.Users.copy)
 
 
-@like(TrioAcls)
-class Acls(_ClusterCalls[TrioAcls]):
-    create: Final = awaitable(TrioAcls.create)
-    update: Final = awaitable(TrioAcls.update)
-    delete: Final = awaitable(TrioAcls.delete)
-    get: Final = awaitable(TrioAcls.get)
-    list: Final = awaitable(TrioAcls.list)
-    copy: Final = awaitable(TrioAcls.copy)
+@like(trio.Acls)
+class Acls(_ClusterCalls[trio.Acls]):
+    create: Final = awaitable(trio.Acls.create)
+    update: Final = awaitable(trio.Acls.update)
+    delete: Final = awaitable(trio.Acls.delete)
+    get: Final = awaitable(trio.Acls.get)
+    list: Final = awaitable(trio.Acls.list)
+    copy: Final = awaitable(trio.Acls.copy)
 
 
-@like(TrioLiteTopics)
-class LiteTopics(_Calls[TrioLiteTopics]):
-    of_broker: Final = awaitable(TrioLiteTopics.of_broker)
-    parent: Final = awaitable(TrioLiteTopics.parent)
-    topic: Final = awaitable(TrioLiteTopics.topic)
-    client_info: Final = awaitable(TrioLiteTopics.client_info)
-    group: Final = awaitable(TrioLiteTopics.group)
-    trigger_dispatch: Final = awaitable(TrioLiteTopics.trigger_dispatch)
-    polling_num: Final = awaitable(TrioLiteTopics.polling_num)
-    export_pop_records: Final = awaitable(TrioLiteTopics.export_pop_records)
+@like(trio.LiteTopics)
+class LiteTopics(_Calls[trio.LiteTopics]):
+    of_broker: Final = awaitable(trio.LiteTopics.of_broker)
+    parent: Final = awaitable(trio.LiteTopics.parent)
+    topic: Final = awaitable(trio.LiteTopics.topic)
+    client_info: Final = awaitable(trio.LiteTopics.client_info)
+    group: Final = awaitable(trio.LiteTopics.group)
+    trigger_dispatch: Final = awaitable(trio.LiteTopics.trigger_dispatch)
+    polling_num: Final = awaitable(trio.LiteTopics.polling_num)
+    export_pop_records: Final = awaitable(trio.LiteTopics.export_pop_records)
 
 
-@like(TrioControllers)
-class Controllers(_Calls[TrioControllers]):
-    metadata: Final = awaitable(TrioControllers.metadata)
-    leader: Final = awaitable(TrioControllers.leader)
-    sync_state: Final = awaitable(TrioControllers.sync_state)
-    elect_master: Final = awaitable(TrioControllers.elect_master)
-    clean_broker: Final = awaitable(TrioControllers.clean_broker)
-    config: Final = awaitable(TrioControllers.config)
-    update_config: Final = awaitable(TrioControllers.update_config)
+@like(trio.Controllers)
+class Controllers(_Calls[trio.Controllers]):
+    metadata: Final = awaitable(trio.Controllers.metadata)
+    leader: Final = awaitable(trio.Controllers.leader)
+    sync_state: Final = awaitable(trio.Controllers.sync_state)
+    elect_master: Final = awaitable(trio.Controllers.elect_master)
+    clean_broker: Final = awaitable(trio.Controllers.clean_broker)
+    config: Final = awaitable(trio.Controllers.config)
+    update_config: Final = awaitable(trio.Controllers.update_config)
 
 
 class Admin(Opened[trio.Admin]):

@@ -5,23 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.client.admin import admin as trio
-from rocketwire.client.admin.auth import Acls as TrioAcls
-from rocketwire.client.admin.auth import Users as TrioUsers
-from rocketwire.client.admin.brokers import Brokers as TrioBrokers
 from rocketwire.client.admin.clusters import ClusterCalls
-from rocketwire.client.admin.clusters import Clusters as TrioClusters
-from rocketwire.client.admin.consumers import Consumers as TrioConsumers
-from rocketwire.client.admin.controllers import Controllers as TrioControllers
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT, AdminCalls
-from rocketwire.client.admin.groups import Exports as TrioExports
-from rocketwire.client.admin.groups import Groups as TrioGroups
-from rocketwire.client.admin.lite import LiteTopics as TrioLiteTopics
-from rocketwire.client.admin.messages import Messages as TrioMessages
-from rocketwire.client.admin.name_servers import NameServerUpkeep as TrioNameServerUpkeep
-from rocketwire.client.admin.offsets import Offsets as TrioOffsets
-from rocketwire.client.admin.static_topics import StaticTopics as TrioStaticTopics
-from rocketwire.client.admin.storage_engine import Stores as TrioStores
-from rocketwire.client.admin.topics import Topics as TrioTopics
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_client_settings, reopens
 from rocketwire.portal.walks import Walk
@@ -49,98 +34,98 @@ class _ClusterCalls(_Calls[T]):
     change: Final = blocking(ClusterCalls.change)
 
 
-@like(TrioClusters)
-class Clusters(_Calls[TrioClusters]):
-    info: Final = blocking(TrioClusters.info)
-    route: Final = blocking(TrioClusters.route)
-    masters: Final = blocking(TrioClusters.masters)
-    replicas: Final = blocking(TrioClusters.replicas)
-    targets: Final = blocking(TrioClusters.targets)
-    broker_names: Final = blocking(TrioClusters.broker_names)
-    broker_name: Final = blocking(TrioClusters.broker_name)
-    master: Final = blocking(TrioClusters.master)
-    of_topic: Final = blocking(TrioClusters.of_topic)
-    of_topics: Final = blocking(TrioClusters.of_topics)
+@like(trio.Clusters)
+class Clusters(_Calls[trio.Clusters]):
+    info: Final = blocking(trio.Clusters.info)
+    route: Final = blocking(trio.Clusters.route)
+    masters: Final = blocking(trio.Clusters.masters)
+    replicas: Final = blocking(trio.Clusters.replicas)
+    targets: Final = blocking(trio.Clusters.targets)
+    broker_names: Final = blocking(trio.Clusters.broker_names)
+    broker_name: Final = blocking(trio.Clusters.broker_name)
+    master: Final = blocking(trio.Clusters.master)
+    of_topic: Final = blocking(trio.Clusters.of_topic)
+    of_topics: Final = blocking(trio.Clusters.of_topics)
 
 
-@like(TrioTopics)
-class Topics(_ClusterCalls[TrioTopics]):
-    create_or_update: Final = blocking(TrioTopics.create_or_update)
-    update: Final = blocking(TrioTopics.update)
-    unrouted_queues: Final = blocking(TrioTopics.unrouted_queues)
-    delete: Final = blocking(TrioTopics.delete)
-    delete_in_broker: Final = blocking(TrioTopics.delete_in_broker)
-    delete_in_name_servers: Final = blocking(TrioTopics.delete_in_name_servers)
-    config: Final = blocking(TrioTopics.config)
-    configs: Final = blocking(TrioTopics.configs)
-    names: Final = blocking(TrioTopics.names)
-    system_names: Final = blocking(TrioTopics.system_names)
-    stats: Final = blocking(TrioTopics.stats)
-    stats_of: Final = blocking(TrioTopics.stats_of)
-    consumer_groups: Final = blocking(TrioTopics.consumer_groups)
-    order_conf: Final = blocking(TrioTopics.order_conf)
-    put_order_conf: Final = blocking(TrioTopics.put_order_conf)
-    delete_order_conf: Final = blocking(TrioTopics.delete_order_conf)
+@like(trio.Topics)
+class Topics(_ClusterCalls[trio.Topics]):
+    create_or_update: Final = blocking(trio.Topics.create_or_update)
+    update: Final = blocking(trio.Topics.update)
+    unrouted_queues: Final = blocking(trio.Topics.unrouted_queues)
+    delete: Final = blocking(trio.Topics.delete)
+    delete_in_broker: Final = blocking(trio.Topics.delete_in_broker)
+    delete_in_name_servers: Final = blocking(trio.Topics.delete_in_name_servers)
+    config: Final = blocking(trio.Topics.config)
+    configs: Final = blocking(trio.Topics.configs)
+    names: Final = blocking(trio.Topics.names)
+    system_names: Final = blocking(trio.Topics.system_names)
+    stats: Final = blocking(trio.Topics.stats)
+    stats_of: Final = blocking(trio.Topics.stats_of)
+    consumer_groups: Final = blocking(trio.Topics.consumer_groups)
+    order_conf: Final = blocking(trio.Topics.order_conf)
+    put_order_conf: Final = blocking(trio.Topics.put_order_conf)
+    delete_order_conf: Final = blocking(trio.Topics.delete_order_conf)
 
 
-@like(TrioGroups)
-class Groups(_ClusterCalls[TrioGroups]):
-    create_or_update: Final = blocking(TrioGroups.create_or_update)
-    update: Final = blocking(TrioGroups.update)
-    delete: Final = blocking(TrioGroups.delete)
-    config: Final = blocking(TrioGroups.config)
-    configs: Final = blocking(TrioGroups.configs)
-    topics: Final = blocking(TrioGroups.topics)
-    subscription: Final = blocking(TrioGroups.subscription)
-    read_forbidden: Final = blocking(TrioGroups.read_forbidden)
-    set_request_mode: Final = blocking(TrioGroups.set_request_mode)
-    request_modes: Final = blocking(TrioGroups.request_modes)
+@like(trio.Groups)
+class Groups(_ClusterCalls[trio.Groups]):
+    create_or_update: Final = blocking(trio.Groups.create_or_update)
+    update: Final = blocking(trio.Groups.update)
+    delete: Final = blocking(trio.Groups.delete)
+    config: Final = blocking(trio.Groups.config)
+    configs: Final = blocking(trio.Groups.configs)
+    topics: Final = blocking(trio.Groups.topics)
+    subscription: Final = blocking(trio.Groups.subscription)
+    read_forbidden: Final = blocking(trio.Groups.read_forbidden)
+    set_request_mode: Final = blocking(trio.Groups.set_request_mode)
+    request_modes: Final = blocking(trio.Groups.request_modes)
 
 
-@like(TrioOffsets)
-class Offsets(_ClusterCalls[TrioOffsets]):
-    clone: Final = blocking(TrioOffsets.clone)
-    copy: Final = blocking(TrioOffsets.copy)
-    of_group: Final = blocking(TrioOffsets.of_group)
-    of_queues: Final = blocking(TrioOffsets.of_queues)
-    of_members: Final = blocking(TrioOffsets.of_members)
-    corrections: Final = blocking(TrioOffsets.corrections)
-    all_of_broker: Final = blocking(TrioOffsets.all_of_broker)
-    delays: Final = blocking(TrioOffsets.delays)
-    reset_by_time: Final = blocking(TrioOffsets.reset_by_time)
-    reset_queue: Final = blocking(TrioOffsets.reset_queue)
-    reset_by_time_old: Final = blocking(TrioOffsets.reset_by_time_old)
-    move: Final = blocking(TrioOffsets.move)
-    skip_accumulated: Final = blocking(TrioOffsets.skip_accumulated)
+@like(trio.Offsets)
+class Offsets(_ClusterCalls[trio.Offsets]):
+    clone: Final = blocking(trio.Offsets.clone)
+    copy: Final = blocking(trio.Offsets.copy)
+    of_group: Final = blocking(trio.Offsets.of_group)
+    of_queues: Final = blocking(trio.Offsets.of_queues)
+    of_members: Final = blocking(trio.Offsets.of_members)
+    corrections: Final = blocking(trio.Offsets.corrections)
+    all_of_broker: Final = blocking(trio.Offsets.all_of_broker)
+    delays: Final = blocking(trio.Offsets.delays)
+    reset_by_time: Final = blocking(trio.Offsets.reset_by_time)
+    reset_queue: Final = blocking(trio.Offsets.reset_queue)
+    reset_by_time_old: Final = blocking(trio.Offsets.reset_by_time_old)
+    move: Final = blocking(trio.Offsets.move)
+    skip_accumulated: Final = blocking(trio.Offsets.skip_accumulated)
 
 
-@like(TrioConsumers)
-class Consumers(_ClusterCalls[TrioConsumers]):
-    stats: Final = blocking(TrioConsumers.stats)
-    stats_of: Final = blocking(TrioConsumers.stats_of)
-    connection: Final = blocking(TrioConsumers.connection)
-    running_info: Final = blocking(TrioConsumers.running_info)
-    running_infos: Final = blocking(TrioConsumers.running_infos)
-    queue_owners: Final = blocking(TrioConsumers.queue_owners)
-    time_spans: Final = blocking(TrioConsumers.time_spans)
-    time_spans_of: Final = blocking(TrioConsumers.time_spans_of)
-    consume_directly: Final = blocking(TrioConsumers.consume_directly)
-    producer_connection: Final = blocking(TrioConsumers.producer_connection)
-    producers_of: Final = blocking(TrioConsumers.producers_of)
+@like(trio.Consumers)
+class Consumers(_ClusterCalls[trio.Consumers]):
+    stats: Final = blocking(trio.Consumers.stats)
+    stats_of: Final = blocking(trio.Consumers.stats_of)
+    connection: Final = blocking(trio.Consumers.connection)
+    running_info: Final = blocking(trio.Consumers.running_info)
+    running_infos: Final = blocking(trio.Consumers.running_infos)
+    queue_owners: Final = blocking(trio.Consumers.queue_owners)
+    time_spans: Final = blocking(trio.Consumers.time_spans)
+    time_spans_of: Final = blocking(trio.Consumers.time_spans_of)
+    consume_directly: Final = blocking(trio.Consumers.consume_directly)
+    producer_connection: Final = blocking(trio.Consumers.producer_connection)
+    producers_of: Final = blocking(trio.Consumers.producers_of)
 
 
-@like(TrioMessages)
-class Messages(_ClusterCalls[TrioMessages]):
-    by_offset_id: Final = blocking(TrioMessages.by_offset_id)
-    by_id: Final = blocking(TrioMessages.by_id)
-    by_unique_key: Final = blocking(TrioMessages.by_unique_key)
-    by_key: Final = blocking(TrioMessages.by_key)
-    by_tag: Final = blocking(TrioMessages.by_tag)
-    at: Final = blocking(TrioMessages.at)
-    trace: Final = blocking(TrioMessages.trace)
-    consume_directly: Final = blocking(TrioMessages.consume_directly)
-    send_back: Final = blocking(TrioMessages.send_back)
-    resume_half: Final = blocking(TrioMessages.resume_half)
+@like(trio.Messages)
+class Messages(_ClusterCalls[trio.Messages]):
+    by_offset_id: Final = blocking(trio.Messages.by_offset_id)
+    by_id: Final = blocking(trio.Messages.by_id)
+    by_unique_key: Final = blocking(trio.Messages.by_unique_key)
+    by_key: Final = blocking(trio.Messages.by_key)
+    by_tag: Final = blocking(trio.Messages.by_tag)
+    at: Final = blocking(trio.Messages.at)
+    trace: Final = blocking(trio.Messages.trace)
+    consume_directly: Final = blocking(trio.Messages.consume_directly)
+    send_back: Final = blocking(trio.Messages.send_back)
+    resume_half: Final = blocking(trio.Messages.resume_half)
 
     def walk(
         self,
@@ -152,17 +137,17 @@ class Messages(_ClusterCalls[TrioMessages]):
         queue: MessageQueue | None = None,
         by: str | None = None,
     ) -> Generator[StoredMessage]:
-        async def start(messages: TrioMessages) -> Walk[StoredMessage]:
+        async def start(messages: trio.Messages) -> Walk[StoredMessage]:
             return Walk(
                 messages.walk(
                     topic, begin=begin, end=end, expression=expression, queue=queue, by=by
                 )
             )
 
-        async def next_chunk(_: TrioMessages) -> list[StoredMessage]:
+        async def next_chunk(_: trio.Messages) -> list[StoredMessage]:
             return await walk.next_chunk()
 
-        async def close(_: TrioMessages) -> None:
+        async def close(_: trio.Messages) -> None:
             await walk.close()
 
         walk = self._call(start)
@@ -173,105 +158,105 @@ class Messages(_ClusterCalls[TrioMessages]):
             self._call(close)
 
 
-@like(TrioBrokers)
-class Brokers(_ClusterCalls[TrioBrokers]):
-    config: Final = blocking(TrioBrokers.config)
-    update_config: Final = blocking(TrioBrokers.update_config)
-    runtime_info: Final = blocking(TrioBrokers.runtime_info)
-    stats: Final = blocking(TrioBrokers.stats)
-    consume_stats: Final = blocking(TrioBrokers.consume_stats)
-    consume_queue: Final = blocking(TrioBrokers.consume_queue)
-    timer_metrics: Final = blocking(TrioBrokers.timer_metrics)
-    ha_status: Final = blocking(TrioBrokers.ha_status)
-    epoch_cache: Final = blocking(TrioBrokers.epoch_cache)
-    reset_master_flush_offset: Final = blocking(TrioBrokers.reset_master_flush_offset)
-    clean_unused_topics: Final = blocking(TrioBrokers.clean_unused_topics)
-    clean_expired_queues: Final = blocking(TrioBrokers.clean_expired_queues)
-    delete_expired_commit_log: Final = blocking(TrioBrokers.delete_expired_commit_log)
-    cold_data_info: Final = blocking(TrioBrokers.cold_data_info)
-    set_cold_data_limit: Final = blocking(TrioBrokers.set_cold_data_limit)
-    set_read_ahead_mode: Final = blocking(TrioBrokers.set_read_ahead_mode)
-    add_to_container: Final = blocking(TrioBrokers.add_to_container)
-    remove_from_container: Final = blocking(TrioBrokers.remove_from_container)
+@like(trio.Brokers)
+class Brokers(_ClusterCalls[trio.Brokers]):
+    config: Final = blocking(trio.Brokers.config)
+    update_config: Final = blocking(trio.Brokers.update_config)
+    runtime_info: Final = blocking(trio.Brokers.runtime_info)
+    stats: Final = blocking(trio.Brokers.stats)
+    consume_stats: Final = blocking(trio.Brokers.consume_stats)
+    consume_queue: Final = blocking(trio.Brokers.consume_queue)
+    timer_metrics: Final = blocking(trio.Brokers.timer_metrics)
+    ha_status: Final = blocking(trio.Brokers.ha_status)
+    epoch_cache: Final = blocking(trio.Brokers.epoch_cache)
+    reset_master_flush_offset: Final = blocking(trio.Brokers.reset_master_flush_offset)
+    clean_unused_topics: Final = blocking(trio.Brokers.clean_unused_topics)
+    clean_expired_queues: Final = blocking(trio.Brokers.clean_expired_queues)
+    delete_expired_commit_log: Final = blocking(trio.Brokers.delete_expired_commit_log)
+    cold_data_info: Final = blocking(trio.Brokers.cold_data_info)
+    set_cold_data_limit: Final = blocking(trio.Brokers.set_cold_data_limit)
+    set_read_ahead_mode: Final = blocking(trio.Brokers.set_read_ahead_mode)
+    add_to_container: Final = blocking(trio.Brokers.add_to_container)
+    remove_from_container: Final = blocking(trio.Brokers.remove_from_container)
 
 
-@like(TrioStores)
-class Stores(_Calls[TrioStores]):
-    switch_timer_engine: Final = blocking(TrioStores.switch_timer_engine)
-    check_rocksdb_queues: Final = blocking(TrioStores.check_rocksdb_queues)
-    export_rocksdb_config: Final = blocking(TrioStores.export_rocksdb_config)
+@like(trio.Stores)
+class Stores(_Calls[trio.Stores]):
+    switch_timer_engine: Final = blocking(trio.Stores.switch_timer_engine)
+    check_rocksdb_queues: Final = blocking(trio.Stores.check_rocksdb_queues)
+    export_rocksdb_config: Final = blocking(trio.Stores.export_rocksdb_config)
 
 
-@like(TrioExports)
-class Exports(_ClusterCalls[TrioExports]):
-    topics: Final = blocking(TrioExports.topics)
-    groups: Final = blocking(TrioExports.groups)
+@like(trio.Exports)
+class Exports(_ClusterCalls[trio.Exports]):
+    topics: Final = blocking(trio.Exports.topics)
+    groups: Final = blocking(trio.Exports.groups)
 
 
-@like(TrioNameServerUpkeep)
-class NameServerUpkeep(_Calls[TrioNameServerUpkeep]):
-    put_kv: Final = blocking(TrioNameServerUpkeep.put_kv)
-    change_kv: Final = blocking(TrioNameServerUpkeep.change_kv)
-    delete_kv: Final = blocking(TrioNameServerUpkeep.delete_kv)
-    kv_value: Final = blocking(TrioNameServerUpkeep.kv_value)
-    kv_namespace: Final = blocking(TrioNameServerUpkeep.kv_namespace)
-    configs: Final = blocking(TrioNameServerUpkeep.configs)
-    update_configs: Final = blocking(TrioNameServerUpkeep.update_configs)
-    wipe_write_perm: Final = blocking(TrioNameServerUpkeep.wipe_write_perm)
-    add_write_perm: Final = blocking(TrioNameServerUpkeep.add_write_perm)
+@like(trio.NameServerUpkeep)
+class NameServerUpkeep(_Calls[trio.NameServerUpkeep]):
+    put_kv: Final = blocking(trio.NameServerUpkeep.put_kv)
+    change_kv: Final = blocking(trio.NameServerUpkeep.change_kv)
+    delete_kv: Final = blocking(trio.NameServerUpkeep.delete_kv)
+    kv_value: Final = blocking(trio.NameServerUpkeep.kv_value)
+    kv_namespace: Final = blocking(trio.NameServerUpkeep.kv_namespace)
+    configs: Final = blocking(trio.NameServerUpkeep.configs)
+    update_configs: Final = blocking(trio.NameServerUpkeep.update_configs)
+    wipe_write_perm: Final = blocking(trio.NameServerUpkeep.wipe_write_perm)
+    add_write_perm: Final = blocking(trio.NameServerUpkeep.add_write_perm)
 
 
-@like(TrioStaticTopics)
-class StaticTopics(_ClusterCalls[TrioStaticTopics]):
-    configs: Final = blocking(TrioStaticTopics.configs)
-    create_or_update: Final = blocking(TrioStaticTopics.create_or_update)
-    remap: Final = blocking(TrioStaticTopics.remap)
-    carry_out: Final = blocking(TrioStaticTopics.carry_out)
-    tell: Final = blocking(TrioStaticTopics.tell)
-    stats: Final = blocking(TrioStaticTopics.stats)
+@like(trio.StaticTopics)
+class StaticTopics(_ClusterCalls[trio.StaticTopics]):
+    configs: Final = blocking(trio.StaticTopics.configs)
+    create_or_update: Final = blocking(trio.StaticTopics.create_or_update)
+    remap: Final = blocking(trio.StaticTopics.remap)
+    carry_out: Final = blocking(trio.StaticTopics.carry_out)
+    tell: Final = blocking(trio.StaticTopics.tell)
+    stats: Final = blocking(trio.StaticTopics.stats)
 
 
-@like(TrioUsers)
-class Users(_ClusterCalls[TrioUsers]):
-    create: Final = blocking(TrioUsers.create)
-    update: Final = blocking(TrioUsers.update)
-    delete: Final = blocking(TrioUsers.delete)
-    get: Final = blocking(TrioUsers.get)
-    list: Final = blocking(TrioUsers.list)
-    copy: Final = blocking(TrioUsers.copy)
+@like(trio.Users)
+class Users(_ClusterCalls[trio.Users]):
+    create: Final = blocking(trio.Users.create)
+    update: Final = blocking(trio.Users.update)
+    delete: Final = blocking(trio.Users.delete)
+    get: Final = blocking(trio.Users.get)
+    list: Final = blocking(trio.Users.list)
+    copy: Final = blocking(trio.Users.copy)
 
 
-@like(TrioAcls)
-class Acls(_ClusterCalls[TrioAcls]):
-    create: Final = blocking(TrioAcls.create)
-    update: Final = blocking(TrioAcls.update)
-    delete: Final = blocking(TrioAcls.delete)
-    get: Final = blocking(TrioAcls.get)
-    list: Final = blocking(TrioAcls.list)
-    copy: Final = blocking(TrioAcls.copy)
+@like(trio.Acls)
+class Acls(_ClusterCalls[trio.Acls]):
+    create: Final = blocking(trio.Acls.create)
+    update: Final = blocking(trio.Acls.update)
+    delete: Final = blocking(trio.Acls.delete)
+    get: Final = blocking(trio.Acls.get)
+    list: Final = blocking(trio.Acls.list)
+    copy: Final = blocking(trio.Acls.copy)
 
 
-@like(TrioLiteTopics)
-class LiteTopics(_Calls[TrioLiteTopics]):
-    of_broker: Final = blocking(TrioLiteTopics.of_broker)
-    parent: Final = blocking(TrioLiteTopics.parent)
-    topic: Final = blocking(TrioLiteTopics.topic)
-    client_info: Final = blocking(TrioLiteTopics.client_info)
-    group: Final = blocking(TrioLiteTopics.group)
-    trigger_dispatch: Final = blocking(TrioLiteTopics.trigger_dispatch)
-    polling_num: Final = blocking(TrioLiteTopics.polling_num)
-    export_pop_records: Final = blocking(TrioLiteTopics.export_pop_records)
+@like(trio.LiteTopics)
+class LiteTopics(_Calls[trio.LiteTopics]):
+    of_broker: Final = blocking(trio.LiteTopics.of_broker)
+    parent: Final = blocking(trio.LiteTopics.parent)
+    topic: Final = blocking(trio.LiteTopics.topic)
+    client_info: Final = blocking(trio.LiteTopics.client_info)
+    group: Final = blocking(trio.LiteTopics.group)
+    trigger_dispatch: Final = blocking(trio.LiteTopics.trigger_dispatch)
+    polling_num: Final = blocking(trio.LiteTopics.polling_num)
+    export_pop_records: Final = blocking(trio.LiteTopics.export_pop_records)
 
 
-@like(TrioControllers)
-class Controllers(_Calls[TrioControllers]):
-    metadata: Final = blocking(TrioControllers.metadata)
-    leader: Final = blocking(TrioControllers.leader)
-    sync_state: Final = blocking(TrioControllers.sync_state)
-    elect_master: Final = blocking(TrioControllers.elect_master)
-    clean_broker: Final = blocking(TrioControllers.clean_broker)
-    config: Final = blocking(TrioControllers.config)
-    update_config: Final = blocking(TrioControllers.update_config)
+@like(trio.Controllers)
+class Controllers(_Calls[trio.Controllers]):
+    metadata: Final = blocking(trio.Controllers.metadata)
+    leader: Final = blocking(trio.Controllers.leader)
+    sync_state: Final = blocking(trio.Controllers.sync_state)
+    elect_master: Final = blocking(trio.Controllers.elect_master)
+    clean_broker: Final = blocking(trio.Controllers.clean_broker)
+    config: Final = blocking(trio.Controllers.config)
+    update_config: Final = blocking(trio.Controllers.update_config)
 
 
 class Admin(Opened[trio.Admin]):

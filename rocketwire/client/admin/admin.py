@@ -9,20 +9,22 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.auth import Acls, Users
-from rocketwire.client.admin.brokers import Brokers
-from rocketwire.client.admin.clusters import Clusters
-from rocketwire.client.admin.consumers import Consumers
-from rocketwire.client.admin.controllers import Controllers
+from rocketwire.client.admin.auth import Acls as Acls
+from rocketwire.client.admin.auth import Users as Users
+from rocketwire.client.admin.brokers import Brokers as Brokers
+from rocketwire.client.admin.clusters import Clusters as Clusters
+from rocketwire.client.admin.consumers import Consumers as Consumers
+from rocketwire.client.admin.controllers import Controllers as Controllers
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
-from rocketwire.client.admin.groups import Exports, Groups
-from rocketwire.client.admin.lite import LiteTopics
-from rocketwire.client.admin.messages import Messages
-from rocketwire.client.admin.name_servers import NameServerUpkeep
-from rocketwire.client.admin.offsets import Offsets
-from rocketwire.client.admin.static_topics import StaticTopics
-from rocketwire.client.admin.storage_engine import Stores
-from rocketwire.client.admin.topics import Topics
+from rocketwire.client.admin.groups import Exports as Exports
+from rocketwire.client.admin.groups import Groups as Groups
+from rocketwire.client.admin.lite import LiteTopics as LiteTopics
+from rocketwire.client.admin.messages import Messages as Messages
+from rocketwire.client.admin.name_servers import NameServerUpkeep as NameServerUpkeep
+from rocketwire.client.admin.offsets import Offsets as Offsets
+from rocketwire.client.admin.static_topics import StaticTopics as StaticTopics
+from rocketwire.client.admin.storage_engine import Stores as Stores
+from rocketwire.client.admin.topics import Topics as Topics
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 
 if TYPE_CHECKING:
