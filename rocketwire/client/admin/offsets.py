@@ -282,13 +282,8 @@ class Offsets(TopicCalls):
     ) -> list[RollbackStats]:
         """Commit the offsets of a time for a disconnected group (codes 208, 202, 29 or 30, and 15).
 
-        Connected members overwrite them. Java: ``resetOffsetByTimestampOld``.
-
-        Args:
-            timestamp: milliseconds since 1970, or ``NOW``.
-            force: also move offsets forward.
-            by: see ``Clusters.of_topic``.
-            dry_run: commit nothing.
+        Connected members overwrite them; ``dry_run`` commits nothing. For the other arguments see
+        ``reset_by_time``. Java: ``resetOffsetByTimestampOld``.
 
         Raises:
             BrokerError: 26, a broker does not have the group.
@@ -355,7 +350,14 @@ class Offsets(TopicCalls):
         )
 
     async def move(
-        self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
+        self,
+        group: str,
+        topic: str,
+        timestamp: int,
+        *,
+        force: bool = True,
+        by: str | None = None,
+        dry_run: bool = False,
     ) -> dict[MessageQueue, int]:
         """Set the offsets of a group to a time, with or without connected members.
 
@@ -364,15 +366,19 @@ class Offsets(TopicCalls):
         Java: ``ResetOffsetByTimeCommand``.
         """
         try:
-            return await self.reset_by_time(group, topic, timestamp, force=force, by=by)
+            if not dry_run:
+                return await self.reset_by_time(group, topic, timestamp, force=force, by=by)
         except BrokerError as error:
             if error.code != ResponseCode.CONSUMER_NOT_ONLINE:
                 raise
+        resets = await self.reset_by_time_old(
+            group, topic, timestamp, force=force, by=by, dry_run=dry_run
+        )
         return {
-            MessageQueue(
-                broker_name=stats.broker_name, queue_id=stats.queue_id, topic=topic
-            ): stats.rollback_offset
-            for stats in await self.reset_by_time_old(group, topic, timestamp, force=force, by=by)
+            MessageQueue(topic=topic, broker_name=each.broker_name, queue_id=each.queue_id): (
+                each.rollback_offset
+            )
+            for each in resets
         }
 
     async def skip_accumulated(

@@ -98,17 +98,7 @@ class StaticTopics(TopicCalls):
     ) -> TopicRemappingDetailWrapper:
         """Move logical queues so that these brokers share them (codes 106, 351, 202, 513).
 
-        Returns the executed plan.
-
-        Args:
-            topic: a static topic.
-            brokers: names of the brokers for its queues.
-            force: send changes that brokers consider outdated too.
-            dry_run: only return the plan.
-
-        Raises:
-            LocalProtocolError: see ``create_or_update``.
-            BrokerNotFoundError: a broker has no master.
+        Returns the executed plan. For arguments and errors see ``create_or_update``.
         """
         plan = plan_remapping(topic, brokers, await self.configs(topic), now_ms=now_millis())
         return plan if dry_run else await self.carry_out(plan, force=force)
@@ -119,13 +109,8 @@ class StaticTopics(TopicCalls):
         """Execute a plan (codes 106, 202, 513); returns the executed plan.
 
         New leaders get it first, so that they accept writes; then the old ones, which stop
-        accepting them; then the new ones get their first logical offset; then all others.
-
-        Args:
-            force: send changes that brokers consider outdated too.
-
-        Raises:
-            BrokerNotFoundError: a broker has no master.
+        accepting them; then the new ones get their first logical offset; then all others. For
+        ``force`` and errors see ``tell``.
         """
         plan = add_other_brokers(plan, await self._neighbours(plan))
         map_in, map_out = plan.broker_to_map_in or (), plan.broker_to_map_out or ()

@@ -289,12 +289,10 @@ def broker_address(flags: str, text: str) -> Option:
     return option(flags, text, type=host_and_port, required=True, metavar="ADDR")
 
 
-BROKER: Final = option(
-    "-b --brokerAddr", "address of a broker, host:port", type=host_and_port, metavar="ADDR"
-)
-CLUSTER: Final = option("-c --clusterName", "name of a cluster", metavar="NAME")
+BROKER: Final = option("-b --brokerAddr", "address of a broker, host:port", type=host_and_port)
+CLUSTER: Final = option("-c --clusterName", "name of a cluster")
 TOPIC: Final = option("-t --topic", "name of the topic", required=True)
-GROUP: Final = option("-g --groupName", "name of the consumer group", required=True, metavar="NAME")
+GROUP: Final = option("-g --groupName", "name of the consumer group", required=True)
 CONSUMER_GROUP: Final = option(
     "-g --consumerGroup", "name of the consumer group", required=True, metavar="NAME"
 )

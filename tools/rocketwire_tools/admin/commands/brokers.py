@@ -221,9 +221,7 @@ _CONTAINER: Final = mq.broker_address(
     "-c --brokerContainerAddr", "address of the container, host:port"
 )
 _CLEANED: Final = (
-    mq.option(
-        "-b --brokerAddr", "only the broker with this address", type=host_and_port, metavar="ADDR"
-    ),
+    mq.option("-b --brokerAddr", "only the broker with this address", type=host_and_port),
     mq.option("-c --cluster", "only brokers of this cluster", metavar="NAME"),
 )
 _KEY: Final = mq.option("-k --key", "name of the setting", required=True)
@@ -239,7 +237,7 @@ COMMANDS: Final = mq.in_group(
     mq.broker_command("haStatus", "show the state of replication", _show_ha_status, collects=True,
         repeats=True),
     mq.admin_command("getBrokerEpoch", "show the epochs of brokers", _show_epochs, mq.CLUSTER,
-        mq.option("-b --brokerName", "name of the broker group", metavar="NAME"), collects=True,
+        mq.option("-b --brokerName", "name of the broker group"), collects=True,
         one_of=("broker_name", "cluster_name"), repeats=True),
     mq.admin_command("brokerConsumeStats", "show the progress of all groups of a broker",
         _show_consume_stats, mq.broker_address("-b --brokerAddr", "address of the broker"),

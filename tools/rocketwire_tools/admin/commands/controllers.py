@@ -103,6 +103,12 @@ async def _update_config(admin: Admin, args: Namespace) -> Table:
 _ADDRESS: Final = mq.option(
     "-a --controllerAddress", "address of a controller", type=host_and_port, required=True
 )
+_ADDRESSES: Final = mq.option(
+    "-a --controllerAddress",
+    "addresses separated by semicolons",
+    type=hosts_and_ports,
+    required=True,
+)
 _NAME: Final = mq.option("-bn --brokerName", "name of the broker group", required=True)
 
 COMMANDS: Final = mq.in_group(
@@ -122,12 +128,9 @@ COMMANDS: Final = mq.in_group(
             type=_parse_numbers),
         mq.option("-l --cleanLivingBroker", "also brokers that are alive", switch=True)),
     mq.admin_command("getControllerConfig", "show the configuration of controllers", _show_config,
-        mq.option("-a --controllerAddress", "addresses separated by semicolons",
-            type=hosts_and_ports, required=True)),
+        _ADDRESSES),
     mq.change_command("updateControllerConfig", "change the configuration of controllers",
-        _update_config,
-        mq.option("-a --controllerAddress", "addresses separated by semicolons",
-            type=hosts_and_ports, required=True),
+        _update_config, _ADDRESSES,
         mq.option("-k --key", "name of the setting", required=True),
         mq.option("-v --value", "value of the setting", required=True)),
 )  # fmt: skip

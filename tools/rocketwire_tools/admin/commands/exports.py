@@ -68,7 +68,7 @@ async def _export_pop_records(admin: Admin, args: Namespace) -> Table:
     return Table("brokerAddr dryRun", [(address, args.dry_run) for address in targets])
 
 
-_NAME: Final = mq.option("-c --clusterName", "name of the cluster", required=True, metavar="NAME")
+_NAME: Final = mq.option("-c --clusterName", "name of the cluster", required=True)
 _FILE: Final = mq.option(
     "-f --filePath", "folder for mqadmin's file (default: stdout)", metavar="FOLDER"
 )

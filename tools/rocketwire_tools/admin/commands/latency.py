@@ -205,7 +205,7 @@ COMMANDS: Final = mq.in_group(
         mq.option("-m --machineRoom", "accepted for mqadmin; has no effect", metavar="NAME"),
         epilog=f"Messages go to the topic with the broker's name. {_FAILED}"),
     mq.admin_command("sendMsgStatus", "time sends to a broker's own topic", _time_broker,
-        mq.option("-b --brokerName", "name of the broker group", required=True, metavar="NAME"),
+        mq.option("-b --brokerName", "name of the broker group", required=True),
         mq.option("-s --messageSize", "size of a message in bytes, rounded up to a multiple of 11",
             type=positive, default=128),
         mq.option("-c --count", "number of messages after a first one that is not counted",

@@ -166,7 +166,7 @@ COMMANDS: Final = mq.in_group(
         _show_topic, _PARENT, mq.option("-l --liteTopic", "name of the lite topic", required=True),
         mq.option("-s --showClientId", "show the subscribers", switch=True), collects=True),
     mq.admin_command("getLiteClientInfo", "show the lite topics of a client", _show_client, _PARENT,
-        _GROUP, mq.option("-c --clientId", "id of the client", required=True, metavar="ID"),
+        _GROUP, mq.option("-c --clientId", "id of the client", required=True),
         mq.option("-s --showDetail", "show the lite topics", switch=True), collects=True),
     mq.admin_command("getLiteGroupInfo", "show the progress of a group in its lite topics",
         _show_group, _PARENT, _GROUP, mq.option("-l --liteTopic", "only this lite topic"),
@@ -175,6 +175,6 @@ COMMANDS: Final = mq.in_group(
         collects=True),
     mq.admin_command("triggerLiteDispatch", "make brokers dispatch messages of lite topics now",
         _dispatch, _PARENT, _GROUP,
-        mq.option("-c --clientId", "only for this client", metavar="ID"),
-        mq.option("-b --brokerName", "only in this broker group", metavar="NAME")),
+        mq.option("-c --clientId", "only for this client"),
+        mq.option("-b --brokerName", "only in this broker group")),
 )  # fmt: skip

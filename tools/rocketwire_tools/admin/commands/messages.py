@@ -251,9 +251,9 @@ async def _query_trace(admin: Admin, args: Namespace) -> Table:
     )
 
 
-_ID: Final = mq.option("-i --msgId", "id of the message", required=True, metavar="ID")
+_ID: Final = mq.option("-i --msgId", "id of the message", required=True)
 _FOR: Final = mq.option("-g --consumerGroup", "group of the member", metavar="NAME")
-_CLIENT: Final = mq.option("-d --clientId", "let this member consume it now", metavar="ID")
+_CLIENT: Final = mq.option("-d --clientId", "let this member consume it now")
 _OF_CLUSTER: Final = mq.option(
     "-c --cluster",
     "only brokers of this cluster, or the parent topic of a lite topic's queue (%%LMQ%%...)",
@@ -268,7 +268,7 @@ COMMANDS: Final = mq.in_group(
     "messages",
     mq.admin_command("queryMsgById", "find messages by id", _query_by_id, mq.TOPIC,
         mq.option("-i --msgId", "ids of messages, separated by commas", required=True,
-            type=mq.words, metavar="ID"),
+            type=mq.words),
         _FOR, _CLIENT, _CHARSET, _OF_CLUSTER,
         mq.boolean_option("-s --sendMessage", "resend the message"),
         mq.option("-u --unitName", "unit name of the sending client"), collects=True),
@@ -293,7 +293,7 @@ COMMANDS: Final = mq.in_group(
         mq.option("-r --routeTopic", "topic with the route of a lite topic's queue (%%LMQ%%...)"),
         collects=True),
     mq.admin_command("queryMsgTraceById", "show who sent and who consumed a message", _query_trace,
-        mq.option("-i --msgId", "the sender's id of the message", required=True, metavar="ID"),
+        mq.option("-i --msgId", "the sender's id of the message", required=True),
         mq.option("-b --beginTimestamp", "earliest time of records", type=mq.moment, default=0),
         mq.option("-e --endTimestamp", "latest time of records", type=mq.moment, default=FOREVER),
         mq.option("-t --traceTopic", "topic of the traces", default=TRACE_TOPIC),

@@ -40,10 +40,8 @@ async def _reset(admin: Admin, args: Namespace) -> Table:
     queue = MessageQueue(topic=args.topic, broker_name=name, queue_id=args.queue)
     brokers, offset, millis = admin.client.brokers, args.offset, None
     if offset is None:
-        offset, millis = (
-            await brokers.search_offset(args.broker, queue, args.timestamp),
-            args.timestamp,
-        )
+        millis = args.timestamp
+        offset = await brokers.search_offset(args.broker, queue, millis)
     present = await brokers.consumer_offset(args.broker, args.group, queue)
     offsets = {queue: offset}
     if not args.dry_run:
@@ -55,18 +53,9 @@ async def _move(admin: Admin, args: Namespace, timestamp: int) -> Table:
     """Move the offsets of a group to a time."""
     group, topic, force, by = args.group, args.topic, args.force, args.cluster
     before = await admin.offsets.of_group(group, topic, by=by)
-    if args.dry_run:
-        stats = await admin.offsets.reset_by_time_old(
-            group, topic, timestamp, force=force, by=by, dry_run=True
-        )
-        offsets = {
-            MessageQueue(topic=topic, broker_name=each.broker_name, queue_id=each.queue_id): (
-                each.rollback_offset
-            )
-            for each in stats
-        }
-    else:
-        offsets = await admin.offsets.move(group, topic, timestamp, force=force, by=by)
+    offsets = await admin.offsets.move(
+        group, topic, timestamp, force=force, by=by, dry_run=args.dry_run
+    )
     return _offset_table(before, offsets, None if timestamp == NOW else timestamp)
 
 
