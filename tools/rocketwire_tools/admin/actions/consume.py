@@ -277,16 +277,9 @@ class _Consuming:
     async def _poll(self, consumer: LitePullConsumer) -> Polled | None:
         """The next messages; None after a stop request."""
         polled = None
-        async with trio.open_nursery() as nursery:
-
-            async def stop() -> None:
-                await self._stop.requested.wait()
-                nursery.cancel_scope.cancel()
-
-            nursery.start_soon(stop)
+        async with self._stop.cancelling():
             while polled is None:
                 polled = await consumer.poll()
-            nursery.cancel_scope.cancel()
         return polled
 
     async def _print_all(self, consumer: LitePullConsumer, polled: Polled) -> None:

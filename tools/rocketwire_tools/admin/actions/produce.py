@@ -196,18 +196,12 @@ class _Sending:
         send, receive = trio.open_memory_channel[_Job](0)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._send_all, receive)
-            async with trio.open_nursery() as feeding:
-                feeding.start_soon(self._cancel_on_stop, feeding.cancel_scope)
+            async with self._stop.cancelling():
                 await self._feed(send)
-                feeding.cancel_scope.cancel()
             send.close()
         if self.error is not None:
             lost = [number for number in self._lost if number != self.error.number]
             self.error.details = describe_failures(lost, self._next)
-
-    async def _cancel_on_stop(self, scope: trio.CancelScope) -> None:
-        await self._stop.requested.wait()
-        scope.cancel()
 
     async def _feed(self, send: trio.MemorySendChannel[_Job]) -> None:
         number = 1

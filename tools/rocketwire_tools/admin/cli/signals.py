@@ -30,6 +30,19 @@ class Stop:
         """Whether the program must stop."""
         return self.requested.is_set()
 
+    @asynccontextmanager
+    async def cancelling(self) -> AsyncGenerator[None]:
+        """In the block, cancel the block when a stop is requested."""
+        async with trio.open_nursery() as nursery:
+
+            async def cancel() -> None:
+                await self.requested.wait()
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(cancel)
+            yield
+            nursery.cancel_scope.cancel()
+
 
 @asynccontextmanager
 async def stopping() -> AsyncGenerator[Stop]:

@@ -38,14 +38,8 @@ async def _monitor(context: Context) -> None:
     async with (
         stopping() as stop,
         open_admin(context.config, within=context.request_timeout) as admin,
-        trio.open_nursery() as nursery,
+        stop.cancelling(),
     ):
-
-        async def end() -> None:
-            await stop.requested.wait()
-            nursery.cancel_scope.cancel()
-
-        nursery.start_soon(end)
         number = 0
         while args.rounds is None or number < args.rounds:
             if number:
@@ -54,7 +48,6 @@ async def _monitor(context: Context) -> None:
             async with aclosing(_findings(admin)) as findings:
                 async for line in findings:
                     await output.write({"round": number, "time": _now(), **line})
-        nursery.cancel_scope.cancel()
 
 
 def _now() -> int:
