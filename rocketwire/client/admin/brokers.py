@@ -59,12 +59,11 @@ class Brokers(ClusterCalls):
             LocalProtocolError: a key or value contains a line break, or ``values`` is empty.
             SettingNotFoundError: the broker has no such setting, or did not accept its value.
         """
-        text = config_lines(values)
         return await change_settings(
             (address,),
             self.config,
             values,
-            lambda address, _: self.ask(address, Code.UPDATE_BROKER_CONFIG, None, text),
+            lambda address, text: self.ask(address, Code.UPDATE_BROKER_CONFIG, None, text),
             dry_run=dry_run,
         )
 

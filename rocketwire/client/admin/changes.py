@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.errors import SettingNotFoundError
+from rocketwire.messages.config_text import config_lines
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.policy.topic_attributes import apply_attribute_changes, attribute_differences
@@ -108,23 +109,25 @@ async def change_settings(
     addresses: Iterable[str],
     read: Callable[[str], Awaitable[Mapping[str, str]]],
     values: Mapping[str, str],
-    write: Callable[[str, Mapping[str, str]], Awaitable[object]],
+    write: Callable[[str, str], Awaitable[object]],
     *,
     dry_run: bool = False,
 ) -> list[Change[str]]:
     """Change settings of servers, which ignore unknown names and invalid values without an error.
 
-    For the arguments and errors see ``change_each``. The result has the values that the servers
-    have afterwards.
+    For the arguments and errors see ``change_each``; ``write`` sends all values as text. The result
+    has the values that the servers have afterwards.
 
     Raises:
+        LocalProtocolError: a key or value contains a line break, or ``values`` is empty.
         SettingNotFoundError: a server does not have a setting, or did not accept its value.
     """
+    text = config_lines(values)
     changes = await change_each(
         addresses,
         read,
         {name: partial(_set, value) for name, value in values.items()},
-        lambda address, changed: write(address, {each.name: each.after or "" for each in changed}),
+        lambda address, _: write(address, text),
         dry_run=dry_run,
     )
     if dry_run:

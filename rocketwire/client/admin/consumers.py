@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import leave_out, merge_tables, read_from_each
+from rocketwire.client.admin.topics import TopicCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, RocketWireError, TopicRouteNotFoundError
@@ -38,14 +38,13 @@ from rocketwire.messages.queries import (
     QueryConsumeTimeSpanRequestHeader,
     QueueTimeSpan,
 )
-from rocketwire.messages.topics import GetTopicStatsInfoRequestHeader, TopicStatsTable
 from rocketwire.policy.resource_names import has_own_route, pop_retry_topic, retry_topic
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
 
-class Consumers(ClusterCalls):
+class Consumers(TopicCalls):
     """Requests for the members of consumer groups; for errors see ``AdminCalls.ask``.
 
     The brokers of a group are those of its retry topic: ``TopicRouteNotFoundError`` for a group
@@ -89,9 +88,8 @@ class Consumers(ClusterCalls):
 
     async def _retries(self, address: str, topic: str) -> dict[MessageQueue, OffsetWrapper]:
         """Return the queues of a retry topic that hold messages: members begin with the oldest."""
-        header = GetTopicStatsInfoRequestHeader(topic=topic)
         try:
-            stats = await self.fetch(TopicStatsTable, address, Code.GET_TOPIC_STATS_INFO, header)
+            stats = await self._topics.stats_of(address, topic)
         except BrokerError:  # the group has no retry topic here
             return {}
         return {

@@ -12,7 +12,7 @@ from rocketwire.client.admin.changes import Change, change_settings
 from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode as Code
-from rocketwire.messages.config_text import config_lines, read_config
+from rocketwire.messages.config_text import read_config
 from rocketwire.messages.controller import (
     BrokerReplicasInfo,
     CleanControllerBrokerDataRequestHeader,
@@ -107,11 +107,10 @@ class Controllers(AdminCalls):
 
         Returns both values of each; for errors see ``Brokers.update_config``.
         """
-        text = config_lines(values)
         return await change_settings(
             (address,),
             self.config,
             values,
-            lambda address, _: self.ask(address, Code.UPDATE_CONTROLLER_CONFIG, None, text),
+            lambda address, text: self.ask(address, Code.UPDATE_CONTROLLER_CONFIG, None, text),
             dry_run=dry_run,
         )

@@ -140,13 +140,7 @@ class Groups(TopicCalls):
         await self.ask(address, Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST, None, body)
 
     async def delete(
-        self,
-        group: str,
-        *,
-        broker: str | None = None,
-        cluster: str | None = None,
-        clean_offset: bool = False,
-        dry_run: bool = False,
+        self, group: str, *, clean_offset: bool = False, **target: Unpack[Target]
     ) -> list[Change[SubscriptionGroupConfig]]:
         """Delete a group (codes 201, 207); returns the configuration of each broker that had it.
 
@@ -156,19 +150,17 @@ class Groups(TopicCalls):
         Java: ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
 
         Args:
-            cluster: instead, all masters of this cluster.
             clean_offset: delete its offsets too.
-            dry_run: delete nothing.
+            target: see ``Target``.
         """
         header = DeleteSubscriptionGroupRequestHeader(group_name=group, clean_offset=clean_offset)
         changes = await self._change_each(
             self.configs,
             {group: no_value},
             lambda address, _: self.ask(address, Code.DELETE_SUBSCRIPTIONGROUP, header),
-            broker=broker,
-            cluster=cluster,
-            dry_run=dry_run,
+            **target,
         )
+        cluster, dry_run = target.get("cluster"), target.get("dry_run", False)
         if cluster is not None:
             for topic in (dlq_topic(group), retry_topic(group)):
                 with suppress(TopicRouteNotFoundError):

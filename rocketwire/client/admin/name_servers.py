@@ -14,7 +14,7 @@ from rocketwire.client.admin.changes import Change, change_each, change_settings
 from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import NoNameServerError
-from rocketwire.messages.config_text import config_lines, read_config
+from rocketwire.messages.config_text import read_config
 
 if TYPE_CHECKING:
     from rocketwire.client.net.nameservers import SingleNameServer
@@ -99,13 +99,12 @@ class NameServerUpkeep(AdminCalls):
             LocalProtocolError: a key or value contains a line break, or ``values`` is empty.
             SettingNotFoundError: a server has no such setting, or did not accept its value.
         """
-        text = config_lines(values)
         servers = self._servers()
         return await change_settings(
             servers,
             lambda address: self._config(servers[address]),
             values,
-            lambda address, _: servers[address].call(Code.UPDATE_NAMESRV_CONFIG, None, text),
+            lambda address, text: servers[address].call(Code.UPDATE_NAMESRV_CONFIG, None, text),
             dry_run=dry_run,
         )
 
