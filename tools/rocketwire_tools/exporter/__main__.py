@@ -55,7 +55,7 @@ def _run(argv: Sequence[str] | None) -> int:
             raise NoNameServerError("no name server is configured")
         return trio.run(_once if options.once else _serve, config, options)
     except BaseExceptionGroup as group:
-        return _status_of(statuses.errors_of(group)[0])
+        return _status_of(statuses.first_of(group))
     except (*statuses.ERRORS, BindError, ImportError) as error:
         return _status_of(error)
 

@@ -110,14 +110,8 @@ class Denied:
             _LOG.warning("%d left out, because this user lacks permission: %s", count, first)
 
 
-def errors_of(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
-    """All errors in a group and in its nested groups."""
-    errors: list[BaseException] = []
-
-    def note(error: BaseException) -> bool:
-        if not isinstance(error, BaseExceptionGroup):
-            errors.append(error)
-        return False
-
-    group.subgroup(note)
-    return errors
+def first_of(error: BaseException) -> BaseException:
+    """The first error of a group, which may have groups in it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -148,12 +148,12 @@ def admin_command(
             that do not respond (``leaving_out``).
     """
     perform = _without_silent_brokers(call) if collects else call
+    names = [f"--{each.replace('_', '-')}" for each in one_of]
 
     async def run(context: Context) -> Output:
         if one_of and sum(getattr(context.arguments, each) is not None for each in one_of) != 1:
-            names = ", ".join(f"--{each.replace('_', '-')}" for each in one_of)
             shown = f"rocketwire-admin {name} --help"
-            raise UsageError(f"exactly one of {names} is required; see {shown}")
+            raise UsageError(f"exactly one of {', '.join(names)} is required; see {shown}")
         async with open_admin(context.config, within=context.request_timeout) as admin:
             if repeats and context.arguments.interval is not None:
                 await _repeat(lambda: perform(admin, context.arguments), context)
@@ -161,8 +161,8 @@ def admin_command(
             return await perform(admin, context.arguments)
 
     if one_of:
-        names = " and ".join(f"--{each.replace('_', '-')}" for each in one_of)
-        epilog = "\n".join([f"Exactly one of {names} is required.", *([epilog] if epilog else [])])
+        required = f"Exactly one of {' and '.join(names)} is required."
+        epilog = f"{required}\n{epilog}" if epilog else required
     all_options = (*options, _INTERVAL) if repeats else options
     return Command(name=name, help=text, run=run, options=all_options, epilog=epilog)
 

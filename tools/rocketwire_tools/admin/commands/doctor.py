@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client import ChannelPool, ClientConfig, open_pool
-from rocketwire.client.addresses import split_address
+from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.admin.fanout import call_each, try_each
 from rocketwire.client.admin.topics import find_unrouted_queues
 from rocketwire.client.net.broker_api import BrokerCalls
@@ -173,11 +173,8 @@ async def _identity(calls: BrokerCalls, address: str) -> Identity | None:
     """The identity of the broker at an address; None if it is not readable."""
     try:
         values = read_config((await calls.call(address, RequestCode.GET_BROKER_CONFIG)).body or b"")
-        host, port = values["brokerIP1"], values["listenPort"]
-        address_of_broker = (
-            f"[{host}]:{port}" if ":" in host.strip("[]") and host[:1] != "[" else f"{host}:{port}"
-        )
-        return Identity(values["brokerName"], int(values["brokerId"]), address_of_broker)
+        own_address = join_address(values["brokerIP1"].strip("[]"), int(values["listenPort"]))
+        return Identity(values["brokerName"], int(values["brokerId"]), own_address)
     except (RocketWireError, KeyError, ValueError):
         return None
 
@@ -191,7 +188,7 @@ async def _other_address(
     except LocalProtocolError:  # a broker may register any text
         return None
     for host in sorted({*hosts} - {registered}):
-        candidate = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        candidate = join_address(host, port)
         identity = await _identity(calls, candidate)
         if identity is not None and (identity.name, identity.id) == (name, id_):
             return candidate

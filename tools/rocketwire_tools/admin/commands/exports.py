@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire.client.admin.fanout import read_from_each
+from rocketwire.client.periodic import now_millis
 from rocketwire_tools.admin.actions.export_documents import configs_of, metadata_of, metrics_of
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
@@ -28,7 +28,7 @@ async def _export_metadata(admin: Admin, args: Namespace) -> Record:
         document["topicConfigTable"] = topics
     if args.subscription_group or not args.topic:
         document["subscriptionGroupTable"] = groups
-    document["exportTime"] = time.time_ns() // 1_000_000
+    document["exportTime"] = now_millis()
     default_name = "topic" if args.topic else "metadata"
     name = "subscriptionGroup" if args.subscription_group else default_name
     return await _write(document, args.file_path, f"{name}.json")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire.client.admin import Admin, open_admin
+from rocketwire.client.periodic import now_millis
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 from rocketwire_tools.admin.cli import mqadmin_options as mq
@@ -47,11 +47,7 @@ async def _monitor(context: Context) -> None:
             number += 1
             async with aclosing(_findings(admin)) as findings:
                 async for line in findings:
-                    await output.write({"round": number, "time": _now(), **line})
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
+                    await output.write({"round": number, "time": now_millis(), **line})
 
 
 async def _findings(admin: Admin) -> AsyncGenerator[_Line]:
@@ -115,7 +111,7 @@ def of_members(infos: Mapping[str, ConsumerRunningInfo]) -> Iterator[_Line]:
 
 
 def _of_queue(process: ProcessQueueInfo, *, orderly: bool) -> str | None:
-    now = _now()
+    now = now_millis()
     if orderly:
         if not process.locked:
             return f"not locked for {now - process.last_lock_timestamp} ms"

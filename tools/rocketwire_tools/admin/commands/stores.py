@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import time
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire.client.admin import Admin, RocksDBConfig, TimerEngine
 from rocketwire.client.admin.fanout import call_each
+from rocketwire.client.periodic import now_millis
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.admin.cli import mqadmin_options as mq
@@ -65,7 +65,7 @@ def rocksdb_configs(text: str) -> tuple[RocksDBConfig, ...]:
 
 
 async def _check(admin: Admin, args: Namespace) -> Table:
-    since = time.time_ns() // 1_000_000 - _MONTH if args.check_from is None else args.check_from
+    since = now_millis() - _MONTH if args.check_from is None else args.check_from
     targets = await admin.clusters.masters(args.cluster)
     by_broker = await call_each(
         targets, lambda broker: admin.stores.check_rocksdb_queues(broker, args.topic, since=since)
