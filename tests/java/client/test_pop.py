@@ -209,7 +209,7 @@ async def test_a_lite_pull_consumer_lets_a_broker_check_its_expression(
         topic = await filled(client, 1)
         async with open_lite_pull_consumer(client, unique("g")) as consumer:
             consumer.subscribe(topic, "a >", expression_type="SQL92")
-            with pytest.raises(BrokerError, match="a >"):
+            with pytest.raises(BrokerError, match="SUBSCRIPTION_PARSE_FAILED"):
                 await consumer.poll(PATIENCE)
             consumer.subscribe(topic)
             await consumer.poll(0.1)
