@@ -193,7 +193,7 @@ class World:
     def __init__(self, server: JavaNameServer, names: Tap, broker: Tap, java: JavaPeer) -> None:
         self.server, self.names, self.broker, self.java = server, names, broker, java
 
-    def ask(self, code: int, body: bytes = b"", **ext: str) -> raw_call.Answer:
+    def ask(self, code: int, body: bytes = b"", /, **ext: str) -> raw_call.Answer:
         """Ask the broker, past the tap."""
         return raw_call.ask(self.broker.target, code, ext, body)
 
@@ -201,7 +201,7 @@ class World:
         """Create a topic of four queues, and wait for its route."""
         queues = {"readQueueNums": "4", "writeQueueNums": "4", "perm": "6", "topicSysFlag": "0"}
         kind = {"defaultTopic": "TBW102", "topicFilterType": "SINGLE_TAG", "order": "false"}
-        self.ask(17, topic=topic, **queues, **kind)
+        self.ask(17, b"", topic=topic, **queues, **kind)
         address = f"{TAPPED}:{self.broker.port}"
         wait_until(lambda: raw_call.routes_to(self.server.port, topic, address), "the route")
 
@@ -329,8 +329,9 @@ async def send_ours(stack: AsyncExitStack, kind: str, client: Any, topic: str, g
 
         await producer.send_in_transaction(make(b"body"), execute)
     else:
-        delay = {"level": {"delay_level": 1}, "timer": {"delay_millis": 1000}}.get(kind, {})
-        await producer.send(make(bytes(5000) if kind == "compressed" else b"body", **delay))
+        body = bytes(5000) if kind == "compressed" else b"body"
+        level, delay = int(kind == "level"), 1000 if kind == "timer" else None
+        await producer.send(make(body, delay_level=level, delay_millis=delay))
 
 
 async def record(world: World, side: str, kind: str) -> dict[str, dict[str, set[str]]]:
