@@ -99,7 +99,7 @@ def fields(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
     """Every leaf of a value as its path and text; members of lists have no number."""
     if isinstance(value, dict):
         for name, each in value.items():
-            key = "{queue}" if "queueId" in str(name) else name
+            key = "{queue}" if str(name).startswith("{") else name
             yield from fields(f"{prefix}.{key}", each)
     elif isinstance(value, list) and value:
         for each in value:
@@ -229,7 +229,7 @@ class World:
 
     async def let_broker_ask(self, topic: str, group: str, client_id: str) -> None:
         """Let an operator ask for what only the client knows."""
-        message_id = self.ask(10, b"direct", **_send_fields(topic)).header["extFields"]["msgId"]  # type: ignore[index]
+        message_id = self.ask(10, b"direct", **_send_fields(topic)).header["extFields"]["msgId"]  # type: ignore[index] - of a header that was read as JSON
         member = {"consumerGroup": group, "clientId": client_id}
         for code, ext in (
             (RUNNING_INFO, {**member, "jstackEnable": "false"}),
@@ -299,7 +299,7 @@ async def open_ours(stack: AsyncExitStack, kind: str, address: str, topic: str, 
         push = PushConsumerConfig(consume_from_where=FIRST, message_model=model)
         listener = {"orderly_listener" if kind == "orderly" else "listener": consume}
         await stack.enter_async_context(
-            open_push_consumer(config, group, subscription, config=push, **listener)  # type: ignore[arg-type]
+            open_push_consumer(config, group, subscription, config=push, **listener)  # type: ignore[arg-type] - one of two listeners, by name
         )
     else:
         await send_ours(
