@@ -288,7 +288,7 @@ class ClientConfig:
         if self.namespace_v2:
             fields |= {"nsd": "true", "ns": self.namespace_v2}
         if self.enable_stream_request_type:
-            fields["ReqT"] = "STREAM"
+            fields["ReqT"] = "0"  # the number of STREAM
         zone = environment.get(ZONE_ENV) if self.zone_name is None else self.zone_name
         mode = environment.get(ZONE_MODE_ENV) if self.zone_mode is None else self.zone_mode
         if zone:

@@ -176,7 +176,7 @@ class Messages(ClusterCalls):
         """
         header = QueryMessageRequestHeader(
             topic=topic, key=key, max_num=max_num, begin_timestamp=begin, end_timestamp=end,
-            last_key=last_key,
+            index_type=INDEX_OF_KEYS, last_key=last_key,
         )  # fmt: skip
         return await self._indexed(header, cluster, lambda message: key in _keys(message))
 

@@ -97,12 +97,12 @@ class Offsets(TopicCalls):
     async def copy(
         self, source: str, target: str, topic: str, *, dry_run: bool = False
     ) -> dict[MessageQueue, int]:
-        """Copy the offsets of a group in a topic to another group, queue by queue (codes 208, 15).
+        """Copy all offsets of a group at a topic's brokers to another group (codes 208, 15).
 
-        Returns them.
+        Returns them, also those in other topics.
 
         Members of the target that are connected commit theirs over it.
-        Java: ``CloneGroupOffsetCommand``, which takes every topic of the source.
+        Java: ``CloneGroupOffsetCommand``.
 
         Args:
             dry_run: only return them.
@@ -112,7 +112,7 @@ class Offsets(TopicCalls):
         """
         copied: dict[MessageQueue, int] = {}
         for address in (await self._clusters.of_topic(topic)).values():
-            offsets = await self._of_group(address, source, topic)
+            offsets = await self._of_group(address, source)
             for queue, offset in offsets.items() if not dry_run else ():
                 await self.client.brokers.update_consumer_offset(address, target, queue, offset)
             copied |= offsets
@@ -135,13 +135,15 @@ class Offsets(TopicCalls):
                     raise
         return offsets
 
-    async def _of_group(self, address: str, group: str, topic: str) -> dict[MessageQueue, int]:
+    async def _of_group(
+        self, address: str, group: str, topic: str | None = None
+    ) -> dict[MessageQueue, int]:
         header = GetConsumeStatsRequestHeader(consumer_group=group, topic=topic)
         stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)
         return {
             queue: wrapper.consumer_offset
             for queue, wrapper in (stats.offset_table or {}).items()
-            if queue.topic == topic and wrapper.consumer_offset >= 0
+            if topic in (None, queue.topic) and wrapper.consumer_offset >= 0
         }
 
     # ------------------------------------------------------------------ queries

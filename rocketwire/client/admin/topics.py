@@ -431,7 +431,7 @@ async def find_unrouted_queues(
     return found
 
 
-def create_header(config: TopicConfig, *, force: bool | None = None) -> CreateTopicRequestHeader:
+def create_header(config: TopicConfig, *, force: bool = False) -> CreateTopicRequestHeader:
     """Build the header to create or change a topic (codes 17, 513)."""
     changes = attribute_changes(config.attributes)
     return CreateTopicRequestHeader(

@@ -29,7 +29,7 @@ async def check_expression(
     body = CheckClientRequestBody(
         client_id=instance.client_id,
         group=group,
-        namespace=instance.config.namespace,
+        namespace=instance.config.namespace or None,
         subscription_data=subscription,
     )
     address = await instance.any_broker(subscription.topic or "")

@@ -8,7 +8,9 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import fields
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import trio
 
@@ -23,7 +25,7 @@ from rocketwire.policy.validation import check_topic
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.messages.callbacks import ConsumeStatus
+    from rocketwire.messages.callbacks import ConsumeStatus, PopProcessQueueInfo
     from rocketwire.messages.enums import ConsumeType
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
@@ -137,6 +139,7 @@ class GroupMember(ABC):
 
     def _running_info(
         self,
+        config: object,
         consume_type: ConsumeType,
         unreadable: int,
         queues: Iterable[tuple[MessageQueue, ProcessQueue[StoredMessage], int | None]] = (),
@@ -144,12 +147,16 @@ class GroupMember(ABC):
         is_orderly: bool = False,
         threads: int | None = None,
         status_table: Mapping[str, ConsumeStatus] | None = None,
+        pops: Mapping[MessageQueue, PopProcessQueueInfo] | None = None,
     ) -> ConsumerRunningInfo:
         """Build the state of the consumer (code 307), without the fields that the instance adds."""
         now, millis = trio.current_time(), time.time() * 1000
         pool = {} if threads is None else {"PROP_THREADPOOL_CORE_SIZE": str(threads)}
         return ConsumerRunningInfo(
             properties={
+                **_settings(self._instance.config),
+                **_settings(config),
+                "consumerGroup": self.group,
                 "PROP_CONSUMEORDERLY": str(is_orderly).lower(),
                 "PROP_CONSUME_TYPE": consume_type.value,
                 **pool,
@@ -161,5 +168,26 @@ class GroupMember(ABC):
                 queue: process.info(offset or 0, lambda at: round(millis - (now - at) * 1000))
                 for queue, process, offset in queues
             },
+            mq_pop_table=pops or {},
             status_table=status_table or {},
         )
+
+
+def _settings(config: Any) -> dict[str, str]:
+    """Return the settings that are numbers, texts or enums, as Java names and writes them.
+
+    Times are in milliseconds, ``consumeTimeout`` is in minutes.
+    """
+    settings: dict[str, str] = {}
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if isinstance(value, float):
+            value = round(value / 60 if field.name == "consume_timeout" else value * 1000)
+        elif isinstance(value, Enum):
+            value = value.name
+        elif not isinstance(value, (int, str)):
+            continue
+        first, *others = field.name.split("_")
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        settings[first + "".join(map(str.capitalize, others))] = text
+    return settings

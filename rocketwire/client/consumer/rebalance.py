@@ -57,13 +57,17 @@ class Rebalance:
         group: str,
         model: MessageModel,
         strategy: AllocateMessageQueueStrategy,
+        *,
+        by_broker: bool = False,
     ) -> None:
         """Start without allocations.
 
         Args:
             model: whether the members share the queues, or each has all.
             strategy: allocation strategy; the same for all members.
+            by_broker: let a broker allocate (Java: ``clientRebalance`` is false).
         """
+        self._by_broker = by_broker
         self._instance = instance
         self._group = group
         self._model = model
@@ -91,6 +95,8 @@ class Rebalance:
             ClientError, ChannelError: name server or broker do not respond.
             LocalProtocolError: the strategy rejects its arguments.
         """
+        if self._by_broker and (assigned := await self.query_assignment(topic)) is not None:
+            return [each.message_queue for each in assigned if each.message_queue]
         queues = sorted_queues(await get_queues(self._instance, topic))
         if self._model is MessageModel.BROADCASTING:
             self._report_allocation(topic, queues, queues)

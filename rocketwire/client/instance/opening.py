@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TypeAlias
 
 from rocketwire.client.arguments import wrong_type
-from rocketwire.client.config import ClientConfig
+from rocketwire.client.config import ClientConfig, to_config
 from rocketwire.client.instance.instance import ClientInstance, open_client
 from rocketwire.client.trio_only import require_trio
 
@@ -17,7 +18,7 @@ Client: TypeAlias = "ClientInstance | ClientConfig | str"
 
 @asynccontextmanager
 async def open_or_reuse_client(
-    client: Client, *, own_instance: bool = True
+    client: Client, *, own_instance: bool = True, is_stream: bool = False
 ) -> AsyncGenerator[ClientInstance]:
     """Yield an open client until the end of the block.
 
@@ -25,6 +26,7 @@ async def open_or_reuse_client(
         client: an open client, which stays open; or settings or name servers of a new client, which
             is closed at the end.
         own_instance: see ``open_client``.
+        is_stream: set ``enable_stream_request_type`` of a new client.
 
     Raises:
         IllegalTypeError: ``client`` has another type.
@@ -34,6 +36,8 @@ async def open_or_reuse_client(
     if isinstance(client, ClientInstance):
         yield client
     elif isinstance(client, (ClientConfig, str)):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
+        if is_stream:
+            client = replace(to_config(client), enable_stream_request_type=True)
         async with open_client(client, own_instance=own_instance) as instance:
             yield instance
     else:

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.client import open_client
+from rocketwire.client import (
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    PushConsumerConfig,
+    open_client,
+)
 from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
 from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, with_handle
-from rocketwire.client.consumer.pop.pop_consumer import open_pop_consumer
+from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.client.consumer.rebalance import Rebalance
-from rocketwire.errors import LocalProtocolError
+from rocketwire.errors import BrokerError, LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from tests.java.client.messages import create_topic, numbered, send, unique, until
@@ -21,6 +27,8 @@ from tests.java.client.pop_consumer_process import messages_acknowledged_togethe
 from tests.java.client.settings import PATIENCE, patient
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
     from tests.support.java.cluster import JavaCluster
@@ -166,6 +174,45 @@ async def test_a_pop_consumer_acknowledges_what_its_handler_handled_and_gets_the
             await until(lambda: len(seen) >= 7)
 
     assert sorted(seen) == sorted([(body, 0) for body in numbered(6)] + [(b"3", 1)])
+
+
+async def test_a_group_that_goes_over_to_pop_gets_the_messages_that_a_push_consumer_sent_back(
+    java_cluster: JavaCluster,
+) -> None:
+    sent_back: list[bytes | None] = []
+    seen: list[tuple[bytes | None, str, int]] = []
+
+    async def refuse(
+        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+    ) -> ConsumeConcurrentlyStatus:
+        context.delay_level_when_next_consume = 3  # ten seconds, in which the consumer is closed
+        sent_back.extend(message.body for message in messages)
+        return ConsumeConcurrentlyStatus.RECONSUME_LATER
+
+    async def listen(message: StoredMessage) -> None:
+        seen.append((message.body, message.topic, message.reconsume_times))
+
+    begin = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
+        topic, group = await filled(client, 2), unique("g")
+        async with open_push_consumer(client, group, {topic: "*"}, refuse, config=begin):
+            await until(lambda: len(sent_back) == 2)
+        config = PopConsumerConfig(init_mode=InitMode.MAX)
+        async with open_pop_consumer(client, group, {topic: "*"}, listen, config=config):
+            await until(lambda: {(b"0", topic, 1), (b"1", topic, 1)} <= set(seen))
+
+
+async def test_a_lite_pull_consumer_lets_a_broker_check_its_expression(
+    java_cluster: JavaCluster,
+) -> None:
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
+        topic = await filled(client, 1)
+        async with open_lite_pull_consumer(client, unique("g")) as consumer:
+            consumer.subscribe(topic, "a >", expression_type="SQL92")
+            with pytest.raises(BrokerError, match="SUBSCRIPTION_PARSE_FAILED"):
+                await consumer.poll(PATIENCE)
+            consumer.subscribe(topic)
+            await consumer.poll(0.1)
 
 
 async def test_what_a_pop_consumer_acknowledges_together_is_gone_and_the_rest_comes_back(

@@ -19,7 +19,11 @@ from rocketwire.client import (
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import decode_body
-from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchResponseBody
+from rocketwire.messages.allocation import (
+    LockBatchRequestBody,
+    LockBatchResponseBody,
+    QueryAssignmentResponseBody,
+)
 from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
 from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
 from rocketwire.messages.pull import PullMessageResponseHeader
@@ -108,6 +112,7 @@ def script(network: MemoryNetwork) -> None:
     broker.on(Code.LITE_PULL_MESSAGE, _held)
     broker.on(Code.POP_MESSAGE, _popped)
     broker.on(Code.LOCK_BATCH_MQ, _locked)
+    broker.on(Code.QUERY_ASSIGNMENT, reply(body=QueryAssignmentResponseBody()))
     for code in (
         Code.HEART_BEAT,
         Code.UNREGISTER_CLIENT,

@@ -167,7 +167,7 @@ def test_every_request_carries_namespace_zone_and_kind() -> None:
     assert config.common_fields({"ROCKETMQ_ZONE": "z", "ROCKETMQ_ZONE_MODE": "true"}) == {
         "nsd": "true",
         "ns": "n",
-        "ReqT": "STREAM",
+        "ReqT": "0",
         "__ZONE_NAME": "z",
         "__ZONE_MODE": "true",
     }

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.arguments import check_config
+from rocketwire.client.consumer.filter_check import check_expression
 from rocketwire.client.consumer.lite.lite_pull_state import (
     LitePullConsumerConfig,
     LitePulls,
@@ -34,13 +35,14 @@ from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import (
+    BrokerError,
     ChannelClosedError,
     LocalProtocolError,
     MissingPackageError,
     RocketWireError,
 )
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
+from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.member import CachedMessages
     from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -61,6 +64,9 @@ PULL_DELAY_EXCEPTION: Final = 1.0
 """Delay in seconds after a failed pull."""
 
 _COMMIT_OUTAGE: Final = "storing of offsets"
+
+MAX_MSG_BYTES: Final = 0x7FFF_FFFF
+"""Most bytes of a pull: no limit."""
 
 BROKER_SUSPEND_MAX_TIME: Final = 20.0
 """Seconds that the broker may hold a pull until a message arrives."""
@@ -98,6 +104,8 @@ class LitePullConsumer(GroupMember):
         )
         self._outages = self._rebalance.outages
         self._committed_at = trio.current_time()
+        self._checked: dict[str, SubscriptionData] = {}
+        self._rejection: BrokerError | None = None
 
     # ------------------------------------------------------------------ queues
 
@@ -114,6 +122,7 @@ class LitePullConsumer(GroupMember):
         if self._has_assignment:
             raise LocalProtocolError("use either subscribe or assign: queues were assigned before")
         super().subscribe(topic, expression, expression_type=expression_type)
+        self._rejection = None
 
     def assign(self, queues: Iterable[MessageQueue]) -> None:
         """Pull exactly these queues, independent of other members.
@@ -176,6 +185,7 @@ class LitePullConsumer(GroupMember):
 
         Raises:
             ChannelClosedError: the consumer was closed.
+            BrokerError: a broker rejects the expression of a subscription.
 
         Cancellation: safe.
         """
@@ -188,6 +198,8 @@ class LitePullConsumer(GroupMember):
             while True:
                 if self._is_closed:
                     raise ChannelClosedError("the consumer was closed")
+                if self._rejection is not None:
+                    raise self._rejection
                 polled = self._take_ready()
                 if polled is not None:
                     if hooks is not None:
@@ -342,7 +354,7 @@ class LitePullConsumer(GroupMember):
             group_name=self.group,
             consume_type=ConsumeType.CONSUME_ACTIVELY,
             message_model=MessageModel.CLUSTERING,
-            consume_from_where=self.config.consume_from_where,
+            consume_from_where=ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,  # whatever it is, as Java
             subscription_data_set=tuple(self._subscriptions.values()),
         )
 
@@ -369,6 +381,7 @@ class LitePullConsumer(GroupMember):
     def running_info(self) -> ConsumerRunningInfo:
         """See ``ConsumerMember``."""
         return self._running_info(
+            self.config,
             ConsumeType.CONSUME_ACTIVELY,
             self.unreadable_messages,
             [(queue, state.process, state.consumed) for queue, state in self._queues.items()],
@@ -408,7 +421,16 @@ class LitePullConsumer(GroupMember):
     async def _allocate(self, topic: str) -> list[MessageQueue] | None:
         if not await self._rebalance.has_route(topic):
             return None
+        subscription = self._subscriptions[topic]
         try:
+            if self._checked.get(topic) is not subscription:
+                try:
+                    await check_expression(self._instance, self.group, subscription)
+                except BrokerError as error:
+                    self._rejection = error
+                    self._messages_ready.set()
+                    return None
+                self._checked[topic] = subscription
             return await self._rebalance.allocate(topic)
         except RocketWireError as error:
             self._outages.report(queue_outage(topic), error)
@@ -478,6 +500,7 @@ class LitePullConsumer(GroupMember):
                 group=self.group,
                 subscription=subscription,
                 max_msg_nums=self.config.pull_batch_size,
+                max_msg_bytes=MAX_MSG_BYTES,
                 suspend_timeout=BROKER_SUSPEND_MAX_TIME,
                 send_subscription=True,
             )
@@ -541,7 +564,7 @@ async def open_lite_pull_consumer(
     require_trio()
     check_consumer_group(group)
     check_config(config, LitePullConsumerConfig)
-    async with open_or_reuse_client(client) as instance, background() as nursery:
+    async with open_or_reuse_client(client, is_stream=True) as instance, background() as nursery:
         name = with_namespace(instance.config.namespace, group)
         consumer = LitePullConsumer(instance, name, config or LitePullConsumerConfig(), nursery)
         instance.add_consumer(consumer)

@@ -2,8 +2,9 @@
 
 ``open_pop_consumer`` opens it.
 
-Queues are not assigned: each member pops any message, and a message that is not acknowledged in
-time is redelivered to any member. So there is no rebalance, and no offset to store.
+Each member pops the queues that a broker assigns to it, by default those of all brokers; a message
+that is not acknowledged in time is redelivered to any member. The retry topic of the group is
+pulled: it has the messages that a push consumer of the group sent back before.
 
 Java: ``DefaultMQPushConsumerImpl.popMessage``, ``ConsumeMessagePopConcurrentlyService``.
 """
@@ -29,29 +30,59 @@ from rocketwire.client.arguments import (
     seconds,
     whole,
 )
-from rocketwire.client.consumer.config import Filter, parse_subscriptions
+from rocketwire.client.consumer.config import (
+    ConsumeConcurrentlyStatus,
+    Filter,
+    PushConsumerConfig,
+    parse_subscriptions,
+)
 from rocketwire.client.consumer.member import CachedMessages, GroupMember
+from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.consumer.pop.ack import Acknowledgements
-from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopResult, PopStatus, handle_text
+from rocketwire.client.consumer.pop.pop import (
+    ANY_QUEUE,
+    InitMode,
+    PopCalls,
+    PopResult,
+    PopStatus,
+    handle_text,
+)
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
-from rocketwire.client.consumer.rebalance import queue_outage
+from rocketwire.client.consumer.push.assignment import Assignment
+from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
+from rocketwire.client.consumer.queue_locks import QueueLocks
+from rocketwire.client.consumer.rebalance import Rebalance, queue_outage
 from rocketwire.client.consumer.retry import (
     describe_message,
     report_failed_handler,
     with_real_topic,
 )
+from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler
 from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.log_text import log_text
-from rocketwire.client.outages import Outages
+from rocketwire.client.periodic import every, now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWireError
 from rocketwire.flags import Perm
-from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
+from rocketwire.messages.callbacks import (
+    ConsumeMessageDirectlyResult,
+    ConsumerRunningInfo,
+    PopProcessQueueInfo,
+)
+from rocketwire.messages.enums import (
+    CMResult,
+    ConsumeFromWhere,
+    ConsumeType,
+    MessageModel,
+    MessageRequestMode,
+)
 from rocketwire.messages.heartbeat import ConsumerData
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.policy.pop_handle import handle_of
-from rocketwire.policy.resource_names import with_namespace
+from rocketwire.policy.resource_names import is_retry_topic, retry_topic, with_namespace
+from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
@@ -59,7 +90,6 @@ from rocketwire.wire.message.stored import StoredMessage
 if TYPE_CHECKING:
     from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -97,6 +127,11 @@ RESPONSE_WAIT: Final = 1.0
 
 A broker that has not responded by then holds the pop because it has no message."""
 
+_FROM_WHERE: Final = {
+    InitMode.MIN: ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
+    InitMode.MAX: ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+}
+
 PopListener: TypeAlias = Callable[[StoredMessage], Awaitable[bool | None]]
 """Handles a message. After False or an exception the message is redelivered later.
 
@@ -115,7 +150,8 @@ class PopConsumerConfig:
             it is redelivered.
         poll_time: how long a broker may wait for a message.
         pop_batch_nums: most messages of a pop, 1 to 32.
-        pop_threshold: most messages of a topic and broker that are not acknowledged.
+        pop_threshold: most messages of a queue, or of a topic and broker without an assignment,
+            that are not acknowledged.
         consume_thread_max: most concurrent handler calls.
         max_body_size: largest decompressed body in bytes; a larger message counts as not handled,
             with a WARNING.
@@ -190,21 +226,62 @@ class PopConsumer(GroupMember):
         self.calls: PopCalls = PopCalls(instance, group, limits)
         self._report = ReadReport(group)
         self._acknowledgements = Acknowledgements(self.calls)
-        self._outages = Outages(f"group {group}")
         self._listener = listener
         self._hooked = listener
         if hooks is not None:
             from rocketwire.client.consumer.hooked_listeners import hook_pop
 
             self._hooked = hook_pop(listener, hooks, instance, group, _broker_name)
-        self._pop_scopes: dict[tuple[str, str], trio.CancelScope] = {}
-        self._pop_started: dict[tuple[str, str], float] = {}
+        self._pop_scopes: dict[MessageQueue, trio.CancelScope] = {}
+        self._pop_started: dict[MessageQueue, float] = {}
         self._closing = False
         self._handlers = trio.CapacityLimiter(config.consume_thread_max)
-        self._unacknowledged: dict[tuple[str, str], int] = {}
+        self._unacknowledged: dict[MessageQueue, int] = {}
+        self._last_pops: dict[MessageQueue, int] = {}
         self._waiting_for_handlers: set[trio.CancelScope] = set()
         self._refresh_due = trio.Event()
         self._progress = trio.lowlevel.ParkingLot()
+        self._stats = ConsumerStats()
+        self._offsets = RemoteBrokerOffsetStore(instance, group)
+        name = retry_topic(group)
+        self._subscriptions[name] = subscription_data(name, version=now_millis())
+        retries = PushConsumerConfig(
+            consume_thread_max=config.consume_thread_max,
+            max_body_size=config.max_body_size,
+            max_inflated_size=config.max_inflated_size,
+            max_reconsume_times=config.max_reconsume_times,
+        )
+        self._retried = ConcurrentConsumption(
+            instance,
+            group,
+            retries,
+            self._consume_retried,
+            self._offsets,
+            self._stats,
+            nursery,
+            hooks,
+        )
+        self._rebalance = Rebalance(
+            instance,
+            group,
+            MessageModel.CLUSTERING,
+            AllocateMessageQueueAveragely(),
+            by_broker=True,
+        )
+        self._outages = self._rebalance.outages
+        self._retries = Assignment(
+            instance,
+            group,
+            retries,
+            {name: self._subscriptions[name]},
+            self._offsets,
+            QueueLocks(instance, group),
+            self._stats,
+            self._retried,
+            nursery,
+            instance.send_heartbeats,
+            self._rebalance,
+        )
 
     def subscriptions_changed(self) -> None:
         """Apply the subscriptions; the next heartbeat announces them."""
@@ -213,7 +290,7 @@ class PopConsumer(GroupMember):
     @property
     def unreadable_messages(self) -> int:
         """Number of unreadable messages, counted at each delivery."""
-        return self._report.unreadable
+        return self._report.unreadable + self._retries.pulls.report.unreadable
 
     # ------------------------------------------------------------------ interface for the instance
 
@@ -221,37 +298,50 @@ class PopConsumer(GroupMember):
         """See ``ConsumerMember``."""
         return ConsumerData(
             group_name=self.group,
-            consume_type=ConsumeType.CONSUME_POP,
+            consume_type=ConsumeType.CONSUME_PASSIVELY,
             message_model=MessageModel.CLUSTERING,
-            consume_from_where=ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+            consume_from_where=_FROM_WHERE[self.config.init_mode],
             subscription_data_set=tuple(self._subscriptions.values()),
         )
 
     def rebalance_soon(self) -> None:
         """Check for new brokers; see ``ConsumerMember``."""
         self._refresh_due.set()
+        self._retries.rebalance_soon()
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """Do nothing: the broker keeps the offsets."""
+        """Set offsets of the retry topic; the broker keeps those of popped topics."""
+        await self._retries.reset({q: o for q, o in offsets.items() if q.topic == topic})
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """Return no offsets: the broker keeps them."""
-        del topic
-        return {}
+        """Return offsets of the retry topic; the broker keeps those of popped topics."""
+        return self._offsets.snapshot(topic)
 
     def cached_messages(self) -> Mapping[str, CachedMessages]:
         """See ``GroupMember``."""
         counts = dict.fromkeys(self._subscriptions, 0)
-        for (topic, _), count in self._unacknowledged.items():
-            counts[topic] = counts.get(topic, 0) + count
-        return {topic: CachedMessages(count, None, None) for topic, count in counts.items()}
+        for queue, count in self._unacknowledged.items():
+            counts[queue.topic or ""] = counts.get(queue.topic or "", 0) + count
+        popped = {topic: CachedMessages(count, None, None) for topic, count in counts.items()}
+        return popped | self._sum_cached(self._retries.process_queues().items())
 
     def running_info(self) -> ConsumerRunningInfo:
         """See ``ConsumerMember``."""
+        now, retries = trio.current_time(), self._retries.process_queues()
         return self._running_info(
-            ConsumeType.CONSUME_POP,
+            self.config,
+            ConsumeType.CONSUME_PASSIVELY,
             self.unreadable_messages,
+            [(queue, process, self._offsets.get(queue)) for queue, process in retries.items()],
             threads=self.config.consume_thread_max,
+            status_table={topic: self._stats.status(topic, now) for topic in self._subscriptions},
+            pops={
+                queue: PopProcessQueueInfo(
+                    wait_ack_count=self._unacknowledged.get(queue, 0),
+                    last_pop_timestamp=self._last_pops.get(queue, self._started_millis),
+                )
+                for queue in self._pop_scopes
+            },
         )
 
     async def consume_directly(
@@ -270,23 +360,31 @@ class PopConsumer(GroupMember):
 
     async def start(self) -> None:
         """Let brokers check the expressions, and start; ``open_pop_consumer`` calls it."""
+        for topic in self._subscriptions:
+            await self._rebalance.has_route(topic)
         await self._check_expressions()
         self._instance.add_consumer(self)
+        await self._instance.send_heartbeats()
+        self._retried.start()
         self._nursery.start_soon(self.run)
+        self._nursery.start_soon(self._retries.keep_balanced)
+        interval = self._instance.config.persist_consumer_offset_interval
+        self._nursery.start_soon(
+            every, interval, self._retries.persist, self._outages, "storing of offsets"
+        )
 
     async def run(self) -> None:
-        """Pop every topic at each of its brokers, and check for new brokers, until cancelled."""
+        """Pop the assigned queues of every topic, and check for new ones, until cancelled."""
         while True:
             self._refresh_due = trio.Event()
-            for topic in list(self._subscriptions):
+            for topic in [name for name in self._subscriptions if not is_retry_topic(name)]:
                 try:
                     route = await self._instance.route(topic)
                 except RocketWireError as error:
                     self._outages.report_route(topic, error)
                     continue
                 self._outages.end_route(topic)
-                names = {b.broker_name for b in route.broker_datas or () if b.broker_name}
-                self._update_pops(topic, names)
+                await self._update_pops(topic, route)
                 self._report_permissions(topic, route)
             with trio.move_on_after(self.config.refresh_interval):
                 await self._refresh_due.wait()
@@ -304,27 +402,45 @@ class PopConsumer(GroupMember):
         else:
             self._outages.end(subject)
 
-    def _update_pops(self, topic: str, names: set[str]) -> None:
-        """Start pops at new brokers of a topic, and cancel those at removed brokers."""
-        for key, scope in list(self._pop_scopes.items()):
-            if key[0] == topic and key[1] not in names:
-                scope.cancel()
-                del self._pop_scopes[key]
-        for name in names:
-            if (topic, name) not in self._pop_scopes:
-                scope = self._pop_scopes[topic, name] = trio.CancelScope()
-                self._nursery.start_soon(self._keep_popping, topic, name, scope)
+    async def _update_pops(self, topic: str, route: TopicRouteData) -> None:
+        """Start pops of newly assigned queues of a topic, and cancel those of other queues.
 
-    async def _keep_popping(self, topic: str, broker_name: str, scope: trio.CancelScope) -> None:
-        config, key = self.config, (topic, broker_name)
+        Without an assignment for pops, which a group gets by ``setConsumeMode``, all are popped.
+        """
+        current = {queue for queue in self._pop_scopes if queue.topic == topic}
+        try:
+            assignments = await self._rebalance.query_assignment(topic) or ()
+        except RocketWireError as error:
+            _LOG.debug("%s: no assignment of topic %s: %s", self.group, topic, error)
+            if current:
+                return
+            assignments = ()
+        queues = {
+            assignment.message_queue
+            for assignment in assignments
+            if assignment.message_queue and assignment.mode == MessageRequestMode.POP
+        } or {
+            MessageQueue(topic=topic, broker_name=broker.broker_name, queue_id=ANY_QUEUE)
+            for broker in route.broker_datas or ()
+            if broker.broker_name
+        }
+        for queue in current - queues:
+            self._pop_scopes.pop(queue).cancel()
+        for queue in queues - current:
+            scope = self._pop_scopes[queue] = trio.CancelScope()
+            self._nursery.start_soon(self._keep_popping, queue, scope)
+
+    async def _keep_popping(self, key: MessageQueue, scope: trio.CancelScope) -> None:
+        config, topic, broker_name = self.config, key.topic or "", key.broker_name or ""
         subject = f"pops of topic {topic} from broker {broker_name}"
         with scope:
             while not self._closing:
                 while self._unacknowledged.get(key, 0) >= config.pop_threshold:
                     await self._progress.park()
                 self._pop_started[key] = trio.current_time()
+                self._last_pops[key] = now_millis()
                 try:
-                    result = await self._pop(topic, broker_name)
+                    result = await self._pop(key)
                 except MissingPackageError:
                     raise
                 except RocketWireError as error:
@@ -346,9 +462,9 @@ class PopConsumer(GroupMember):
                     consume = partial(self._consume, messages, hidden_until)
                     self._start_settling(key, messages[0], consume)
 
-    async def _pop(self, topic: str, broker_name: str) -> PopResult:
+    async def _pop(self, queue: MessageQueue) -> PopResult:
         """Pop once; hooks see the messages or the error. For errors see ``PopCalls.pop``."""
-        config = self.config
+        config, topic, broker_name = self.config, queue.topic or "", queue.broker_name or ""
         started = trio.current_time()
         messages: Sequence[StoredMessage] = ()
         failure: RocketWireError | None = None
@@ -356,6 +472,7 @@ class PopConsumer(GroupMember):
             result = await self.calls.pop(
                 topic,
                 broker_name,
+                queue_id=queue.queue_id,
                 max_msg_nums=config.pop_batch_nums,
                 invisible_time=config.pop_invisible_time,
                 poll_time=config.poll_time,
@@ -363,6 +480,8 @@ class PopConsumer(GroupMember):
                 init_mode=config.init_mode,
             )
             messages = result.messages
+            now = trio.current_time()
+            self._stats.add_pulled(topic, len(messages), now - started, now)
             return result
         except RocketWireError as error:
             failure = error
@@ -382,9 +501,9 @@ class PopConsumer(GroupMember):
                     failure,
                 )
 
-    def _settle_unhandled(self, key: tuple[str, str], result: PopResult) -> None:
+    def _settle_unhandled(self, key: MessageQueue, result: PopResult) -> None:
         """Acknowledge or return the messages of a pop that no handler gets."""
-        place = f"{key[0]} at {key[1]}"
+        place = f"{key.topic} at {key.broker_name}"
         self._report.report_unreadable(place, result.unreadable, "counts as not handled")
         if result.stopped_by is not None:
             seconds = POP_DELAY_LEVEL[0]
@@ -402,13 +521,13 @@ class PopConsumer(GroupMember):
             self._start_settling(key, message, settle)
 
     def _start_settling(
-        self, key: tuple[str, str], message: StoredMessage, settle: Callable[[], Awaitable[object]]
+        self, key: MessageQueue, message: StoredMessage, settle: Callable[[], Awaitable[object]]
     ) -> None:
         self._unacknowledged[key] = self._unacknowledged.get(key, 0) + 1
         self._nursery.start_soon(self._settle, key, message, settle)
 
     async def _settle(
-        self, key: tuple[str, str], message: StoredMessage, settle: Callable[[], Awaitable[object]]
+        self, key: MessageQueue, message: StoredMessage, settle: Callable[[], Awaitable[object]]
     ) -> None:
         try:
             await settle()
@@ -435,10 +554,27 @@ class PopConsumer(GroupMember):
             for message in messages:
                 if trio.current_time() >= hidden_until:
                     return  # another client may have it now
-                handled = await self._handle(message, self._hooked) and handled
+                started = trio.current_time()
+                succeeded = await self._handle(message, self._hooked)
+                now = trio.current_time()
+                if succeeded:
+                    self._stats.add_consumed(message.topic, 1, now - started, now)
+                else:
+                    self._stats.add_failed(message.topic, 1, now)
+                handled = succeeded and handled
         finally:
             self._handlers.release()
         await self._finish(message, handled=handled)
+
+    async def _consume_retried(
+        self, messages: Sequence[StoredMessage], _context: object
+    ) -> ConsumeConcurrentlyStatus:
+        """Handle a message that a push consumer of the group sent back."""
+        async with self._handlers:
+            handled = [await self._handle(message, self._listener) for message in messages]
+        if all(handled):
+            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+        return ConsumeConcurrentlyStatus.RECONSUME_LATER
 
     async def _acquire_handler(self) -> bool:
         """Wait for a free handler, or until the consumer closes.
@@ -497,6 +633,8 @@ class PopConsumer(GroupMember):
         with trio.move_on_after(self.config.await_termination, shield=True):
             while self._pop_started or any(self._unacknowledged.values()):
                 await self._progress.park()
+        with trio.move_on_after(self.config.await_termination + 3, shield=True):
+            await self._retries.close(self.config.await_termination)
         with trio.move_on_after(3, shield=True):
             await self._instance.remove_consumer(self)
 

@@ -75,7 +75,8 @@ class Assignment:
         stats: ConsumerStats,
         consumption: ConcurrentConsumption | OrderlyConsumption,
         nursery: trio.Nursery,
-        on_changed: Callable[[], Awaitable[None]],
+        on_changed: Callable[[], Awaitable[object]],
+        rebalance: Rebalance | None = None,
     ) -> None:
         """Start without queues.
 
@@ -84,6 +85,7 @@ class Assignment:
             locks: locks of orderly queues.
             nursery: runs the pulls.
             on_changed: awaited when the assigned queues have changed.
+            rebalance: allocates the queues; None to do that by ``config``.
         """
         self._instance = instance
         self._group = group
@@ -97,7 +99,7 @@ class Assignment:
         self.pulls: PullLoop = PullLoop(
             instance, group, config, subscriptions, offsets, stats, consumption, self.move
         )
-        self._rebalance = Rebalance(
+        self._rebalance = rebalance or Rebalance(
             instance, group, config.message_model, config.allocate_message_queue_strategy
         )
         self.outages: Outages = self._rebalance.outages

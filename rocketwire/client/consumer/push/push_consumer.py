@@ -262,6 +262,7 @@ class PushConsumer(GroupMember):
         """See ``ConsumerMember``."""
         now, queues = trio.current_time(), self.assignment.process_queues()
         return self._running_info(
+            self.config,
             ConsumeType.CONSUME_PASSIVELY,
             self.unreadable_messages,
             [(queue, process, self._offsets.get(queue)) for queue, process in queues.items()],

@@ -19,6 +19,7 @@ from rocketwire.client.consumer.pop.pop_consumer import (
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.transport.nursery import background
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
@@ -41,6 +42,22 @@ class Instance:
         return TopicRouteData(
             broker_datas=(BrokerData(broker_name="b", broker_addrs={0: topic}),), queue_datas=()
         )
+
+    client_id = "c"
+
+    def __init__(self) -> None:
+        self.brokers = self
+
+    async def call(self, *_: object) -> RemotingCommand:
+        await trio.lowlevel.checkpoint()
+        return RemotingCommand(code=0)
+
+    async def send_heartbeats(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async def any_broker(self, _: str) -> str:
+        await trio.lowlevel.checkpoint()
+        return "b"
 
     async def remove_consumer(self, _: object) -> None:
         await trio.lowlevel.checkpoint()
