@@ -5,14 +5,14 @@ Java: ``DefaultMQAdminExtImpl``, ``BrokerStatusSubCommand``, ``HAStatusSubComman
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.client.admin.changes import Change, change_each, change_settings
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
+from rocketwire.errors import DecodeError
 from rocketwire.messages.brokers import (
     AddBrokerRequestHeader,
     BrokerStatsData,
@@ -29,6 +29,7 @@ from rocketwire.messages.queries import (
     QueryConsumeQueueRequestHeader,
     QueryConsumeQueueResponseBody,
 )
+from rocketwire.wire.json.fastjson import loads
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
@@ -215,8 +216,11 @@ class Brokers(ClusterCalls):
         """
 
         async def read(address: str) -> dict[str, int]:
-            limits: dict[str, int] = json.loads(await self.cold_data_info(address))["configTable"]
-            return limits
+            info = loads((await self.cold_data_info(address)).encode())
+            limits = info.get("configTable") if isinstance(info, dict) else None
+            if not isinstance(limits, dict):
+                raise DecodeError("the response has no configTable", path="body")
+            return cast("dict[str, int]", limits)
 
         async def write(address: str, _: object) -> None:
             if threshold is None:

@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 
+MOST_UNROUTED: Final = 1_024
+"""Queue ids outside of a route that are looked at."""
 _FIELDS: Final = fields(TopicConfig)
 
 
@@ -410,14 +412,15 @@ async def find_unrouted_queues(
     """Return a broker's queues of a topic that hold messages and have ids outside of the route.
 
     No request lists them. This one asks for as many ids as the route has, and for twice as many
-    again while one of them holds messages (codes 30, 31).
+    again while one of them holds messages, up to ``MOST_UNROUTED`` (codes 30, 31).
     """
     found: dict[MessageQueue, TopicOffset] = {}
     first, count = read_queue_nums, max(read_queue_nums, 1)
-    while count:
+    last = first + MOST_UNROUTED
+    while first < last:
         queues = [
             MessageQueue(topic=topic, broker_name=broker_name, queue_id=queue_id)
-            for queue_id in range(first, first + count)
+            for queue_id in range(first, min(first + count, last))
         ]
         ends = await call_each(queues, lambda queue: brokers.max_offset(address, queue))
         used = [queue for queue in queues if ends[queue]]
@@ -427,7 +430,9 @@ async def find_unrouted_queues(
             for queue in used
             if starts[queue] < ends[queue]
         }
-        first, count = first + count, 2 * count if used else 0
+        first, count = first + count, 2 * count
+        if not used:
+            break
     return found
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.outages import Outages
 from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalMessageError, RocketWireError
 from rocketwire.messages.message_queue import MessageQueue
@@ -92,16 +92,12 @@ async def announce_to_all_brokers(instance: ClientInstance) -> None:
     Each may have a transaction that an earlier process of the group left open, and checks it only
     with a producer that it knows. Java: the topics of ``TransactionMQProducer``.
     """
-    outages, routes = Outages("transactions"), instance.routes
+    routes = instance.routes
     try:
         while True:
-            try:
+            with suppress(RocketWireError):  # whoever sends reports an absent name server
                 groups = (await instance.name_servers.cluster_info()).broker_addr_table or {}
-            except RocketWireError as error:
-                outages.report("brokers that check transactions", error)
-            else:
-                outages.end("brokers that check transactions")
-                brokers = [b for b in groups.values() if MASTER_ID in (b.broker_addrs or {})]
+                brokers = [b for b in groups.values() if b and MASTER_ID in (b.broker_addrs or {})]
                 if routes.put(_ALL_BROKERS, TopicRouteData(broker_datas=tuple(brokers))):
                     instance.heartbeat_soon()
             await trio.sleep(instance.config.poll_name_server_interval)

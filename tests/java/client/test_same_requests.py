@@ -14,7 +14,7 @@ from collections import defaultdict
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 import trio
@@ -229,7 +229,8 @@ class World:
 
     async def let_broker_ask(self, topic: str, group: str, client_id: str) -> None:
         """Let an operator ask for what only the client knows."""
-        message_id = self.ask(10, b"direct", **_send_fields(topic)).header["extFields"]["msgId"]  # type: ignore[index] - of a header that was read as JSON
+        answer = self.ask(10, b"direct", **_send_fields(topic))
+        message_id = cast("dict[str, str]", answer.header["extFields"])["msgId"]
         member = {"consumerGroup": group, "clientId": client_id}
         for code, ext in (
             (RUNNING_INFO, {**member, "jstackEnable": "false"}),
@@ -297,9 +298,10 @@ async def open_ours(stack: AsyncExitStack, kind: str, address: str, topic: str, 
 
         model = MessageModel.BROADCASTING if kind == "broadcast" else MessageModel.CLUSTERING
         push = PushConsumerConfig(consume_from_where=FIRST, message_model=model)
-        listener = {"orderly_listener" if kind == "orderly" else "listener": consume}
+        name = "orderly_listener" if kind == "orderly" else "listener"
+        listener: dict[str, Any] = {name: consume}
         await stack.enter_async_context(
-            open_push_consumer(config, group, subscription, config=push, **listener)  # type: ignore[arg-type] - one of two listeners, by name
+            open_push_consumer(config, group, subscription, config=push, **listener)
         )
     else:
         await send_ours(

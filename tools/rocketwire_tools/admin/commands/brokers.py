@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.errors import BrokerNotFoundError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.nearest import did_you_mean
+from rocketwire.wire.json.fastjson import loads
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
 from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
@@ -172,7 +172,7 @@ async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
 async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     by_broker = await read_from_each(targets, admin.brokers.cold_data_info)
-    rows: list[tuple[str, Value]] = [(each, json.loads(info)) for each, info in by_broker.items()]
+    rows = [(each, cast("Value", loads(info.encode()))) for each, info in by_broker.items()]
     return Table("brokerAddr info:value", rows)
 
 
