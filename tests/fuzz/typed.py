@@ -17,6 +17,7 @@ from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rocketwire.messages._codec.headers import Ext
     from tests.fuzz.chance import Chance
     from tests.support.java.oracle import Answer, Oracle
 
@@ -34,13 +35,17 @@ def header_classes() -> dict[str, type[Any]]:
     }
 
 
+def fields_of(cls: type[Any]) -> dict[str, Ext]:
+    """The fields of a header class that 5.5.0, which answers, has."""
+    return {name: one for name, one in ext_fields_of(cls).items() if one.since != "5.5.1"}
+
+
 def shown(header: object) -> dict[str, Outcome]:
-    """A header by its wire names, without the fields that 5.5.0, which answers, has not."""
+    """A header by its wire names."""
     values: dict[str, Outcome] = {}
-    for name, one in ext_fields_of(type(header)).items():
-        if one.since != "5.5.1":
-            value = getattr(header, name)
-            values[one.wire] = value.name if isinstance(value, Enum) else value
+    for name, one in fields_of(type(header)).items():
+        value = getattr(header, name)
+        values[one.wire] = value.name if isinstance(value, Enum) else value
     return values
 
 
@@ -58,7 +63,7 @@ class TypedHeaders:
         classes = {
             name: cls
             for name, cls in header_classes().items()
-            if ext_fields_of(cls) and name not in ABSTRACT
+            if fields_of(cls) and name not in ABSTRACT
         }
         names = sorted(classes)
         for start in range(0, count, ROUND):
@@ -97,7 +102,7 @@ class TypedHeaders:
 
     def _values(self, chance: Chance, name: str, cls: type[Any]) -> tuple[str, dict[str, Outcome]]:
         values: dict[str, Outcome] = {}
-        for one in ext_fields_of(cls).values():
+        for one in fields_of(cls).values():
             java = one.form.java
             if java[0].isupper() and chance.one_in(4) and not one.clock:
                 values[one.wire] = None
@@ -113,7 +118,7 @@ class TypedHeaders:
 
     def _texts(self, chance: Chance, name: str, cls: type[Any]) -> tuple[str, dict[str, str]]:
         texts: dict[str, str] = {}
-        for one in ext_fields_of(cls).values():
+        for one in fields_of(cls).values():
             if chance.below(4):
                 is_number = one.form.java in BITS and chance.below(3)
                 texts[one.wire] = (
@@ -136,7 +141,7 @@ class TypedHeaders:
         ordered = binary and bool(fast_codec_of(cls))
 
         def write() -> Outcome:
-            names = {one.wire: field for field, one in ext_fields_of(cls).items()}
+            names = {one.wire: field for field, one in fields_of(cls).items()}
             made = cls(
                 **{names[wire]: _typed(value, names[wire], cls) for wire, value in values.items()}
             )
@@ -168,7 +173,7 @@ class TypedHeaders:
 def _typed(value: Outcome, field: str, cls: type[Any]) -> Outcome:
     return (
         BoundaryType[value]
-        if value and ext_fields_of(cls)[field].form.java == "BoundaryType"
+        if value and fields_of(cls)[field].form.java == "BoundaryType"
         else value
     )
 

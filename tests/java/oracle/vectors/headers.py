@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of
+from rocketwire.messages._codec.fields import fast_codec_of
 from rocketwire.messages.operations.registry import OPERATIONS
-from tests.fuzz.typed import ABSTRACT, BITS, header_classes
+from tests.fuzz.typed import ABSTRACT, BITS, fields_of, header_classes
 from tests.java.oracle.vectors import nasty
 from tests.java.oracle.vectors.sheet import Line, Sheet, same_or
 
@@ -77,7 +77,7 @@ def classes() -> dict[str, type[Any]]:
     return {
         name: cls
         for name, cls in header_classes().items()
-        if ext_fields_of(cls) and name not in ABSTRACT
+        if fields_of(cls) and name not in ABSTRACT
     }
 
 
@@ -104,7 +104,7 @@ def _all(oracle: Oracle) -> Iterator[Line]:
     for name, cls in classes().items():
         values = {
             one.wire: _ordinary(one.wire, one, number)
-            for number, one in enumerate(ext_fields_of(cls).values())
+            for number, one in enumerate(fields_of(cls).values())
         }
         yield _line(oracle, f"{name}/all", cls, values, "JSON")
 
@@ -113,7 +113,7 @@ def _nasty(oracle: Oracle) -> Iterator[Line]:
     texts, wholes = cycle(nasty.TEXTS.values()), {32: cycle(nasty.INT32), 64: cycle(nasty.INT64)}
     for name, cls in classes().items():
         values: dict[str, object] = {}
-        for number, one in enumerate(ext_fields_of(cls).values()):
+        for number, one in enumerate(fields_of(cls).values()):
             values[one.wire] = _ordinary(one.wire, one, number)
             if one.check is None and one.form.java in BITS:
                 values[one.wire] = next(wholes[BITS[one.form.java]])
@@ -124,7 +124,7 @@ def _nasty(oracle: Oracle) -> Iterator[Line]:
 
 def _least(oracle: Oracle) -> Iterator[Line]:
     for name, cls in classes().items():
-        fields = ext_fields_of(cls).values()
+        fields = fields_of(cls).values()
         if any(one.clock for one in fields):
             continue
         values = {
@@ -140,7 +140,7 @@ def _fast(oracle: Oracle) -> Iterator[Line]:
     for name, cls in classes().items():
         if not fast_codec_of(cls):
             continue
-        fields = ext_fields_of(cls)
+        fields = fields_of(cls)
         wires = [one.wire for one in fields.values() if one.form.java == "String"]
         texts = nasty.TEXTS.items() if wires else ()
         for title, text in texts:
@@ -180,7 +180,7 @@ def odd_fields(oracle: Oracle) -> Iterator[tuple[str, str, dict[str, str], Answe
         cls = classes()[name]
         base = {
             one.wire: str(_ordinary(one.wire, one, 0)).replace("True", "true")
-            for one in ext_fields_of(cls).values()
+            for one in fields_of(cls).values()
             if one.required or one.check is not None
         }
         for number, text in enumerate(texts):
