@@ -177,11 +177,14 @@ def _calls_of(admin: Any, chance: Chance) -> Iterator[Call]:
             if name[0] != "_" and name not in PARTS_OF_CALLS
         ]
         name = chance.choice(names)
+        parameters = inspect.signature(getattr(part, name)).parameters.values()
         needed = {
             each.name: VALUES.get(each.name, SIMPLE.get(str(each.annotation), MISSING))
-            for each in inspect.signature(getattr(part, name)).parameters.values()
-            if each.default is each.empty
+            for each in parameters
+            if each.default is each.empty and each.kind is not each.VAR_KEYWORD
         }
+        if any(each.kind is each.VAR_KEYWORD for each in parameters):  # **target
+            needed["cluster"] = "DefaultCluster"
         if MISSING not in needed.values():
             yield partial(getattr(getattr(admin, label), name), **needed)
 

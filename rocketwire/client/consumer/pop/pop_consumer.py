@@ -416,9 +416,11 @@ class PopConsumer(GroupMember):
                 return
             assignments = ()
         queues = {
-            assignment.message_queue
+            queue
             for assignment in assignments
-            if assignment.message_queue and assignment.mode == MessageRequestMode.POP
+            if assignment.mode == MessageRequestMode.POP
+            and (queue := assignment.message_queue)
+            and queue.topic == topic
         } or {
             MessageQueue(topic=topic, broker_name=broker.broker_name, queue_id=ANY_QUEUE)
             for broker in route.broker_datas or ()
