@@ -183,8 +183,6 @@ def _calls_of(admin: Any, chance: Chance) -> Iterator[Call]:
             for each in parameters
             if each.default is each.empty and each.kind is not each.VAR_KEYWORD
         }
-        if any(each.kind is each.VAR_KEYWORD for each in parameters):  # **target
-            needed["cluster"] = "DefaultCluster"
         if MISSING not in needed.values():
             yield partial(getattr(getattr(admin, label), name), **needed)
 
