@@ -166,16 +166,16 @@ def _terminate(number: int, frame: object) -> None:
     os._exit(128 + number)
 
 
-def print_verdict(results: Sequence[Result]) -> None:
-    """Print a line for each step, the sums and the verdict."""
+def print_verdict(results: Sequence[Result], elapsed: float) -> None:
+    """Print a line for each step, then the elapsed seconds, the CPU time and the verdict."""
     print(f"\n{'step':44} {'seconds':>8} {'CPU s':>8}")
     for step, status, wall, cpu in results:
         print(
             f"{step.name:44} {wall:8.0f} {cpu:8.0f}  {f'FAILED ({status})' if status else 'passed'}"
         )
-    wall, cpu = sum(r.wall for r in results), sum(r.cpu for r in results)
+    cpu = sum(result.cpu for result in results)
     failed = [r.step for r in results if r.status]
-    print(f"{'together':44} {wall:8.0f} {cpu:8.0f}  {'FAILED' if failed else 'passed'}")
+    print(f"{'together':44} {elapsed:8.0f} {cpu:8.0f}  {'FAILED' if failed else 'passed'}")
     for step in failed:
         print(f"repeat: {step.command}")
 
@@ -232,13 +232,14 @@ def main() -> int:
             step._replace(command=f"{step.command} {shlex.join(paths)}") for step in chosen_tests
         ]
     signal.signal(signal.SIGTERM, _terminate)
+    start = time.monotonic()
     beside = [] if chosen.goal == "lint" else [step for step in steps if step in BESIDE]
     results = run_beside([step for step in steps if step not in beside], beside)
     if chosen.changed:  # the tests beside a change may all be of other goals
         results = [r._replace(status=0) if r.status == NOTHING_CHOSEN else r for r in results]
     if left := end_processes():
         print(f"{left} processes were left by their tests, and are killed")
-    print_verdict(results)
+    print_verdict(results, time.monotonic() - start)
     return 1 if any(result.status for result in results) else 0
 
 
