@@ -114,6 +114,7 @@ class QueueCheck:
         batch_queues: files of queues of type BatchCQ.
         log_start: offset of the log's first file.
         may_lag: whether the newest messages may be without units: a broker writes, or was killed.
+        is_in_use: whether a broker writes; a young one may not have begun its first queue.
         extensions: files of extensions of queues.
         rocksdb: queues in RocksDB, for those that never had files; a broker that is killed loses
             what is in its memory, and builds it anew as far as it reads the log.
@@ -132,6 +133,7 @@ class QueueCheck:
         *,
         log_start: int,
         may_lag: bool,
+        is_in_use: bool,
         extensions: Mapping[tuple[str, int], Sequence[StoreFile]] | None = None,
         rocksdb: RocksQueues | None = None,
         topics: Iterable[str] = (),
@@ -142,6 +144,7 @@ class QueueCheck:
         self._configured = frozenset(topics)
         self.log_start = log_start
         self.may_lag = may_lag
+        self._is_in_use = is_in_use
         self.unqueued = 0
         self._queues: dict[tuple[str, int], QueueFiles | RocksQueue] = {}
         if rocksdb is not None:
@@ -450,7 +453,7 @@ class QueueCheck:
             elif topic in self._topics:
                 text = f"{count} messages, and the queue has no files"
                 is_damage = not self.may_lag
-            elif not self._topics:
+            elif not self._topics and (self._are_built_anew or not self._is_in_use):
                 text = f"{count} messages, and there is no queue at all"
                 is_damage = not self._are_built_anew
                 if self._are_built_anew:

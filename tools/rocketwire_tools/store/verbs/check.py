@@ -69,6 +69,7 @@ class StoreCheck:
             folder.batch_queues,
             log_start=start,
             may_lag=may_lag,
+            is_in_use=self.is_in_use,
             extensions=folder.extensions,
             rocksdb=store.rocks_queues,
             # their settings take 50 MB, and their queues have the same names

@@ -103,6 +103,18 @@ def test_a_message_that_is_being_written_is_no_damage(
     assert "The store is whole." in output
 
 
+def test_a_running_broker_that_has_not_begun_its_first_queue_is_no_damage(
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OpenedStore, "is_in_use", lambda _: True)
+    damage.DAMAGE["remove_queues"](store.root)
+
+    check = checked(store.root)
+
+    assert damage_of(check) == {}
+    assert "no queue unit" in notes_of(check)
+
+
 def test_the_report_names_damage_and_where_a_broker_would_cut_the_log(
     store: BrokerStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
