@@ -111,7 +111,8 @@ def ours_played(driver: str) -> Played:
 
 
 @cache
-def java_played(version: str = CURRENT) -> Played:
-    """The whole suite on a release of Java's; carried out once."""
+def java_played(version: str = CURRENT, *, one_server: bool = False) -> Played:
+    """The suite on a release of Java's, or its cases that need no server of their own; carried out once."""
+    cases = [case for case in ALL if not (one_server and case.needs_start)]
     with tempfile.TemporaryDirectory() as folder:
-        return play(javas(Path(folder), version))
+        return play(javas(Path(folder), version), cases)

@@ -63,6 +63,7 @@ def test_a_server_that_still_gives_routes_fails() -> None:
 
 
 @pytest.mark.java
+@pytest.mark.full
 def test_java_5_5_0_still_gives_routes_and_fails(tmp_path: Path) -> None:
     settings = dataclasses.replace(javas(tmp_path), profile=Profile.JAVA_NEXT)
     (verdict,) = play(settings, CASES).verdicts
