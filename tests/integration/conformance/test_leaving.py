@@ -199,14 +199,18 @@ def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
     assert stored.get(SHARED, {}) == {} or "could not remove" in details
 
 
+@pytest.mark.parametrize(
+    "chosen",
+    [["--only", "ns/100", "--only", "ns/103"], pytest.param([], marks=pytest.mark.full)],
+    ids=["key-value settings", "all cases"],
+)
 def test_a_comparison_leaves_both_servers_as_before_but_for_one_empty_namespace(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], chosen: list[str]
 ) -> None:
     folders = tmp_path / "a", tmp_path / "b"
     with live("ours", folders[0]) as one, live("ours", folders[1]) as other:
         before = [visible(*pair) for pair in zip((one, other), folders, strict=True)]
-        words = ["--patience", "4", "--only", "ns/100", "--only", "ns/103"]
-        main(["diff", one.address, other.address, *words])
+        main(["diff", one.address, other.address, "--patience", "4", *chosen])
         for server, folder, state in zip((one, other), folders, before, strict=True):
             assert settled(server, folder, with_shared(state)) == with_shared(state)
 
