@@ -101,7 +101,9 @@ def test_captures_of_two_hosts_at_one_time_are_not_joined(traffic: Capture, tmp_
 
 @pytest.mark.java
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode", ["parts", *(pytest.param(mode, marks=pytest.mark.full) for mode in (*MODES,)[1:])]
+)
 def test_correlate_finds_the_pairs_of_rotated_files(
     mode: str, spark: SparkSession, traffic: Capture, tmp_path: Path
 ) -> None:
@@ -115,6 +117,7 @@ def test_correlate_finds_the_pairs_of_rotated_files(
 
 @pytest.mark.java
 @pytest.mark.filterwarnings("default")
+@pytest.mark.full
 def test_correlate_within_files_keeps_the_pairs_of_each(
     spark: SparkSession, traffic: Capture, tmp_path: Path
 ) -> None:

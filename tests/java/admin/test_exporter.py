@@ -213,6 +213,7 @@ def test_members_and_producers_of_java_are_counted(
     java_peer.close(group)
 
 
+@pytest.mark.full
 def test_a_broker_that_does_not_answer_is_down_and_the_other_one_has_its_values(
     java_cluster: JavaCluster, scrape: Callable[[], Scrape]
 ) -> None:

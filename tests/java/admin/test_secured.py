@@ -319,6 +319,7 @@ def test_a_certificate_that_is_wrong_or_missing_is_told(secured: Secured) -> Non
         assert (done.status, done.out) == (3, b""), done.complaint
 
 
+@pytest.mark.full
 def test_what_is_taken_along_is_what_mqadmin_takes_along(secured: Secured, tmp_path: Path) -> None:
     """Here, because mqadmin 5.5.0 cannot export from a broker that has a static topic."""
     secured.rows(f"updateTopic -b {secured.broker} -t {unique('export')} -r 3 -w 2")
@@ -353,6 +354,7 @@ def test_what_is_taken_along_is_what_mqadmin_takes_along(secured: Secured, tmp_p
     assert secured.ours("exportConfigs -c nowhere", *RIGHT).status == 1
 
 
+@pytest.mark.full
 def test_the_exporter_needs_the_right_secret_and_certificates(secured: Secured) -> None:
     place = {"cluster": CLUSTER, "brokerIP": secured.broker}
     # Java's broker has no statistics in its first second (StoreStatsService), and answers SYSTEM_ERROR

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pytest
 import trio
 
 from rocketwire_tools.conformance.arguments import BROKER_NUMBERS
@@ -17,6 +18,7 @@ from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.runner import Settings, random_word
 from rocketwire_tools.conformance.run.target import Address, Target
 from tests.integration.conformance.broker_runs import play_at
+from tests.integration.conformance.runs import Played
 from tests.support.java.dev_cluster import DevCluster
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def address_of(text: str) -> Address:
     return Address(host, int(port))
 
 
+@pytest.mark.full
 def test_java_meets_every_requirement(java_cluster: JavaCluster) -> None:
     address = address_of(java_cluster.master.address)
 
@@ -57,5 +60,6 @@ def test_ours_answers_as_java_does_but_for_what_is_listed(
     known = known_differences(["rocketwire"], is_broker=True)
     comparison = judge(runs[0].verdicts, runs[1].verdicts, word, BROKER_NUMBERS, known)
 
+    assert Played(runs[0].verdicts, 0).bad() == []
     assert comparison.played >= 500
     assert [str(one) for one in comparison.unexplained] == []

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
+pytestmark = pytest.mark.full
+
 MILLIS = 180_000
 A_PULL = {
     "consumerGroup": "probe",

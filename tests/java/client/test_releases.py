@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 
 TLS = "TLS"
+PLACES = [*(pytest.param(name, marks=pytest.mark.full) for name in (NEWER, TLS)), MIDDLE, OLD]
+"""Releases, and 5.5.0 over TLS."""
 
 
 class Place(NamedTuple):
@@ -69,7 +71,7 @@ def trusting() -> ssl.SSLContext:
     return context
 
 
-@pytest.fixture(scope="module", params=[NEWER, MIDDLE, OLD, TLS])
+@pytest.fixture(scope="module", params=PLACES)
 def place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Place]:

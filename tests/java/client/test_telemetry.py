@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance, Producer
     from tests.support.java.cluster import JavaCluster
 
+pytestmark = pytest.mark.full
+
 NO_PARENT = "0" * 16
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 

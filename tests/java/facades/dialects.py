@@ -9,14 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
+import pytest
 import trio
 import uvloop
 
 from rocketwire import aio, client, sync
 from rocketwire.client import admin as client_admin
 
-DIALECTS = ("threads", "asyncio", "uvloop")
-"""The facades."""
+DIALECTS = ("threads", "asyncio", pytest.param("uvloop", marks=pytest.mark.full))
+"""The facades; uvloop is another loop of asyncio."""
 ALL = ("trio", "asyncio", "threads")
 """A dialect of each kind."""
 

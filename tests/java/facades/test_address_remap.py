@@ -58,7 +58,7 @@ async def settle(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-@pytest.mark.parametrize("namespace", ["", "MQ_INST_123_ab"])
+@pytest.mark.parametrize("namespace", ["MQ_INST_123_ab", pytest.param("", marks=pytest.mark.full)])
 @pytest.mark.parametrize("dialect", ALL)
 def test_programs_reach_it_through_a_remap(hidden: Hidden, dialect: str, namespace: str) -> None:
     """With a namespace, the name server is reached through the endpoint of a managed cloud."""

@@ -145,6 +145,7 @@ def test_the_current_version_is_that_of_java(dump_of: Callable[[str], Dump]) -> 
     assert dump_of("5.5.0")["current_version"] == CURRENT_VERSION
 
 
+@pytest.mark.full
 def test_codes_that_5_3_3_lacks_are_said_to_be_newer(dump_of: Callable[[str], Dump]) -> None:
     older = dump_of("5.3.3")
     known = older["request_codes"].keys() | older["response_codes"].keys()
@@ -161,6 +162,7 @@ def test_codes_that_5_5_0_lacks_are_said_to_be_newer(dump_of: Callable[[str], Du
     }
 
 
+@pytest.mark.full
 def test_older_releases_have_no_number_that_means_something_else(
     dump_of: Callable[[str], Dump],
 ) -> None:
@@ -262,6 +264,7 @@ def _newer(kind: str, older: Dump, newest: Dump) -> dict[str, set[str]]:
     }
 
 
+@pytest.mark.full
 def test_members_that_5_3_3_lacks_are_said_to_be_newer(dump_of: Callable[[str], Dump]) -> None:
     older, newest = dump_of("5.3.3"), dump_of(NEWEST)
     gained = {**_newer("headers", older, newest), **_newer("bodies", older, newest)}
@@ -281,6 +284,7 @@ def test_members_that_5_3_3_lacks_are_said_to_be_newer(dump_of: Callable[[str], 
     }
 
 
+@pytest.mark.full
 def test_4_9_has_what_this_table_says_and_nothing_that_is_unknown_here(
     dump_of: Callable[[str], Dump],
 ) -> None:

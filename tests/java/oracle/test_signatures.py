@@ -15,6 +15,8 @@ from tests.unit.connection.test_signing import A11, A11_SIGNATURE, PULL
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module", params=[CURRENT, MIDDLE])
 def java(request: pytest.FixtureRequest) -> Iterator[Oracle]:

@@ -83,6 +83,7 @@ def test_a_topic_goes_to_parquet(jobs: Jobs, spark: SparkSession) -> None:
     assert len({(row.brokerName, row.queueId, row.queueOffset) for row in rows}) == len(ORDERS)
 
 
+@pytest.mark.full
 def test_orders_are_counted_by_minute(jobs: Jobs) -> None:
     jobs.run("Windowed counts")
     counts: Counter[str] = Counter()
@@ -102,6 +103,7 @@ def test_orders_are_enriched_and_written_back(jobs: Jobs) -> None:
     assert len({message.msg_id for message in jobs.cluster.messages("orders-enriched")}) == 4
 
 
+@pytest.mark.full
 def test_a_backfill_that_runs_again_repeats_its_unique_keys(jobs: Jobs) -> None:
     start = min(message.store_timestamp for message in jobs.cluster.messages("orders"))
     for _ in range(2):

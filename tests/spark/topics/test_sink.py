@@ -123,6 +123,7 @@ def test_a_micro_batch_that_runs_again_has_the_same_unique_keys(
     assert sorted(keys.values()) == [1, 1, 2, 2, 2]
 
 
+@pytest.mark.full
 def test_a_micro_batch_of_foreach_batch_has_stable_keys_too(
     spark: SparkSession, query: Query, rocketmq: RocketMQ
 ) -> None:
