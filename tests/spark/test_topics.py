@@ -202,6 +202,7 @@ def test_a_group_and_a_listener_show_how_far_a_stream_is(
     assert "Consume Diff Total: 0" in progress.out, progress.err
 
 
+@pytest.mark.full
 def test_a_topic_that_was_created_again_fails_with_its_reason(
     reader: Reader, java_cluster: JavaCluster
 ) -> None:

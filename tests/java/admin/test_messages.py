@@ -204,6 +204,7 @@ def test_a_consumer_ends_well_when_it_is_terminated_and_when_nobody_reads_any_mo
     assert (0, b"") == (process.returncode, complaint)
 
 
+@pytest.mark.full
 def test_what_nobody_has_taken_out_of_a_full_pipe_is_as_if_it_was_not_printed(here: Here) -> None:
     topic, group = here.topic("stuck"), unique("g")
     here.produce(topic, "--count", "60", "--size", "3000")
@@ -290,6 +291,7 @@ def test_first_deliveries_that_fail_come_again(here: Here) -> None:
     wait_until(lambda: here.behind(group) == 0, "the broker has the offsets")
 
 
+@pytest.mark.full
 def test_encrypted_connections_carry_both(here: Here) -> None:
     topic, group = here.topic("tls"), unique("g")
 

@@ -43,6 +43,7 @@ def action_of(parser: argparse.ArgumentParser, names: list[str]) -> argparse.Act
     return found[0] if all(one is found[0] for one in found) else None
 
 
+@pytest.mark.full
 def test_every_command_and_option_of_mqadmin_is_taken(of_mqadmin: list[list[str]]) -> None:
     actions: list[argparse.Action] = vars(build_parser(all_commands()))["_actions"]
     (commands,) = (one for one in actions if one.dest == "command")

@@ -6,6 +6,8 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support import raw_call
 from tests.support.java import cache as java_cache
 from tests.support.java.dev_cluster import DevBroker
@@ -20,6 +22,7 @@ PERIOD = {"registerNameServerPeriod": 10_000}
 """The least that Java allows; the default is 30 s."""
 
 
+@pytest.mark.full
 def test_name_servers_of_two_releases_know_the_broker_again_after_a_restart(tmp_path: Path) -> None:
     for release in (CURRENT, OLD):
         have_here(partial(java_cache.jars, release))

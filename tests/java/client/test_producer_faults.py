@@ -89,6 +89,7 @@ async def test_p05_p24_a_broker_creates_no_topic_and_gives_nothing_back_if_it_sh
     assert refused.value.code == 16
 
 
+@pytest.mark.full
 async def test_a12_a_broker_that_is_busy_says_so_and_the_message_is_stored_all_the_same(
     strict: tuple[JavaNameServer, JavaBroker],
 ) -> None:

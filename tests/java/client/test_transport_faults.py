@@ -40,6 +40,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await trio.sleep(0.05)
 
 
+@pytest.mark.full
 async def test_T11_a_server_that_closes_idle_connections_is_connected_to_anew(
     java_cluster: JavaCluster, tmp_path: Path
 ) -> None:
@@ -51,6 +52,7 @@ async def test_T11_a_server_that_closes_idle_connections_is_connected_to_anew(
             assert (await pool.request(server.address, ask)).code == 0
 
 
+@pytest.mark.full
 async def test_T13_routes_are_kept_while_the_name_server_is_away_and_polled_when_it_is_back(
     java_cluster: JavaCluster, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from tests.support.java import class_archive, pages
 from tests.support.java.peers import CURRENT
 from tests.support.java.shared_peers import have_here
 
-pytestmark = [pytest.mark.java, pytest.mark.process]
+pytestmark = [pytest.mark.full, pytest.mark.java, pytest.mark.process]
 
 FIRST = "rocketwire-admin.md"
 """This page shows the messages of a topic that no other page may have written to before."""

@@ -110,6 +110,7 @@ def told(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]
         yield found
 
 
+@pytest.mark.full
 def test_running_brokers_register_at_a_name_server_that_is_added(told: Told) -> None:
     fourth = told.servers[3]
     pids = {release: broker.pid for release, broker in told.brokers.items()}

@@ -102,6 +102,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("kind", ["java", "ours"])
+@pytest.mark.full
 def test_both_start_with_strange_values_and_do_the_same(kind: str, tmp_path: Path) -> None:
     with name_server(kind, tmp_path / kind, STRANGE) as server:
         codes = [

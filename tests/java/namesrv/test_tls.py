@@ -110,6 +110,7 @@ def test_a_broker_and_its_clients_live_on_tls_alone(
         assert ("does not begin with TLS" in server.log) == (mode == "enforcing")
 
 
+@pytest.mark.full
 def test_peers_behind_a_load_balancer_go_by_their_own_addresses(
     peer: JavaPeer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -26,7 +26,11 @@ LATE_SECONDS = 60.0
     ("seed", "options"),
     [
         (2, {"supportActingMaster": "true"}),
-        (3, {"orderMessageEnable": "true", "deleteTopicWithBrokerRegistration": "true"}),
+        pytest.param(
+            3,
+            {"orderMessageEnable": "true", "deleteTopicWithBrokerRegistration": "true"},
+            marks=pytest.mark.full,
+        ),
     ],
 )
 def test_both_say_the_same_after_every_step(

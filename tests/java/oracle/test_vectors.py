@@ -18,6 +18,7 @@ OF_THE_PLATFORM = {
 
 
 @pytest.mark.parametrize("family", sorted(make_vectors.FAMILIES))
+@pytest.mark.full
 def test_java_makes_the_same_vectors_again(family: str) -> None:
     for sheet in make_vectors.make([family]):
         if sheet.file not in OF_THE_PLATFORM:

@@ -148,6 +148,7 @@ def passes(text: str, messages: list[dict[str, str]]) -> str:
 
 @pytest.mark.java
 @pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.full
 def test_random_expressions_are_accepted_and_match_as_in_java(release: str, tmp_path: Path) -> None:
     chance = random.Random(release)
     texts = [expression(chance) for _ in range(EXPRESSIONS)]

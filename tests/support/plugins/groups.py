@@ -25,7 +25,7 @@ CLUSTER_FOLDERS: Final = (
     "tests/java/facades/",
 )
 """Folders whose tests use the shared cluster of Java peers."""
-CLUSTERS: Final = 3
+CLUSTERS: Final = 2
 """Processes that start the shared cluster."""
 
 
