@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.cases.common import ACCEPTED, ORDER, ORDERED, ROUTE, SLAVE, group
+from rocketwire_tools.conformance.cases.common import (
+    ACCEPTED,
+    MISMATCH,
+    ORDER,
+    ORDERED,
+    ROUTE,
+    SLAVE,
+    group,
+)
 from rocketwire_tools.conformance.model.case import case, since_5_3
-from rocketwire_tools.conformance.model.outcomes import Contains, Has, Response, TextBody
+from rocketwire_tools.conformance.model.outcomes import ANY, Contains, Has, Response, TextBody
+from rocketwire_tools.conformance.model.packed_body import Packed
 from rocketwire_tools.conformance.model.requests import (
+    FAILED,
     NO_ROUTE,
     ONE_SETTING,
     ask,
@@ -22,7 +32,10 @@ from rocketwire_tools.conformance.model.requests import (
     unregister,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Request
+from rocketwire_tools.conformance.model.steps import CHECKSUM, Close, Request
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.steps import Step
 
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
@@ -35,6 +48,46 @@ def queues(perm: int = 6, number: int = 8) -> Response:
     queue = Has({"perm": perm, "readQueueNums": number, "writeQueueNums": number})
     return has({"queueDatas": [queue]})
 
+
+def numbered(topic: str, number: int) -> dict[str, object]:
+    """A topic with this many queues."""
+    return topic_config(topic, readQueueNums=number, writeQueueNums=number)
+
+
+TWIN: Final = broker_ext(cluster="{clusterT}", name="{brokerT}", ha="{haT}")
+THREE: Final = registration(
+    tuple(numbered(f"{{topic{suffix}}}", n) for n, suffix in enumerate(("", "B", "C"), 1)),
+    filter_servers=("f:1",),
+)
+WHOLE: Final = (register(None, THREE, on="a"), register(SLAVE, None, on="s"))
+PACKED: Final = ("{topic} 4 4 6 SINGLE_TAG {}", "{topicB} 5 5 6 SINGLE_TAG {}")
+
+
+def whole(topics: dict[str, int], version: int) -> tuple[Step, ...]:
+    """Read all of ``{broker}`` and its slave: topics with their queues, and its data version."""
+    return (
+        *(
+            ask(105, {"topic": topic},
+                has({
+                    "brokerDatas": [Has({"brokerAddrs": MEMBERS, "brokerName": "{broker}"})],
+                    "filterServerTable": {"{address}": ["f:1"]},
+                    "queueDatas": [Has({"readQueueNums": number, "perm": 6})],
+                }), on="reader")
+            for topic, number in topics.items()
+        ),
+        ask(106, None, group(MEMBERS, cluster="{cluster}"), on="reader"),
+        ask(901, {"clusterName": "{cluster}", "brokerName": "{broker}"},
+            has({"brokerMemberGroup": Has({"brokerAddrs": MEMBERS})}, remark=ANY), on="reader"),
+        ask(224, {"cluster": "{cluster}"}, has({"topicList": list(topics)}), on="reader"),
+        ask(206, None, has({"topicList": Contains(tuple(topics))}), on="reader"),
+        ask(322, broker_ext(), has({"counter": version}, ext={"changed": "false"}),
+            body=data_version(version), on="reader"),
+        ask(322, SLAVE, has({"counter": 1}, ext={"changed": "false"}), body=data_version(),
+            on="reader"),
+    )  # fmt: skip
+
+
+MEMBERS: Final = {"0": "{address}", "1": "{addressS}"}
 
 CASES: Final = (
     case("ns/103/1", 48, f"{HANDLER}, {REGISTER}",
@@ -196,6 +249,59 @@ CASES: Final = (
                 "brokerAddrTable": Has({"{broker}": Has({"cluster": "{cluster}"})}),
                 "clusterAddrTable": Has({"{cluster}": ["{broker}"], "{clusterB}": ["{broker}"]}),
             })),
+    ),
+    since_5_3("ns/103/220", (50, 62), REGISTER,
+        "A registration of one topic by a known broker MUST change this topic and nothing else.",
+        *WHOLE,
+        register(None, registration((numbered("{topic}", 4),), version=data_version(2),
+            filter_servers=None), on="a"),
+        *whole({"{topic}": 4, "{topicB}": 2, "{topicC}": 3}, 2),
+        register(None, registration((numbered("{topicD}", 5),), version=data_version(3),
+            filter_servers=None), on="a"),
+        *whole({"{topic}": 4, "{topicB}": 2, "{topicC}": 3, "{topicD}": 5}, 3),
+    ),
+    since_5_3("ns/103/221", (50, 62), REGISTER,
+        "A registration that repeats or refuses everything MUST change nothing.",
+        *WHOLE,
+        register(None, THREE, on="a"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
+        register(broker_ext(bodyCrc32="5"), registration((), version=data_version(4)),
+            MISMATCH, on="a"),
+        register(None, b'{"topicConfigSerializeWrapper":{"dataVersion":{"counter":5', FAILED,
+            on="a"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
+    ),
+    since_5_3("ns/103/222", (52, 58), "DefaultRequestProcessor.checksum @ 5.5.0",
+        "Compressed registrations with the checksum of the compressed body MUST be applied.",
+        *WHOLE,
+        *(
+            ask(103, broker_ext(compressed="true", bodyCrc32=CHECKSUM), on="a",
+                body=Packed(topics=lines, filters='["f:1"]',
+                    version=f'{{"counter":{version},"stateVersion":0,"timestamp":1000}}'))
+            for version, lines in ((2, PACKED), (3, PACKED[:1]))
+        ),
+        *whole({"{topic}": 4, "{topicB}": 5, "{topicC}": 3}, 3),
+        ask(103, broker_ext(compressed="true", bodyCrc32="5"),
+            MISMATCH, on="a", body=Packed(topics=PACKED[:1], filters="[]")),
+        *whole({"{topic}": 4, "{topicB}": 5, "{topicC}": 3}, 3),
+    ),
+    since_5_3("ns/103/223", (74, 75), f"{REGISTER}, unRegisterBroker",
+        "Brokers of two clusters with the same address MUST NOT change each other.",
+        *WHOLE,
+        register(TWIN, registration(("{topicT}", "{topicU}"), version=data_version(7)), on="t"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
+        ask(105, {"topic": "{topicT}"},
+            has({"brokerDatas": [Has({"brokerName": "{brokerT}", "cluster": "{clusterT}"})]}),
+            on="t"),
+        ask(322, TWIN, has({"counter": 7}, ext={"changed": "false"}), body=data_version(7),
+            on="t"),
+        unregister(TWIN, on="t"),
+        until(105, {"topic": "{topicT}"}, NO_ROUTE, on="t"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
+        register(TWIN, registration(("{topicT}", "{topicU}")), on="t"),
+        Close("t"),
+        until(105, {"topic": "{topicT}"}, NO_ROUTE, on="a"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
     ),
     case("ns/103/17", 74, REGISTER,
         "An address registered under two broker names MUST be listed under both.",

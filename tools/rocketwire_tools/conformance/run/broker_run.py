@@ -17,6 +17,7 @@ from rocketwire_tools.conformance.run.live_server import LiveServer
 from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, ProbeResult, version_name
 from rocketwire_tools.conformance.run.raw_connection import RawConnection, connect
 from rocketwire_tools.conformance.run.runner import SuiteRun
+from rocketwire_tools.conformance.run.saved import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,12 +43,6 @@ def removals(names: Names) -> list[Request]:
         *(Request(code=207, ext={"groupName": name, "cleanOffset": "true"}) for name in groups),
         *deleted,
     ]
-
-
-def properties_of(body: bytes) -> dict[str, str]:
-    """The properties of a configuration as the broker writes them (26)."""
-    pairs = (line.partition("=") for line in body.decode("utf-8", "replace").splitlines())
-    return {name: text for name, equals, text in pairs if equals}
 
 
 class BrokerRun(SuiteRun):
@@ -82,7 +77,7 @@ class BrokerRun(SuiteRun):
             if clusters is not None and clusters.code == 0:
                 return ProbeResult("is a name server, not a broker")
             return ProbeResult(f"does not show its configuration (code {answer.code})")
-        configuration = properties_of(answer.body or b"")
+        configuration = lines_of(answer.body or b"")
         saved = {
             "cluster": configuration.get("brokerClusterName", "DefaultCluster"),
             "broker": configuration.get("brokerName", "broker-a"),
