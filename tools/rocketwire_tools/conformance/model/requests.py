@@ -82,17 +82,20 @@ def expect(*outcomes: Outcome, **settings: Any) -> Expect:
 def in_flight(*asks: Ask) -> tuple[Step, ...]:
     """Send all requests, those of a connection in one segment, and only then await the responses.
 
-    Each outcome must be a ``Response``, which is matched by the opaque of its request.
+    Each outcome must be a ``Response``, which is matched by the opaque of its request. Connections
+    have the same opaques.
     """
-    numbered = [(replace(one.request, opaque=1000 + place), one) for place, one in enumerate(asks)]
-    links = dict.fromkeys(one.on for one in asks)
-    return (
-        *(Send(tuple(sent for sent, one in numbered if one.on == link), link) for link in links),
-        *(
-            Expect(_answers(one.outcomes, sent.opaque), one.on, one.within)
-            for sent, one in numbered
-        ),
-    )
+    sends: list[Step] = []
+    expects: list[Step] = []
+    for link in dict.fromkeys(one.on for one in asks):
+        own = [one for one in asks if one.on == link]
+        numbered = [replace(one.request, opaque=1000 + place) for place, one in enumerate(own)]
+        sends.append(Send(tuple(numbered), link))
+        expects += [
+            Expect(_answers(one.outcomes, request.opaque), link, one.within)
+            for one, request in zip(own, numbered, strict=True)
+        ]
+    return (*sends, *expects)
 
 
 def _answers(outcomes: Sequence[Outcome], opaque: int | None) -> tuple[Outcome, ...]:

@@ -27,6 +27,8 @@ _OPTIONAL: Final[dict[str, type]] = {
 }
 _MAX_VERSION: Final = 2**15 - 1
 """Maximum version, which is two bytes long in a binary header."""
+_RELAYED: Final = frozenset({307, 309})
+"""Codes that a broker relays to a client, whose response has the client's language and version."""
 _ROUTE: Final = 105
 _JSON_BODIES: Final = frozenset({_ROUTE, 106, 206, 219, 224, 304, 311, 312, 313, 322, 901})
 """Codes whose responses have a JSON body (``DefaultRequestProcessor`` @ 5.5.0)."""
@@ -47,18 +49,14 @@ class FrameRules:
         """The rule that a frame breaks; empty for none. ``request`` is answered by it, if known."""
         return (
             (_header_violation(raw.header) if raw.header_type == SerializeType.JSON else "")
-            or self._changed(command)
+            or _version_violation(command)
+            or ("" if request is not None and request.code in _RELAYED else self._changed(command))
             or _flag_violation(command)
             or _body_violation(command, request)
         )
 
     def _changed(self, command: RemotingCommand) -> str:
-        language = getattr(command.language, "name", None)
-        if language not in LanguageCode.__members__:
-            return f"language: {command.language} is unknown"
-        if not 0 < command.version <= _MAX_VERSION:
-            return f"version: {command.version} is no version"
-        for name, value in (("language", language), ("version", command.version)):
+        for name, value in (("language", command.language), ("version", command.version)):
             first = self._first.setdefault(name, value)
             if value != first:
                 return f"{name}: {value}, but {first} in the server's first frame"
@@ -78,10 +76,19 @@ def _header_violation(header: bytes) -> str:
                 return f"{name}: missing"
         elif type(members[name]) is not kind:
             return f"{name}: {members[name]!r} is not of type {kind.__name__}"
+    if members["language"] not in LanguageCode.__members__:
+        return f"language: {members['language']!r} is unknown"
     if members.get("serializeTypeCurrentRPC", "JSON") != "JSON":
         return f"serializeTypeCurrentRPC: {members['serializeTypeCurrentRPC']!r} in a JSON header"
     wrong = [name for name, value in members.get("extFields", {}).items() if type(value) is not str]
     return f"ext: the values of {wrong} are no strings" if wrong else ""
+
+
+def _version_violation(command: RemotingCommand) -> str:
+    if not isinstance(command.language, LanguageCode) or not command.language.is_known:
+        return f"language: {command.language} is unknown"
+    is_version = 0 < command.version <= _MAX_VERSION
+    return "" if is_version else f"version: {command.version} is no version"
 
 
 def _flag_violation(command: RemotingCommand) -> str:
