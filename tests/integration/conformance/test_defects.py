@@ -44,7 +44,9 @@ async def played(case: Case, address: Address, patience: float) -> Verdict:
 @pytest.mark.parametrize(
     "defect",
     [
-        pytest.param(one, id=one.name, marks=[pytest.mark.full] * ("minute" in CASES[one.case].tags))
+        pytest.param(
+            one, id=one.name, marks=[pytest.mark.full] * ("minute" in CASES[one.case].tags)
+        )
         for one in DEFECTS
     ],
 )

@@ -15,6 +15,7 @@ from rocketwire_tools.conformance.model.outcomes import (
     TextBody,
 )
 from rocketwire_tools.conformance.model.requests import (
+    NO_ROUTE,
     ONE_SETTING,
     OTHER_SETTING,
     ask,
@@ -24,6 +25,8 @@ from rocketwire_tools.conformance.model.requests import (
     registration,
     success,
     topic_config,
+    unregister,
+    until,
 )
 
 LISTS: Final = "RouteInfoManager.getAllTopicList @ 5.5.0"
@@ -151,7 +154,10 @@ CASES: Final = (
         ask(205, {"brokerName": "{broker}A"}, Response(ext={"wipeTopicCount": "2"})),
         ask(105, {"topic": "{topic}a"}, has({"queueDatas": [Has({"perm": 6})]})),
         ask(216, {"topic": "{topic}A"}),
+        unregister(_cased("A"), on="A"),
+        until(105, {"topic": "{topic}B"}, NO_ROUTE),
         ask(105, {"topic": "{topic}a"}, success()),
+        ask(106, None, has({"brokerAddrTable": Has({"{broker}a": ANY})})),
     ),
     since_5_3("ns/206/3", 106, GATE, "With enableAllTopicList=false, 206 MUST be rejected.",
         ask(206, None, DISABLED),

@@ -30,7 +30,7 @@ _MAX_VERSION: Final = 2**15 - 1
 _RELAYED: Final = frozenset({307, 309})
 """Codes that a broker relays to a client, whose response has the client's language and version."""
 _ROUTE: Final = 105
-_JSON_BODIES: Final = frozenset({_ROUTE, 106, 206, 219, 224, 304, 311, 312, 313, 322, 901})
+_JSON_BODIES: Final = frozenset({103, _ROUTE, 106, 206, 219, 224, 304, 311, 312, 313, 322, 901})
 """Codes whose responses have a JSON body (``DefaultRequestProcessor`` @ 5.5.0)."""
 _STANDARD_SINCE: Final = 401
 """Version of the first clients that get routes in standard JSON (4.9.4)."""
