@@ -68,6 +68,8 @@ other commands:
   rocketwire-conformance matrix REPORT.json... [--html FILE] [--markdown FILE]
   rocketwire-conformance vectors --export DIR
 
+Without --start, cases about a server's options, files and start are skipped.
+
 exit status: 0 passed, 1 failed, 2 invalid usage, 3 the server cannot be reached or does not start
 """
 

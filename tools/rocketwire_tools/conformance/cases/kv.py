@@ -208,6 +208,8 @@ CASES: Final = (
     case("ns/100/31", (), PUT, "Namespace and key MAY be empty strings.",
         ask(100, {"namespace": "", "key": "", "value": "v"}),
         ask(101, {"namespace": "", "key": ""}, Response(ext={"value": "v"})),
+        ask(101, ENTRY | {"key": ""}, Response(code=22, remark=ANY)),
+        ask(101, {"namespace": "", "key": "{key}"}, Response(code=22, remark=ANY)),
         tags=frozenset({"destructive"}), cleanup=(ask(102, {"namespace": "", "key": ""}),),
     ),
     case("ns/100/32", (), "RemotingCommand.decodeCommandCustomHeader @ 5.5.0",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.conformance.cases.common import (
     ACCEPTED,
@@ -49,6 +49,12 @@ def queues(perm: int = 6, number: int = 8) -> Response:
     return has({"queueDatas": [queue]})
 
 
+MAPPING: Final = {"bname": "{broker}", "epoch": 5, "topic": "{topic}", "totalQueues": 8}
+MAPPED: Final[dict[str, dict[str, Any]]] = {
+    "{topic}": {"topicQueueMappingByBroker": {"{broker}": Has(MAPPING)}}
+}
+
+
 def numbered(topic: str, number: int) -> dict[str, object]:
     """A topic with this many queues."""
     return topic_config(topic, readQueueNums=number, writeQueueNums=number)
@@ -58,6 +64,7 @@ TWIN: Final = broker_ext(cluster="{clusterT}", name="{brokerT}", ha="{haT}")
 THREE: Final = registration(
     tuple(numbered(f"{{topic{suffix}}}", n) for n, suffix in enumerate(("", "B", "C"), 1)),
     filter_servers=("f:1",),
+    mappings={"{topic}": MAPPING},
 )
 WHOLE: Final = (register(None, THREE, on="a"), register(SLAVE, None, on="s"))
 PACKED: Final = ("{topic} 4 4 6 SINGLE_TAG {}", "{topicB} 5 5 6 SINGLE_TAG {}")
@@ -68,7 +75,7 @@ def whole(topics: dict[str, int], version: int) -> tuple[Step, ...]:
     return (
         *(
             ask(105, {"topic": topic},
-                has({
+                has(MAPPED.get(topic, {}) | {
                     "brokerDatas": [Has({"brokerAddrs": MEMBERS, "brokerName": "{broker}"})],
                     "filterServerTable": {"{address}": ["f:1"]},
                     "queueDatas": [Has({"readQueueNums": number, "perm": 6})],
@@ -127,8 +134,8 @@ CASES: Final = (
         ask(105, ROUTE, queues()),
     ),
     case("ns/103/6", 61, f"{REGISTER}, isTopicConfigChanged",
-        "Changed queue numbers MUST be ignored with the same data version and applied with a new "
-        "one.",
+        "Changed queue numbers MUST be ignored with the same data version and applied with another "
+        "one, also an older.",
         register(),
         register(None, registration((topic_config("{topic}", readQueueNums=3), "{topicB}"))),
         ask(105, ROUTE, queues()),
@@ -136,6 +143,8 @@ CASES: Final = (
             registration((topic_config("{topic}", readQueueNums=3, writeQueueNums=3), "{topicB}"),
                 version=data_version(2))),
         ask(105, ROUTE, queues(number=3)),
+        register(None, registration(version=data_version(1, 0, 500))),
+        ask(105, ROUTE, queues()),
     ),
     since_5_3("ns/103/7", 62, f"{REGISTER}, isTopicConfigChanged",
         "A new topic MUST be added even with the same data version.",

@@ -6,7 +6,7 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ORDER, ORDERED, ROUTE, one_broker, topics
 from rocketwire_tools.conformance.model.case import Case, case, since_5_3
-from rocketwire_tools.conformance.model.outcomes import ANY, Has, Like, Response, TextBody
+from rocketwire_tools.conformance.model.outcomes import ANY, Contains, Has, Like, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ONE_SETTING,
@@ -95,7 +95,7 @@ CASES: Final = (
         ask(105, ROUTE, success()),
     ),
     case("ns/105/12", 48, PICKUP,
-        "A route MUST contain each broker of the topic once, with its queues.",
+        "A route MUST contain each broker of the topic once, with its queues; lists too.",
         *TWO,
         ask(105, ROUTE,
             has({
@@ -107,6 +107,10 @@ CASES: Final = (
             }), on="reader"),
         ask(105, {"topic": "{topicC}"}, has({"brokerDatas": [Has({"brokerName": "{brokerB}"})]}),
             on="reader"),
+        ask(106, None, has({"clusterAddrTable": Has({"{cluster}": ["{broker}", "{brokerB}"]})})),
+        ask(224, {"cluster": "{cluster}"},
+            has({"topicList": ["{topic}", "{topicB}", "{topicC}"]})),
+        ask(304, None, has({"topicList": Contains(("{cluster}", "{broker}", "{brokerB}"))})),
     ),
     case("ns/105/19", (), PICKUP,
         "Topics with prefixes that brokers and clients use MUST be routed and listed like other "

@@ -1,8 +1,8 @@
 """``diff``: sends the bytes of the same cases to two servers and compares their behaviour.
 
-It compares code, remark, ext fields, flags, header type, opaque, body, close and silence. Bodies
-are compared as JSON with lists in any order, or byte for byte if the case does so. Of lists of all
-brokers and topics, only the names of the case are compared.
+It compares code, remark, ext fields, flags, header type, rules of all frames, body, close and
+silence. Bodies are compared as JSON with lists in any order, or byte for byte if the case does so.
+Of lists of all brokers and topics, only the names of the case are compared.
 """
 
 from __future__ import annotations

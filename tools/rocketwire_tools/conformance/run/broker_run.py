@@ -91,9 +91,8 @@ class BrokerRun(SuiteRun):
         """Run cases, and remove what they could not remove."""
         if self.target is None:
             return
-        slow_first = sorted(cases, key=lambda case: "slow" not in case.tags)
         try:
-            await self.run_all(slow_first, numbers, self.target, MAX_CONCURRENT_CASES)
+            await self.run_all(cases, numbers, self.target, MAX_CONCURRENT_CASES)
         finally:
             live = LiveServer(self.target, self.settings.patience)
             self.left_behind += await live.clean_up(self.traces)
