@@ -66,7 +66,7 @@ class FrameRules:
 def _header_violation(header: bytes) -> str:
     try:
         members = _standard_json(header)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return f"header: not standard JSON ({error})"
     if not isinstance(members, dict):
         return "header: not an object"
@@ -111,7 +111,7 @@ def _body_violation(command: RemotingCommand, request: Request | None) -> str:
         if not is_zoned and _QUOTED_INTEGER_KEY.search(text):
             return "body: an integer key has quotation marks"
         _standard_json(_BARE_KEY.sub('""', _STRING.sub('""', text)).encode(), repeated=True)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return f"body: not the expected JSON ({error})"
     return ""
 

@@ -27,10 +27,6 @@ def mismatch(outcome: Outcome, arrival: Arrival, names: Names) -> str | None:
         return f"{arrival.kind} instead of silence"
     if isinstance(outcome, Closed):
         return None if arrival.kind == "end" else f"{arrival.kind} instead of the end"
-    return _command_mismatch(outcome, arrival, names)
-
-
-def _command_mismatch(outcome: Response | Incoming, arrival: Arrival, names: Names) -> str | None:
     expected = "response" if isinstance(outcome, Response) else "request"
     command = arrival.command
     if command is None or arrival.kind != expected:
