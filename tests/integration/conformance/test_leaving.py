@@ -95,7 +95,7 @@ def settled(
 def test_a_live_server_is_as_before_but_for_one_empty_namespace(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--profile", PROFILES[kind], "--patience", "4", "--quiet"]
+    words = ["--profile", PROFILES[kind], "--patience", "4", "--quiet", "--without", "minute"]
     with live(kind, tmp_path) as server:
         before = visible(server, tmp_path)
         after = with_shared(before)
@@ -211,7 +211,7 @@ def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
 
         timer = threading.Timer(1.0, start_again)
         timer.start()
-        main([server.address, "--patience", "4", "--quiet"])
+        main([server.address, "--patience", "4", "--quiet", "--without", "minute"])
         timer.join()
         stored = json.loads((tmp_path / "namesrv" / "kvConfig.json").read_text())["configTable"]
 

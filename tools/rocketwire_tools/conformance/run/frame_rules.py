@@ -36,7 +36,7 @@ _STANDARD_SINCE: Final = 401
 """Version of the first clients that get routes in standard JSON (4.9.4)."""
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BARE_KEY: Final = re.compile(r"(?<=[{,])(?:-?\d+|null)(?=:)")
-"""An integer, or the null of a broker without a name (``ns/103/140`` @ 4.9.4), as Java writes it."""
+"""An integer, or the null of a broker without a name, which 4.9.4 writes."""
 _QUOTED_INTEGER_KEY: Final = re.compile(r'"(?:brokerAddrs|currIdMap)":\{"')
 
 
