@@ -5,9 +5,10 @@ It takes frames apart on both sides.  What cannot be read it passes on as it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import trio
@@ -29,16 +30,20 @@ class Memory:
     Attributes:
         registered: ext fields of all registrations.
         seen: anything else.
+        link: which connection it is.
     """
 
     registered: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     seen: dict[object, RemotingCommand] = field(default_factory=dict[object, RemotingCommand])
+    link: object = None
 
 
 Ask: TypeAlias = Callable[[RemotingCommand, Memory], list[RemotingCommand]]
 """What is asked of the server instead of a request."""
 Response: TypeAlias = Callable[[RemotingCommand, RemotingCommand, Memory], RemotingCommand | None]
 """What is answered to a request instead of the answer; None for nothing."""
+Raw: TypeAlias = Callable[[bytes], bytes]
+"""What is written as the header of an answer instead."""
 Reply: TypeAlias = Callable[[RemotingCommand], RemotingCommand | None]
 """What is answered beside everything else; None for nothing."""
 
@@ -52,7 +57,10 @@ class Defect:
         case: the address of the case that has to notice.
         ask: changes requests.
         answer: changes answers.
+        raw: changes the headers of answers, as bytes.
         reply: adds answers.
+        in_flight: changes the answers to several requests that were read together.
+        idle_seconds: after how long without a request a connection is closed.
         stays_open: whether a connection that the server closes is left open.
         forgets_to_close: whether the server does not learn that a connection is closed.
     """
@@ -61,7 +69,10 @@ class Defect:
     case: str
     ask: Ask | None = None
     answer: Response | None = None
+    raw: Raw | None = None
     reply: Reply | None = None
+    in_flight: Callable[[list[RemotingCommand]], list[RemotingCommand]] | None = None
+    idle_seconds: float = math.inf
     stays_open: bool = False
     forgets_to_close: bool = False
 
@@ -77,12 +88,18 @@ class _Pair:
         self._near = near
         self._far = far
         self._asked: dict[int, RemotingCommand] = {}
+        self._together: list[RemotingCommand] = []
+        self._awaited = 0
         self._sending = trio.Lock()
 
     async def requests(self) -> None:
         decoder = FrameDecoder()
         readable = True
-        async for data in self._near:
+        while True:
+            with trio.move_on_after(self._defect.idle_seconds) as idle:
+                data = await self._near.receive_some()
+            if idle.cancelled_caught or not data:
+                return
             if readable:
                 decoder.feed(bytes(data))
                 readable = await self._forward(decoder)
@@ -91,20 +108,23 @@ class _Pair:
 
     async def _forward(self, decoder: FrameDecoder) -> bool:
         """Pass whole requests on; returns False when what came cannot be read."""
-        while True:
-            try:
-                raw = decoder.next_frame()
-                if raw is None:
-                    return True
-                request = decode_frame(raw)
-            except DecodeError:
-                return False
-            await self._one_request(request, frame_bytes(raw))
+        requests: list[tuple[RemotingCommand, bytes]] = []
+        readable = True
+        try:
+            while (raw := decoder.next_frame()) is not None:
+                requests.append((decode_frame(raw), frame_bytes(raw)))
+        except DecodeError:
+            readable = False
+        if self._defect.in_flight is not None and len(requests) > 1:
+            self._awaited = len(requests)
+        for request, data in requests:
+            await self._one_request(request, data)
+        return readable
 
     async def _one_request(self, request: RemotingCommand, data: bytes) -> None:
         if request.code == 103 and request.ext_fields is not None:
             self._memory.registered.append(dict(request.ext_fields))
-        self._asked.setdefault(request.opaque, request)
+        self._asked[request.opaque] = request
         reply = None if self._defect.reply is None else self._defect.reply(request)
         if reply is not None:
             await self._answer(encode(reply))
@@ -119,9 +139,18 @@ class _Pair:
         async for data in self._far:
             decoder.feed(bytes(data))
             while (raw := decoder.next_frame()) is not None:
-                data = self._changed(decode_frame(raw), frame_bytes(raw))
-                if data:
+                if self._awaited:
+                    self._together.append(decode_frame(raw))
+                    await self._answer_together()
+                elif data := self._changed(decode_frame(raw), frame_bytes(raw)):
                     await self._answer(data)
+
+    async def _answer_together(self) -> None:
+        if self._defect.in_flight is None or len(self._together) < self._awaited:
+            return
+        answers, self._together, self._awaited = self._together, [], 0
+        for answer in self._defect.in_flight(answers):
+            await self._answer(encode(answer))
 
     async def _answer(self, data: bytes) -> None:
         async with self._sending:
@@ -129,6 +158,11 @@ class _Pair:
 
     def _changed(self, response: RemotingCommand, data: bytes) -> bytes:
         request = self._asked.get(response.opaque)
+        if self._defect.raw is not None:
+            length = int.from_bytes(data[5:8])
+            header = self._defect.raw(data[8 : 8 + length])
+            rest = len(header).to_bytes(4) + header + data[8 + length :]
+            return len(rest).to_bytes(4) + rest
         if self._defect.answer is None or request is None or not response.is_response:
             return data
         changed = self._defect.answer(request, response, self._memory)
@@ -160,7 +194,7 @@ async def proxied(defect: Defect, server: Address) -> AsyncGenerator[Address]:
     async def serve(near: trio.SocketStream) -> None:
         far = await trio.open_tcp_stream(server.host, server.port)
         try:
-            await _both(_Pair(defect, memory, near, far), defect)
+            await _both(_Pair(defect, replace(memory, link=near), near, far), defect)
         finally:
             await trio.aclose_forcefully(far)
             await trio.aclose_forcefully(near)

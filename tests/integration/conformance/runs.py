@@ -104,15 +104,18 @@ def javas(folder: Path, version: str = CURRENT) -> Settings:
     )
 
 
-@cache
-def ours_played(driver: str) -> Played:
-    """The whole suite on one of our drivers; carried out once."""
-    return play(ours(driver))
+QUICK = [case for case in ALL if "minute" not in case.tags]
 
 
 @cache
-def java_played(version: str = CURRENT, *, one_server: bool = False) -> Played:
-    """The suite on a release of Java's, or its cases that need no server of their own; carried out once."""
-    cases = [case for case in ALL if not (one_server and case.needs_start)]
+def ours_played(driver: str, *, quick: bool = False) -> Played:
+    """The suite on one of our drivers, or its cases of less than a minute; carried out once."""
+    return play(ours(driver), QUICK if quick else ALL)
+
+
+@cache
+def java_played(version: str = CURRENT, *, quick: bool = False) -> Played:
+    """The suite on a release of Java's, or its quick cases that can share a server; carried out once."""
+    cases = [case for case in QUICK if not case.needs_start] if quick else ALL
     with tempfile.TemporaryDirectory() as folder:
         return play(javas(Path(folder), version), cases)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,7 @@ def fields(first: Verdict, second: Verdict) -> list[str]:
         (response(ext={}), response(), ["ext"]),
         (response(flag=1), response(flag=3), ["flag"]),
         (response(body=b"x"), response(), ["body"]),
+        (response(), replace(response(), violation="version: 0 is no version"), ["frame"]),
         (response(body=b'{"a":[1,2]}'), response(body=b'{"a":[2,1]}'), []),
         (response(body=b'{0:"a"}'), response(body=b'{"0":"a"}'), []),
         (response(), None, ["what"]),

@@ -10,7 +10,8 @@ import pytest
 
 from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.compare.diff import judge, known_differences
-from tests.integration.conformance.runs import NAMES, Played
+from tests.integration.conformance.runs import NAMES, PROFILES, Played, java_played
+from tests.support.java.peers import CURRENT
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.compare.diff import KnownDifference
@@ -33,6 +34,13 @@ def test_our_name_server_meets_every_requirement(our_run: Played) -> None:
 @pytest.mark.java
 def test_javas_name_server_meets_every_requirement_of_its_profile(java_run: Played) -> None:
     assert java_run.bad() == []
+
+
+@pytest.mark.java
+@pytest.mark.full
+@pytest.mark.parametrize("version", [one for one in PROFILES if one != CURRENT])
+def test_an_older_release_meets_every_requirement_of_its_profile(version: str) -> None:
+    assert java_played(version).bad() == []
 
 
 @pytest.mark.java

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from datetime import datetime
 from xml.etree import ElementTree
 
@@ -70,7 +71,7 @@ def test_json_has_all_totals_and_what_they_are_of() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "mine: 1 pass, 2 fail, 1 error, 2 skip; 1 MUST failed, 1 not run",
+        "mine: 3 of 6 cases: 1 pass, 2 fail, 1 error, 2 skip; 1 MUST failed, 1 not run",
         "passed    MUST 1/2 and 1 not run, SHOULD 0/1",
         "subjects  ns/1 1/2 and 1 not run, ns/2 0/1",
         "skipped   2: needs a server of its own",
@@ -86,6 +87,17 @@ def test_the_terminal_ends_with_all_totals(text: str) -> None:
     assert text in out.getvalue()
 
 
+@pytest.mark.parametrize("quiet", [False, True])
+def test_the_terminal_begins_with_what_is_skipped_unless_it_is_quiet(quiet: bool) -> None:
+    out = io.StringIO()
+    terminal = Terminal(out, 6, quiet=quiet)
+    terminal.skip_reasons = Counter({"needs its own server (--start)": 2})
+    terminal.verdict(MADE.verdicts[0])
+
+    begin = "4 of 6 cases are run\n  skipped   2: needs its own server (--start)\n"
+    assert out.getvalue().startswith(begin) is not quiet
+
+
 def test_junit_has_errors_apart_from_failures_and_the_totals_as_properties() -> None:
     (suite,) = ElementTree.fromstring(report.junit([MADE], strict=True))
     properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
@@ -97,6 +109,7 @@ def test_junit_has_errors_apart_from_failures_and_the_totals_as_properties() -> 
     assert properties["severity MUST"] == "1 passed, 1 failed, 1 not run, 2 skipped"
     assert properties["skipped: needs a server of its own"] == "2"
     assert properties["suite_version"] == __version__
+    assert properties["extent"] == "3 of 6 cases"
     assert "out of luck" in (suite.findtext("system-err") or "")
 
 
@@ -118,6 +131,7 @@ def test_the_page_can_show_failures_and_errors_only_and_be_printed() -> None:
         "out of luck",
     ):
         assert details in text
+    assert '<td>3 of 6 cases: <span class="pass">1 passed</span>' in text
     assert '<span class="error">1 not run</span>' in text
     assert "<td>needs a server of its own</td><td>2</td>" in text
 

@@ -1,6 +1,7 @@
-"""The case of a later Java: it passes if routes are refused once a shutdown has begun, and fails on Java 5.5.0.
+"""Cases that stop the server, on ours, on Java's, and on ours with a defect.
 
-There is no release to run it on; the rule is that of the change that was merged after 5.5.1.
+That of a later Java passes if routes are refused once a shutdown has begun, and fails on Java 5.5.0. There is no
+release to run it on; the rule is that of the change that was merged after 5.5.1.
 """
 
 from __future__ import annotations
@@ -41,6 +42,19 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+FORGETFUL = """
+import sys
+from rocketwire_namesrv.__main__ import main
+from rocketwire_namesrv.runtime import storage
+load = storage.load_kv
+storage.load_kv = lambda path: {
+    namespace: {key: value for key, value in entries.items() if KEPT}
+    for namespace, entries in load(path).items()
+}
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 def ours(driver: str, *words: str) -> Settings:
     places = f"PYTHONPATH={ROOT}{os.pathsep}{ROOT / 'namesrv'}"
     command = shlex.join(["env", places, sys.executable, *words, "-c", "{config}"])
@@ -60,6 +74,22 @@ def test_a_server_that_still_gives_routes_fails() -> None:
 
     assert verdict.kind is VerdictKind.FAIL
     assert verdict.reason.startswith("not within")
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "namespace.islower()",
+        pytest.param("False", marks=pytest.mark.full),
+        pytest.param("len(value) < 32768", marks=pytest.mark.full),
+        pytest.param("key == key.strip()", marks=pytest.mark.full),
+    ],
+)
+def test_a_server_that_forgets_kv_entries_in_a_restart_fails(kept: str) -> None:
+    cases = [case for case in ALL if case.id == "ns/100/2"]
+    (verdict,) = play(ours("portable", "-c", FORGETFUL.replace("KEPT", kept)), cases).verdicts
+
+    assert verdict.kind is VerdictKind.FAIL
 
 
 @pytest.mark.java

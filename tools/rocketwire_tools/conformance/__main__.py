@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -46,7 +47,7 @@ from rocketwire_tools.conformance.report import page, report, terminal
 from rocketwire_tools.conformance.report.explain import explain
 from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.executor import UnreachableError
-from rocketwire_tools.conformance.run.runner import SuiteRun
+from rocketwire_tools.conformance.run.runner import SuiteRun, skip_reason
 from rocketwire_tools.conformance.run.target import NotStartedError, Target
 from rocketwire_tools.conformance.selection import select
 from rocketwire_tools.conformance.vectors.vectors import NoVectorsError, export
@@ -66,6 +67,8 @@ other commands:
   rocketwire-conformance diff A B [--start] [--known FILE]
   rocketwire-conformance matrix REPORT.json... [--html FILE] [--markdown FILE]
   rocketwire-conformance vectors --export DIR
+
+Without --start, cases about a server's options, files and start are skipped.
 
 exit status: 0 passed, 1 failed, 2 invalid usage, 3 the server cannot be reached or does not start
 """
@@ -178,6 +181,8 @@ def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
     settings = settings_of(args, start=start)
     target = None if args.target is None else Target(args.target)
     printer = terminal.Terminal(sys.stdout, len(cases), quiet=args.quiet)
+    reasons = (skip_reason(case, settings) for case in cases)
+    printer.skip_reasons = Counter(reason for reason in reasons if reason is not None)
     suite_run = suite.run(settings, printer.verdict, target)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.monotonic()

@@ -155,6 +155,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--destructive",
         action="store_true",
-        help="include cases that change the server's configuration or other brokers",
+        help="include cases that change and restore the configuration, or concern other brokers",
     )
     add_patience(parser)

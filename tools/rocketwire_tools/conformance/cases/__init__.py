@@ -27,7 +27,8 @@ behaviour of newer releases; ``kv.py`` has examples.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases import (
     acting_master,
@@ -80,5 +81,20 @@ MODULES = (
     process,
 )
 
-ALL: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)
+BESIDE: Final = (
+    registration,
+    registration_forms,
+    old_brokers,
+    acting_master,
+    mappings,
+    unregistration,
+    zones,
+    topics,
+    permissions,
+)
+"""Subjects that change brokers and topics, so that a bystander's must remain."""
+
+ALL: tuple[Case, ...] = tuple(
+    replace(case, bystander=module in BESIDE) for module in MODULES for case in module.CASES
+)
 """All cases."""

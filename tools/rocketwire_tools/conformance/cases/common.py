@@ -35,6 +35,7 @@ SLAVE: Final = broker_ext(address="{addressS}", broker_id=1, ha="{haS}")
 
 ACCEPTED: Final = Response(ext={})
 DONE: Final = Response(ext=None)
+MISMATCH: Final = Response(code=1, ext={}, remark="crc32 not match")
 THROWN: Final = Response(code=1, remark=Like(".+"), ext=None)
 ROUTED: Final = has({"queueDatas": [Has({"brokerName": "{broker}"})]})
 GONE: Final = success(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 from rocketwire_tools.conformance.cases.common import ENTRY, SPACE, put
 from rocketwire_tools.conformance.model.case import Case, case, only_5_5
 from rocketwire_tools.conformance.model.outcomes import ANY, JsonBody, Response, TextBody
-from rocketwire_tools.conformance.model.requests import OK, OK_BARE, ask, success
+from rocketwire_tools.conformance.model.requests import OK_BARE, ask, success
 from rocketwire_tools.conformance.model.steps import Restart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from rocketwire_tools.conformance.model.steps import Step
 
 NOTHING: Final = Response(
     code=22, ext={}, remark="No config item, Namespace: {namespace} Key: {key}"
@@ -38,7 +39,7 @@ def _kept(number: int, what: str, value: str, written: str) -> Case:
     return only_5_5(f"ns/100/{number}", 45, f"{PUT}, JSONWriter.writeString of fastjson2",
         f"A value with {what} MUST be stored, and MUST be listed in Java's JSON encoding.",
         ask(100, put(value), OK_BARE),
-        ask(101, ENTRY, Response(ext={"value": value})),
+        ask(101, ENTRY, Response(ext={"value": value}), on="reader"),
         ask(219, SPACE, success(TextBody('{"table":{"{key}":"' + written + '"}}'))),
     )  # fmt: skip
 
@@ -53,16 +54,54 @@ def _loaded(number: int, what: str, content: str, value: str | None) -> Case:
     )  # fmt: skip
 
 
+VALUES: Final = (
+    "x" * 30_000,
+    "é漢😀" * 20_000,
+    "\"\\/<>&'= \n\t\r\u007f\u2028",
+    "  v\n\n",
+    '{"a":[1,null]}',
+    "null",
+    "007",
+    "a=b;c:d,e|f#g%20+",
+)
+KEYS: Final = ("{key}", "{key}a", "{key}A", "{key} ", "{key}.a", "{key}é", "{key}/a:b=c", '{key}"')
+
+
+def _stored() -> Iterator[Step]:
+    for key, value in zip(KEYS, VALUES, strict=True):
+        yield ask(100, put(value, key))
+
+
+def _read() -> Iterator[Step]:
+    for key, value in zip(KEYS, VALUES, strict=True):
+        entry = {"namespace": "{namespace}", "key": key}
+        yield ask(101, entry, Response(ext={"value": value}), on="reader")
+    yield ask(101, ENTRY | {"key": "{key}b"}, Response(code=22, remark=ANY), on="reader")
+    yield ask(219, SPACE, _table(dict(zip(KEYS, VALUES, strict=True))), on="reader")
+
+
+def _table(entries: dict[str, str]) -> Response:
+    return success(JsonBody({"table": entries}))
+
+
 CASES: Final = (
     case("ns/100/1", 37, f"{PUT}, {GET}, {LIST}",
         "101 MUST return a stored value, and 219 MUST list it.",
         ask(100, put(), Response(ext=None)),
-        ask(101, ENTRY, Response(ext={"value": "v"})),
-        ask(219, SPACE, success(TextBody('{"table":{"{key}":"v"}}'), ext=None)),
+        *(
+            step
+            for link in ("main", "reader")
+            for step in (
+                ask(101, ENTRY, Response(ext={"value": "v"}), on=link),
+                ask(219, SPACE, success(TextBody('{"table":{"{key}":"v"}}'), ext=None), on=link),
+            )
+        ),
     ),
     case("ns/100/3", 37, PUT, "A second value for a key MUST replace the first.",
         ask(100, put("one")),
-        ask(100, put("two")),
+        ask(101, ENTRY, Response(ext={"value": "one"}), on="reader"),
+        ask(100, put("two"), on="b"),
+        ask(101, ENTRY, Response(ext={"value": "two"}), on="reader"),
         ask(101, ENTRY, Response(ext={"value": "two"})),
     ),
     case("ns/100/4", 37, LIST, "Several keys of a namespace MUST be listed together.",
@@ -145,19 +184,32 @@ CASES: Final = (
         '"b":[]}\n',
     ),
     case("ns/100/2", 46, "KVConfigManager.load, persist @ 5.5.0",
-        "A value MUST survive a restart of the server.",
-        ask(100, put("kept"), OK),
+        "All entries, and no deleted one, MUST survive a restart of the server.",
+        *_stored(),
+        ask(100, {"namespace": "{namespaceb}", "key": "{key}", "value": "small"}),
+        ask(100, {"namespace": "{namespaceB}", "key": "{key}", "value": "large"}),
+        ask(100, put("v", "deleted")),
+        ask(102, {"namespace": "{namespace}", "key": "deleted"}),
         Restart(),
-        ask(219, SPACE, success(JsonBody({"table": {"{key}": "kept"}})), on="b"),
+        *_read(),
+        ask(219, {"namespace": "{namespaceb}"}, _table({"{key}": "small"})),
+        ask(219, {"namespace": "{namespaceB}"}, _table({"{key}": "large"})),
         tags=frozenset({"slow"}), fresh=True,
     ),
-    case("ns/100/30", (), PUT, "A value of 30,000 characters MUST be stored.",
-        ask(100, put("x" * 30_000)),
-        ask(101, ENTRY, Response(ext={"value": "x" * 30_000})),
+    case("ns/100/30", 45, f"{PUT}, {GET}, {LIST}",
+        "Long and odd values, and keys that differ little, MUST be returned unchanged on every "
+        "connection.",
+        *_stored(),
+        *_read(),
+        ask(102, ENTRY | {"key": "{key}A"}),
+        ask(101, ENTRY | {"key": "{key}A"}, Response(code=22, remark=ANY), on="reader"),
+        ask(101, ENTRY | {"key": "{key}a"}, Response(ext=ANY), on="reader"),
     ),
     case("ns/100/31", (), PUT, "Namespace and key MAY be empty strings.",
         ask(100, {"namespace": "", "key": "", "value": "v"}),
         ask(101, {"namespace": "", "key": ""}, Response(ext={"value": "v"})),
+        ask(101, ENTRY | {"key": ""}, Response(code=22, remark=ANY)),
+        ask(101, {"namespace": "", "key": "{key}"}, Response(code=22, remark=ANY)),
         tags=frozenset({"destructive"}), cleanup=(ask(102, {"namespace": "", "key": ""}),),
     ),
     case("ns/100/32", (), "RemotingCommand.decodeCommandCustomHeader @ 5.5.0",

@@ -6,16 +6,27 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import SLAVE, topics
 from rocketwire_tools.conformance.model.case import Case, case, since_5_3
-from rocketwire_tools.conformance.model.outcomes import ANY, JsonBody, Response, TextBody
+from rocketwire_tools.conformance.model.outcomes import (
+    ANY,
+    Contains,
+    Has,
+    JsonBody,
+    Response,
+    TextBody,
+)
 from rocketwire_tools.conformance.model.requests import (
+    NO_ROUTE,
     ONE_SETTING,
     OTHER_SETTING,
     ask,
     broker_ext,
+    has,
     register,
     registration,
     success,
     topic_config,
+    unregister,
+    until,
 )
 
 LISTS: Final = "RouteInfoManager.getAllTopicList @ 5.5.0"
@@ -48,6 +59,17 @@ def _flags(number: int, code: int, flags: tuple[int, ...], what: str) -> Case:
     )  # fmt: skip
 
 
+def _cased(letter: str) -> dict[str, str]:
+    return broker_ext(
+        cluster=f"{{cluster}}{letter}", name=f"{{broker}}{letter}", address=f"{{address{letter}}}"
+    )
+
+
+SYSTEM: Final = (
+    *("TBW102", "SELF_TEST_TOPIC", "BenchmarkTest", "OFFSET_MOVED_EVENT", "{cluster}", "{broker}"),
+    *("SCHEDULE_TOPIC_XXXX", "RMQ_SYS_TRACE_TOPIC", "RMQ_SYS_TRANS_HALF_TOPIC"),
+    *("RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC", "rmq_sys_wheel_timer"),
+)
 HANDLER: Final = (
     "DefaultRequestProcessor.getBrokerMemberGroup, RouteInfoManager.getBrokerMemberGroup @ 5.5.0"
 )
@@ -94,6 +116,48 @@ CASES: Final = (
         register(on="a"),
         register(SECOND, registration(("{topic}", "{topicC}")), on="b"),
         ask(206, None, topics("{topic}", "{topicB}", "{topicC}")),
+    ),
+    case("ns/206/4", 106, f"{LISTS}; TopicValidator.SYSTEM_TOPIC_SET",
+        "Topics of the system MUST be routed and listed like other topics.",
+        # Without permissions, so that no client uses them for its messages.
+        register(None, registration(tuple(topic_config(name, perm=0) for name in SYSTEM))),
+        *(ask(105, {"topic": topic}, success()) for topic in SYSTEM),
+        ask(206, None, topics(*SYSTEM)),
+        ask(224, {"cluster": "{cluster}"}, exactly(*SYSTEM)),
+    ),
+    case("ns/206/5", (48, 106, 107), f"{LISTS}, registerBroker, pickupTopicRouteData",
+        "Clusters, brokers and topics whose names differ only by case MUST be kept apart.",
+        *(
+            register(_cased(letter),
+                registration((topic_config(f"{{topic}}{letter}", readQueueNums=number), other)),
+                on=letter)
+            for number, (letter, other) in enumerate((("a", "{topic}b"), ("A", "{topic}B")), 1)
+        ),
+        *(
+            step
+            for number, letter in enumerate("aA", 1)
+            for step in (
+                ask(105, {"topic": f"{{topic}}{letter}"},
+                    has({
+                        "brokerDatas": [Has({"brokerName": f"{{broker}}{letter}"})],
+                        "queueDatas": [Has({"readQueueNums": number})],
+                    })),
+                ask(224, {"cluster": f"{{cluster}}{letter}"},
+                    topics(f"{{topic}}{letter}", without=(f"{{topic}}{letter.swapcase()}",))),
+                ask(106, None, has({"clusterAddrTable":
+                    Has({f"{{cluster}}{letter}": [f"{{broker}}{letter}"]})})),
+                ask(304, None,
+                    has({"topicList": Contains((f"{{cluster}}{letter}", f"{{broker}}{letter}"))})),
+            )
+        ),
+        ask(206, None, topics("{topic}a", "{topic}A", "{topic}b", "{topic}B")),
+        ask(205, {"brokerName": "{broker}A"}, Response(ext={"wipeTopicCount": "2"})),
+        ask(105, {"topic": "{topic}a"}, has({"queueDatas": [Has({"perm": 6})]})),
+        ask(216, {"topic": "{topic}A"}),
+        unregister(_cased("A"), on="A"),
+        until(105, {"topic": "{topic}B"}, NO_ROUTE),
+        ask(105, {"topic": "{topic}a"}, success()),
+        ask(106, None, has({"brokerAddrTable": Has({"{broker}a": ANY})})),
     ),
     since_5_3("ns/206/3", 106, GATE, "With enableAllTopicList=false, 206 MUST be rejected.",
         ask(206, None, DISABLED),

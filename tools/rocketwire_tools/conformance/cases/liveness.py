@@ -9,6 +9,7 @@ from rocketwire_tools.conformance.model.case import Case, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import (
     ANY,
     Closed,
+    Has,
     JsonBody,
     Lacks,
     Response,
@@ -181,6 +182,17 @@ CASES: Final = (
     _idle(4, "A broker MUST be removed if its connection is closed as idle.",
         "BrokerHousekeepingService.onChannelIdle @ 5.5.0", 87, register(on="a"),
         expect(Closed(), on="a", within=5.0), until(106, None, GONE, on="reader")),
+    case("idle/6", (34, 83), "RouteInfoManager.DEFAULT_BROKER_CHANNEL_EXPIRED_TIME, "
+        "BrokerConfig.getRegisterNameServerPeriod (60 s at most) @ 5.5.0",
+        "Connections and brokers without a request for more than a minute MUST remain.",
+        register(on="a"),
+        ask(105, ROUTE, success(), on="client"),
+        expect(Silence(seconds=62.0), on="a"),
+        ask(105, ROUTE, success(), on="client"),
+        register(on="a"),
+        ask(106, None, has({"brokerAddrTable": Has({"{broker}": ANY})}), on="client"),
+        tags=frozenset({"slow", "minute"}),
+    ),
     case("idle/5", 25,
         "NettyRemotingServer.HandshakeHandler @ 5.5.0 (netty's "
         "HAProxyMessageDecoder.detectProtocol)",

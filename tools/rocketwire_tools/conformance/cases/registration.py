@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.conformance.cases.common import ACCEPTED, ORDER, ORDERED, ROUTE, SLAVE, group
+from rocketwire_tools.conformance.cases.common import (
+    ACCEPTED,
+    MISMATCH,
+    ORDER,
+    ORDERED,
+    ROUTE,
+    SLAVE,
+    group,
+)
 from rocketwire_tools.conformance.model.case import case, since_5_3
-from rocketwire_tools.conformance.model.outcomes import Contains, Has, Response, TextBody
+from rocketwire_tools.conformance.model.outcomes import ANY, Contains, Has, Response, TextBody
+from rocketwire_tools.conformance.model.packed_body import Packed
 from rocketwire_tools.conformance.model.requests import (
+    FAILED,
     NO_ROUTE,
     ONE_SETTING,
     ask,
@@ -22,7 +32,10 @@ from rocketwire_tools.conformance.model.requests import (
     unregister,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Request
+from rocketwire_tools.conformance.model.steps import CHECKSUM, Close, Request
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.steps import Step
 
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
@@ -35,6 +48,53 @@ def queues(perm: int = 6, number: int = 8) -> Response:
     queue = Has({"perm": perm, "readQueueNums": number, "writeQueueNums": number})
     return has({"queueDatas": [queue]})
 
+
+MAPPING: Final = {"bname": "{broker}", "epoch": 5, "topic": "{topic}", "totalQueues": 8}
+MAPPED: Final[dict[str, dict[str, Any]]] = {
+    "{topic}": {"topicQueueMappingByBroker": {"{broker}": Has(MAPPING)}}
+}
+
+
+def numbered(topic: str, number: int) -> dict[str, object]:
+    """A topic with this many queues."""
+    return topic_config(topic, readQueueNums=number, writeQueueNums=number)
+
+
+TWIN: Final = broker_ext(cluster="{clusterT}", name="{brokerT}", ha="{haT}")
+THREE: Final = registration(
+    tuple(numbered(f"{{topic{suffix}}}", n) for n, suffix in enumerate(("", "B", "C"), 1)),
+    filter_servers=("f:1",),
+    mappings={"{topic}": MAPPING},
+)
+WHOLE: Final = (register(None, THREE, on="a"), register(SLAVE, None, on="s"))
+PACKED: Final = ("{topic} 4 4 6 SINGLE_TAG {}", "{topicB} 5 5 6 SINGLE_TAG {}")
+
+
+def whole(topics: dict[str, int], version: int) -> tuple[Step, ...]:
+    """Read all of ``{broker}`` and its slave: topics with their queues, and its data version."""
+    return (
+        *(
+            ask(105, {"topic": topic},
+                has(MAPPED.get(topic, {}) | {
+                    "brokerDatas": [Has({"brokerAddrs": MEMBERS, "brokerName": "{broker}"})],
+                    "filterServerTable": {"{address}": ["f:1"]},
+                    "queueDatas": [Has({"readQueueNums": number, "perm": 6})],
+                }), on="reader")
+            for topic, number in topics.items()
+        ),
+        ask(106, None, group(MEMBERS, cluster="{cluster}"), on="reader"),
+        ask(901, {"clusterName": "{cluster}", "brokerName": "{broker}"},
+            has({"brokerMemberGroup": Has({"brokerAddrs": MEMBERS})}, remark=ANY), on="reader"),
+        ask(224, {"cluster": "{cluster}"}, has({"topicList": list(topics)}), on="reader"),
+        ask(206, None, has({"topicList": Contains(tuple(topics))}), on="reader"),
+        ask(322, broker_ext(), has({"counter": version}, ext={"changed": "false"}),
+            body=data_version(version), on="reader"),
+        ask(322, SLAVE, has({"counter": 1}, ext={"changed": "false"}), body=data_version(),
+            on="reader"),
+    )  # fmt: skip
+
+
+MEMBERS: Final = {"0": "{address}", "1": "{addressS}"}
 
 CASES: Final = (
     case("ns/103/1", 48, f"{HANDLER}, {REGISTER}",
@@ -74,8 +134,8 @@ CASES: Final = (
         ask(105, ROUTE, queues()),
     ),
     case("ns/103/6", 61, f"{REGISTER}, isTopicConfigChanged",
-        "Changed queue numbers MUST be ignored with the same data version and applied with a new "
-        "one.",
+        "Changed queue numbers MUST be ignored with the same data version and applied with another "
+        "one, also an older.",
         register(),
         register(None, registration((topic_config("{topic}", readQueueNums=3), "{topicB}"))),
         ask(105, ROUTE, queues()),
@@ -83,6 +143,8 @@ CASES: Final = (
             registration((topic_config("{topic}", readQueueNums=3, writeQueueNums=3), "{topicB}"),
                 version=data_version(2))),
         ask(105, ROUTE, queues(number=3)),
+        register(None, registration(version=data_version(1, 0, 500))),
+        ask(105, ROUTE, queues()),
     ),
     since_5_3("ns/103/7", 62, f"{REGISTER}, isTopicConfigChanged",
         "A new topic MUST be added even with the same data version.",
@@ -196,6 +258,69 @@ CASES: Final = (
                 "brokerAddrTable": Has({"{broker}": Has({"cluster": "{cluster}"})}),
                 "clusterAddrTable": Has({"{cluster}": ["{broker}"], "{clusterB}": ["{broker}"]}),
             })),
+    ),
+    since_5_3("ns/103/220", (50, 62), REGISTER,
+        "A registration of one topic by a known broker MUST change this topic and nothing else.",
+        *WHOLE,
+        register(None, registration((numbered("{topic}", 4),), version=data_version(2),
+            filter_servers=None), on="a"),
+        *whole({"{topic}": 4, "{topicB}": 2, "{topicC}": 3}, 2),
+        register(None, registration((numbered("{topicD}", 5),), version=data_version(3),
+            filter_servers=None), on="a"),
+        *whole({"{topic}": 4, "{topicB}": 2, "{topicC}": 3, "{topicD}": 5}, 3),
+    ),
+    since_5_3("ns/103/221", (50, 62), REGISTER,
+        "A registration that repeats or refuses everything MUST change nothing.",
+        *WHOLE,
+        register(None, THREE, on="a"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
+        register(broker_ext(bodyCrc32="5"), registration((), version=data_version(4)),
+            MISMATCH, on="a"),
+        register(None, b'{"topicConfigSerializeWrapper":{"dataVersion":{"counter":5', FAILED,
+            on="a"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
+    ),
+    since_5_3("ns/103/222", (52, 58), "DefaultRequestProcessor.checksum @ 5.5.0",
+        "Compressed registrations with the checksum of the compressed body MUST be applied.",
+        *WHOLE,
+        *(
+            ask(103, broker_ext(compressed="true", bodyCrc32=CHECKSUM), on="a",
+                body=Packed(topics=lines, filters='["f:1"]',
+                    version=f'{{"counter":{version},"stateVersion":0,"timestamp":1000}}'))
+            for version, lines in ((2, PACKED), (3, PACKED[:1]))
+        ),
+        *whole({"{topic}": 4, "{topicB}": 5, "{topicC}": 3}, 3),
+        ask(103, broker_ext(compressed="true", bodyCrc32="5"),
+            MISMATCH, on="a", body=Packed(topics=PACKED[:1], filters="[]")),
+        *whole({"{topic}": 4, "{topicB}": 5, "{topicC}": 3}, 3),
+    ),
+    since_5_3("ns/103/223", (74, 75), f"{REGISTER}, unRegisterBroker",
+        "Brokers of two clusters with the same address MUST NOT change each other.",
+        *WHOLE,
+        register(TWIN, registration(("{topicT}", "{topicU}"), version=data_version(7)), on="t"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
+        ask(105, {"topic": "{topicT}"},
+            has({"brokerDatas": [Has({"brokerName": "{brokerT}", "cluster": "{clusterT}"})]}),
+            on="t"),
+        ask(322, TWIN, has({"counter": 7}, ext={"changed": "false"}), body=data_version(7),
+            on="t"),
+        unregister(TWIN, on="t"),
+        until(105, {"topic": "{topicT}"}, NO_ROUTE, on="t"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
+        register(TWIN, registration(("{topicT}", "{topicU}")), on="t"),
+        Close("t"),
+        until(105, {"topic": "{topicT}"}, NO_ROUTE, on="a"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3}, 1),
+    ),
+    since_5_3("ns/103/224", 75, REGISTER,
+        "A broker that registers in a second cluster MUST keep its first cluster and its topics.",
+        *WHOLE,
+        register(broker_ext(cluster="{clusterT}"),
+            registration((numbered("{topicC}", 3), "{topicU}"), version=data_version(7),
+                filter_servers=None), on="t"),
+        ask(105, {"topic": "{topicU}"}, has({"brokerDatas": [Has({"cluster": "{cluster}"})]}),
+            on="t"),
+        *whole({"{topic}": 1, "{topicB}": 2, "{topicC}": 3, "{topicU}": 8}, 1),
     ),
     case("ns/103/17", 74, REGISTER,
         "An address registered under two broker names MUST be listed under both.",

@@ -5,7 +5,14 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.conformance.cases.common import ACCEPTED, ROUTE, ROUTED, THROWN, route_with
+from rocketwire_tools.conformance.cases.common import (
+    ACCEPTED,
+    MISMATCH,
+    ROUTE,
+    ROUTED,
+    THROWN,
+    route_with,
+)
 from rocketwire_tools.conformance.model.case import ALL_PROFILES, SINCE_5_3, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import ANY, Has, JsonBody, Like, Response
 from rocketwire_tools.conformance.model.packed_body import Packed
@@ -67,7 +74,6 @@ def body_case(
 BAD: Final = broker_ext(cluster="{clusterX}", name="{brokerX}", address="{addressX}")
 EXTRACT: Final = "DefaultRequestProcessor.extractRegisterBrokerBodyFromRequest @ 5.5.0"
 CHECKSUM: Final = "DefaultRequestProcessor.checksum @ 5.5.0"
-MISMATCH: Final = Response(code=1, ext={}, remark="crc32 not match")
 
 CASES: Final = (
     _header(130, "A registration without brokerId MUST be answered with code 1.",

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.cases.common import ORDER, ORDERED, ROUTE, one_broker
+from rocketwire_tools.conformance.cases.common import ORDER, ORDERED, ROUTE, one_broker, topics
 from rocketwire_tools.conformance.model.case import Case, case, since_5_3
-from rocketwire_tools.conformance.model.outcomes import ANY, Has, Like, Response, TextBody
+from rocketwire_tools.conformance.model.outcomes import ANY, Contains, Has, Like, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ONE_SETTING,
     OTHER_SETTING,
     ask,
     broker_ext,
-    expect,
     has,
+    in_flight,
     register,
     registration,
     success,
     topic_config,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Request, Send
 
 PICKUP: Final = "RouteInfoManager.pickupTopicRouteData @ 5.5.0"
 ANSWER: Final = "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0"
@@ -96,7 +95,7 @@ CASES: Final = (
         ask(105, ROUTE, success()),
     ),
     case("ns/105/12", 48, PICKUP,
-        "A route MUST contain each broker of the topic once, with its queues.",
+        "A route MUST contain each broker of the topic once, with its queues; lists too.",
         *TWO,
         ask(105, ROUTE,
             has({
@@ -108,14 +107,21 @@ CASES: Final = (
             }), on="reader"),
         ask(105, {"topic": "{topicC}"}, has({"brokerDatas": [Has({"brokerName": "{brokerB}"})]}),
             on="reader"),
+        ask(106, None, has({"clusterAddrTable": Has({"{cluster}": ["{broker}", "{brokerB}"]})})),
+        ask(224, {"cluster": "{cluster}"},
+            has({"topicList": ["{topic}", "{topicB}", "{topicC}"]})),
+        ask(304, None, has({"topicList": Contains(("{cluster}", "{broker}", "{brokerB}"))})),
     ),
     case("ns/105/19", (), PICKUP,
-        "Topics with prefixes that brokers and clients use MUST be routed like other topics.",
+        "Topics with prefixes that brokers and clients use MUST be routed and listed like other "
+        "topics.",
         register(None, registration(tuple(OWN))),
         *(
             ask(105, {"topic": topic}, has({"queueDatas": [ANY]}))
             for topic in OWN
         ),
+        ask(206, None, topics(*OWN)),
+        ask(224, {"cluster": "{cluster}"}, topics(*OWN)),
     ),
     case("ns/105/20", 48, PICKUP,
         "A route MUST contain the registered queue numbers, permission and flags.",
@@ -134,11 +140,16 @@ CASES: Final = (
             }]})),
     ),
     case("ns/105/21", (), "NettyRemotingAbstract.processRequestCommand @ 5.5.0",
-        "1,000 concurrent route requests on one connection MUST each be answered once.",
-        register(),
-        Send(tuple(Request(code=105, ext=ROUTE, opaque=n) for n in range(1000, 2000)), on="many"),
-        *(expect(success(opaque=None), on="many") for _ in range(1000)),
-        ask(105, ROUTE, has({"queueDatas": [ANY]}), on="many"),
+        "1,000 concurrent route requests on one connection MUST each be answered with their topic.",
+        register(None,
+            registration(tuple(
+                topic_config(f"{{topic{n}}}", readQueueNums=n + 1) for n in range(7)
+            ))),
+        *in_flight(*(
+            ask(105, {"topic": f"{{topic{n % 7}}}"},
+                has({"queueDatas": [Has({"readQueueNums": n % 7 + 1})]}), on="many")
+            for n in range(1000)
+        )),
     ),
     _dialect(5, "A client of version 401 or later MUST get standard JSON.", QUOTED, 401),
     _dialect(6, "A client of version 400 or earlier MUST get unquoted integer keys.", BARE, 400),

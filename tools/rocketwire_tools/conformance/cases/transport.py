@@ -6,13 +6,33 @@ Java processes nothing before the twelfth byte of a connection, so each case sen
 from __future__ import annotations
 
 import struct
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.cases.common import ENTRY, put
+from rocketwire_tools.conformance.cases.common import ENTRY, ROUTE, SPACE, put, topics
 from rocketwire_tools.conformance.model.case import Case, case, since_5_3
-from rocketwire_tools.conformance.model.outcomes import ANY, Closed, Response, Silence
-from rocketwire_tools.conformance.model.requests import ask, expect, no_entry, send, success, until
+from rocketwire_tools.conformance.model.outcomes import ANY, Closed, Has, Like, Response, Silence
+from rocketwire_tools.conformance.model.requests import (
+    ask,
+    broker_ext,
+    data_version,
+    expect,
+    has,
+    in_flight,
+    no_entry,
+    register,
+    registration,
+    send,
+    success,
+    topic_config,
+    unsupported,
+    until,
+)
 from rocketwire_tools.conformance.model.steps import Frame, Open, Request, Send
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocketwire_tools.conformance.model.steps import Ask
 
 DECODER: Final = "NettyDecoder.decode @ 5.5.0"
 HEADER_LENGTH: Final = "RemotingCommand.getHeaderLength @ 5.5.0"
@@ -27,6 +47,29 @@ NOTHING: Final = no_entry(opaque=1)
 
 def _length(value: int, then: bytes = bytes(60)) -> bytes:
     return struct.pack(">i", value) + then
+
+
+def _different(link: str) -> Iterator[Ask]:
+    """Requests whose responses all differ, twice, for each connection in another order."""
+    differing = [
+        ask(105, ROUTE, has({"queueDatas": [Has({"perm": 4})]}), on=link),
+        ask(105, {"topic": "{topicB}"}, has({"queueDatas": [Has({"perm": 6})]}), on=link),
+        ask(105, {"topic": "{topicX}"}, Response(code=17, remark=Like("(?s).*{topicX}.*")),
+            on=link),
+        ask(101, ENTRY, Response(ext={"value": "{key}"}), on=link),
+        ask(101, ENTRY | {"key": "{keyB}"}, Response(ext={"value": "{keyB}"}), on=link),
+        ask(101, ENTRY | {"key": "{keyX}"}, Response(code=22, remark=Like(".*{keyX}")), on=link),
+        ask(106, None, has({"clusterAddrTable": Has({"{cluster}": ["{broker}"]})}), on=link),
+        ask(206, None, topics("{topic}"), on=link),
+        ask(219, SPACE, has({"table": Has({"{key}": "{key}"})}), on=link),
+        ask(224, {"cluster": "{cluster}"}, topics("{topic}", without=("{topicX}",)), on=link),
+        ask(322, broker_ext(), success(ext={"changed": "false"}), body=data_version(), on=link),
+        ask(901, {"brokerName": "{broker}"}, success(remark=ANY), on=link),
+        ask(9999, None, unsupported(9999), on=link),
+        ask(9998, None, unsupported(9998), on=link),
+    ]  # fmt: skip
+    turn = ord(link) % len(differing)
+    yield from 2 * (differing[turn:] + differing[:turn])
 
 
 def _closes(number: int, what: str, sent: bytes | Frame, evidence: str, item: int) -> Case:
@@ -85,6 +128,14 @@ CASES: Final = (
         expect(Silence(seconds=0.1)),
         send(WHOLE[50:]),
         expect(NOTHING),
+    ),
+    since_5_3("transport/40", 3, "NettyRemotingAbstract.processRequestCommand @ 5.5.0",
+        "Different requests in flight on several connections MUST each be answered with their own "
+        "content.",
+        register(None, registration((topic_config("{topic}", perm=4), "{topicB}"))),
+        ask(100, put("{key}")),
+        ask(100, put("{keyB}", "{keyB}")),
+        *in_flight(*(different for link in "abc" for different in _different(link))),
     ),
     _closes(10, "A length of 0", _length(0), HEADER_LENGTH, 4),
     _closes(11, "A length of 3", _length(3), HEADER_LENGTH, 4),

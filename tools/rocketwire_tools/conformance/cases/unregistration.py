@@ -184,4 +184,23 @@ CASES: Final = (
         until(106, None, has({"brokerAddrTable": Lacks(("{brokerM}",))}), on="reader"),
         live(broker_ext()),
     ),
+    *(
+        since_5_3(f"ns/close/{number}", 85, "RouteInfoManager.onChannelDestroy @ 5.5.0",
+            f"A broker MUST remain if a connection that used its address {how}.",
+            register(on="a"),
+            ask(105, ROUTE, success(), on="x"),
+            ask(322, broker_ext(), success(ext={"changed": "false"}), body=VERSIONED, on="x"),
+            ask(904, broker_ext(), DONE, on="x"),
+            unregister(broker_ext(name="{brokerM}", cluster="{clusterM}"), DONE, on="x"),
+            Close("x", reset=number == 8),
+            register(broker_ext(cluster="{clusterM}", name="{brokerM}", address="{addressM}"),
+                on="m"),
+            Close("m"),
+            until(106, None, has({"brokerAddrTable": Lacks(("{brokerM}",))}), on="reader"),
+            ask(106, None, group({"0": "{address}"}), on="reader"),
+            ask(105, ROUTE, success(), on="reader"),
+            live(broker_ext()),
+        )
+        for number, how in ((7, "closes"), (8, "is reset"))
+    ),
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """``diff``: sends the bytes of the same cases to two servers and compares their behaviour.
 
-It compares code, remark, ext fields, flags, header type, opaque, body, close and silence. Bodies
-are compared as JSON with lists in any order, or byte for byte if the case does so. Of lists of all
-brokers and topics, only the names of the case are compared.
+It compares code, remark, ext fields, flags, header type, rules of all frames, body, close and
+silence. Bodies are compared as JSON with lists in any order, or byte for byte if the case does so.
+Of lists of all brokers and topics, only the names of the case are compared.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ class Difference:
     Attributes:
         case: address of the case.
         step: the awaiting step.
-        field: ``code``, ``remark``, ``ext``, ``body``, ``bytes``, ``flag``, ``header``, ``number``
-            (opaque), ``what`` (type of the arrival) or ``course`` (one case run ended early).
+        field: ``code``, ``remark``, ``ext``, ``body``, ``bytes``, ``flag``, ``header``, ``frame``
+            (a rule of all frames), ``what`` (type of the arrival) or ``course`` (one run ended
+            early).
         first: value of the first server.
         second: value of the second server.
     """
@@ -192,7 +193,7 @@ def _fields_of(
         "ext": (_ext(first_command.ext_fields), _ext(second_command.ext_fields)),
         "flag": (first_command.flag, second_command.flag),
         "header": (first_command.serialize_type.name, second_command.serialize_type.name),
-        "number": (first.own_number, second.own_number),
+        "frame": (first.arrival.violation, second.arrival.violation),
         "body": (_body(bodies[0], names, own_view), _body(bodies[1], names, own_view)),
     }
     if first.exact and fields["body"][0] == fields["body"][1]:
@@ -203,11 +204,12 @@ def _fields_of(
 def _broker_fields(
     first: Observation, second: Observation, names: Names
 ) -> dict[str, tuple[object, object]]:
-    fields: dict[str, tuple[object, object]] = {"number": (first.own_number, second.own_number)}
+    fields: dict[str, tuple[object, object]] = {}
     views: list[dict[str, object]] = []
     for observation in (first, second):
-        command = observation.arrival.command if observation.arrival is not None else None
-        if command is None:
+        arrival = observation.arrival
+        command = None if arrival is None else arrival.command
+        if arrival is None or command is None:
             continue
         views.append(
             {
@@ -216,6 +218,7 @@ def _broker_fields(
                 "ext": broker_view.ext_view(command.ext_fields),
                 "flag": int(command.flag),
                 "header": command.serialize_type.name,
+                "frame": arrival.violation,
                 "body": _broker_body(command.body, names, observation.request_code),
             }
         )

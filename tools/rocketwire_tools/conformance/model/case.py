@@ -76,6 +76,10 @@ class Case:
         files: names of files in ``certificates/`` to copy to the server's folder.
         fresh: whether the server must not be used by another case.
         requires: properties that the configuration of a running broker must have.
+        bystander: whether another broker is registered before the steps and read after them
+            (``bystander.py``).
+        live: whether a running server needs neither ``options`` nor ``fresh`` with
+            ``--destructive``: they only keep the case apart from others.
         attempts: how often a failed case is tried, where a periodic task of Java's can disturb it.
         cleanup: steps that always run at the end. Data that ``Request`` steps registered or stored
             is removed without them.
@@ -94,6 +98,8 @@ class Case:
     files: tuple[str, ...] = ()
     fresh: bool = False
     requires: Mapping[str, str] = field(default_factory=dict[str, str])
+    bystander: bool = False
+    live: bool = False
     attempts: int = 1
     cleanup: tuple[Step, ...] = ()
 
@@ -106,15 +112,15 @@ class Case:
     @property
     def needs_start(self) -> bool:
         """Whether the suite must start the server."""
-        return bool(self.options or self.jvm or self.files or self.kv is not None or self.fresh)
+        apart = not self.live and (self.options or self.fresh)
+        return bool(apart or self.jvm or self.files or self.kv is not None)
 
     @property
     def all_tags(self) -> frozenset[str]:
         """The tags, including those for a started server."""
-        added = {f"needs-option={name}" for name in self.options or ()}
-        if self.needs_start:
-            added.add("needs-start")
-        return self.tags | added
+        if not self.needs_start:
+            return self.tags
+        return self.tags | {"needs-start"} | {f"needs-option={name}" for name in self.options or ()}
 
 
 def case(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rocketwire_tools.conformance.model.outcomes import ANY, NO_EXT, Has, JsonBody, Response
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.model.outcomes import Body, Outcome
     from rocketwire_tools.conformance.model.packed_body import Packed
-    from rocketwire_tools.conformance.model.steps import Sendable
+    from rocketwire_tools.conformance.model.steps import Sendable, Step
 
 ONE_SETTING = {
     "enableAllTopicList": "false",
@@ -76,6 +77,31 @@ def send(*parts: Sendable, **settings: Any) -> Send:
 def expect(*outcomes: Outcome, **settings: Any) -> Expect:
     """``Expect(outcomes)``; ``settings`` are its further attributes."""
     return Expect(outcomes, **settings)
+
+
+def in_flight(*asks: Ask) -> tuple[Step, ...]:
+    """Send all requests, those of a connection in one segment, and only then await the responses.
+
+    Each outcome must be a ``Response``, which is matched by the opaque of its request. Connections
+    have the same opaques.
+    """
+    sends: list[Step] = []
+    expects: list[Step] = []
+    for link in dict.fromkeys(one.on for one in asks):
+        own = [one for one in asks if one.on == link]
+        numbered = [replace(one.request, opaque=1000 + place) for place, one in enumerate(own)]
+        sends.append(Send(tuple(numbered), link))
+        expects += [
+            Expect(_answers(one.outcomes, request.opaque), link, one.within)
+            for one, request in zip(own, numbered, strict=True)
+        ]
+    return (*sends, *expects)
+
+
+def _answers(outcomes: Sequence[Outcome], opaque: int | None) -> tuple[Outcome, ...]:
+    return tuple(
+        replace(outcome, opaque=opaque) for outcome in outcomes if isinstance(outcome, Response)
+    )
 
 
 NO_ROUTE = Response(code=17, remark=ANY, body=ANY)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAIN = "main"
 """The default connection."""
 
+CHECKSUM = "{crc32}"
+"""See ``Request.ext``."""
+
 Saved: TypeAlias = Mapping[str, str]
 """Values of an arrival for later steps: name for ``{=name}`` -> path, as ``saved.py`` reads it."""
 
@@ -32,7 +35,8 @@ class Request:
 
     Attributes:
         code: request code.
-        ext: ext fields; None for a header without that member.
+        ext: ext fields; None for a header without that member. ``CHECKSUM`` in a value is replaced
+            by the checksum of the body.
         body: strings and JSON values with placeholders, or literal bytes.
         version: protocol version in the header; 479 is 5.5.0.
         opaque: its opaque; None for the next one of the connection.

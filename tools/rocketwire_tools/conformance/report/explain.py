@@ -50,6 +50,8 @@ def _lines(case: Case, names: Names) -> Iterator[str]:
     yield f"  evidence  {case.evidence}"
     yield f"  profiles  {' '.join(sorted(profile.value for profile in case.profiles))}"
     yield f"  tags      {' '.join(sorted(case.all_tags)) or '-'}"
+    if case.bystander:
+        yield "  beside    another broker is registered before, and all of it is read afterwards"
     if case.needs_start:
         yield "  server    started by the suite (--start) for this case:"
         yield from _server(case)

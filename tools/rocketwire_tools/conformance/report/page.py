@@ -102,7 +102,10 @@ def _result(report: dict[str, Any]) -> str:
         for verdict in totals.KINDS
         if report["verdicts"].get(verdict)
     )
-    return ", ".join(words) or '<span class="error">not run</span>'
+    text = ", ".join(words)
+    if not text:
+        return '<span class="error">not run</span>'
+    return f"{totals.extent(report['cases'])}: {text}"
 
 
 def _notes(reports: Sequence[dict[str, Any]]) -> str:

@@ -14,6 +14,7 @@ from rocketwire_tools.conformance.report.totals import (
     by_severity,
     by_subject,
     counting,
+    extent,
     sentence,
     skip_reasons,
 )
@@ -64,6 +65,7 @@ def as_json(report: Report, *, strict: bool) -> dict[str, Any]:
         "strict": strict,
         "failed": counting(cases, "fail", strict=strict),
         "errors": counting(cases, "error", strict=strict),
+        "extent": extent(cases),
         "verdicts": dict(Counter(case["verdict"] for case in cases)),
         "by_severity": {name: dict(tally) for name, tally in by_severity(cases).items()},
         "by_subject": {name: dict(tally) for name, tally in by_subject(cases).items()},
@@ -142,7 +144,7 @@ def _junit_properties(suite: ElementTree.Element, report: dict[str, Any]) -> Non
     """Add totals that JUnit's format does not have."""
     properties = {
         name: str(report[name])
-        for name in ("server", "server_version", "profile", "suite_version", "strict")
+        for name in ("server", "server_version", "profile", "suite_version", "strict", "extent")
     }
     for name in ("by_severity", "by_subject"):
         for key, tally in report[name].items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+from collections import Counter
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from rocketwire.controls import escape_lines
@@ -30,12 +31,14 @@ class Terminal:
 
     Attributes:
         quiet: print only failures, errors and the summary.
+        skip_reasons: numbers of cases that will be skipped, by reason.
     """
 
     def __init__(
         self, out: IO[str], total: int, *, quiet: bool = False, colour: bool | None = None
     ) -> None:
         self.quiet = quiet
+        self.skip_reasons: Counter[str] = Counter()
         self._out = out
         self._total = total
         self._done = 0
@@ -43,7 +46,11 @@ class Terminal:
         self._colour = default if colour is None else colour
 
     def verdict(self, verdict: Verdict) -> None:
-        """Print the verdict of a case."""
+        """Print the verdict of a case; before the first one, which cases are skipped."""
+        if not self._done and self.skip_reasons and not self.quiet:
+            run = self._total - self.skip_reasons.total()
+            print(f"{run} of {self._total} cases are run", file=self._out)
+            self._skipped(self.skip_reasons)
         self._done += 1
         bad = verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}
         if self.quiet and not bad:
@@ -83,15 +90,15 @@ class Terminal:
         tally = report["verdicts"]
         text = ", ".join(f"{tally[name]} {name}" for name in totals.KINDS if tally.get(name))
         print(
-            f"{report['target']}: {text or 'no case'}; {self.paint(verdict, failures)}",
+            f"{report['target']}: {totals.extent(cases)}: {text or 'no case'}; "
+            f"{self.paint(verdict, failures)}",
             file=self._out,
         )
         severities = totals.by_severity(cases).items()
         self._wrapped("passed", [f"{key} {totals.passed_of_run(sums)}" for key, sums in severities])
         subjects = sorted(totals.by_subject(cases).items())
         self._wrapped("subjects", [f"{key} {totals.passed_of_run(sums)}" for key, sums in subjects])
-        for reason, count in totals.skip_reasons(cases).most_common():
-            self._wrapped("skipped", [f"{count}: {reason}"])
+        self._skipped(totals.skip_reasons(cases))
         version = f"server version {report['server_version'] or 'unknown'}"
         suite = f"suite {report['suite_version']}, profile {report['profile']}"
         when = f"{report['started']}, {report['seconds']:.1f} s"
@@ -100,6 +107,10 @@ class Terminal:
             self._print(f"{report['target']}: {text}")
         for text in report["problems"]:
             self._print(text)
+
+    def _skipped(self, reasons: Counter[str]) -> None:
+        for reason, count in reasons.most_common():
+            self._wrapped("skipped", [f"{count}: {reason}"])
 
     def _print(self, text: str) -> None:
         """Print what a server may have written."""

@@ -40,6 +40,12 @@ def skip_reasons(cases: Iterable[dict[str, Any]]) -> Counter[str]:
     return Counter(case["reason"] for case in cases if case["verdict"] == "skip")
 
 
+def extent(cases: Sequence[dict[str, Any]]) -> str:
+    """``371 of 465 cases``: how many were run."""
+    run = sum(case["verdict"] in {"pass", "fail"} for case in cases)
+    return f"{run} of {len(cases)} cases"
+
+
 def passed_of_run(tally: Counter[str]) -> str:
     """Passed and executed cases such as ``12/13``, and the number of errors."""
     played = tally["pass"] + tally["fail"]

@@ -8,21 +8,25 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Final
 
-import trio
-
-from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.conformance.model.steps import Request
-from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.live_server import LiveServer
-from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, ProbeResult, version_name
-from rocketwire_tools.conformance.run.raw_connection import RawConnection, connect
+from rocketwire_tools.conformance.run.probe import (
+    PROBE_SECONDS,
+    ProbeResult,
+    examine,
+    receive,
+    version_name,
+)
 from rocketwire_tools.conformance.run.runner import SuiteRun
+from rocketwire_tools.conformance.run.saved import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.model.placeholders import Names
+    from rocketwire_tools.conformance.run.raw_connection import RawConnection
     from rocketwire_tools.conformance.run.target import Target
 
 MAX_CONCURRENT_CASES: Final = 24
@@ -44,12 +48,6 @@ def removals(names: Names) -> list[Request]:
     ]
 
 
-def properties_of(body: bytes) -> dict[str, str]:
-    """The properties of a configuration as the broker writes them (26)."""
-    pairs = (line.partition("=") for line in body.decode("utf-8", "replace").splitlines())
-    return {name: text for name, equals, text in pairs if equals}
-
-
 class BrokerRun(SuiteRun):
     """One run of many cases against a broker that is running already."""
 
@@ -59,19 +57,7 @@ class BrokerRun(SuiteRun):
         Raises:
             UnreachableError: it does not accept connections.
         """
-        seconds = PROBE_SECONDS * self.settings.patience
-        try:
-            link = await connect("probe", target.address, seconds)
-        except OSError as error:
-            raise UnreachableError(f"{target.address}: {error}") from error
-        try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(link.read)
-                result = await self._examine(link, seconds)
-                nursery.cancel_scope.cancel()
-        finally:
-            await link.close()
-        return result
+        return await examine(target, self._examine, PROBE_SECONDS * self.settings.patience)
 
     async def _examine(self, link: RawConnection, seconds: float) -> ProbeResult:
         answer = await _answer(link, _CONFIGURATION, seconds)
@@ -82,7 +68,7 @@ class BrokerRun(SuiteRun):
             if clusters is not None and clusters.code == 0:
                 return ProbeResult("is a name server, not a broker")
             return ProbeResult(f"does not show its configuration (code {answer.code})")
-        configuration = properties_of(answer.body or b"")
+        configuration = lines_of(answer.body or b"")
         saved = {
             "cluster": configuration.get("brokerClusterName", "DefaultCluster"),
             "broker": configuration.get("brokerName", "broker-a"),
@@ -96,9 +82,8 @@ class BrokerRun(SuiteRun):
         """Run cases, and remove what they could not remove."""
         if self.target is None:
             return
-        slow_first = sorted(cases, key=lambda case: "slow" not in case.tags)
         try:
-            await self.run_all(slow_first, numbers, self.target, MAX_CONCURRENT_CASES)
+            await self.run_all(cases, numbers, self.target, MAX_CONCURRENT_CASES)
         finally:
             live = LiveServer(self.target, self.settings.patience)
             self.left_behind += await live.clean_up(self.traces)
@@ -108,8 +93,5 @@ async def _answer(
     link: RawConnection, request: RemotingCommand, seconds: float
 ) -> RemotingCommand | None:
     """The response to a request; None for anything else, or nothing in time."""
-    await link.send(encode(request))
-    with trio.move_on_after(seconds):
-        arrival = await link.next(lambda arrival: arrival.kind != "request")
-        return arrival.command
-    return None
+    arrival = await receive(link, request, seconds)
+    return None if arrival is None else arrival.command

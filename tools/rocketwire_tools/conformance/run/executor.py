@@ -112,6 +112,7 @@ class CaseRun:
         self._keep_going = keep_going
         self._order_config = order_config
         self._links: dict[str, RawConnection] = {}
+        self._opened: list[RawConnection] = []
         self._listeners: dict[str, trio.SocketListener] = {}
         self._asked: dict[str, int] = {}
         self.traces = Traces()
@@ -127,6 +128,15 @@ class CaseRun:
         for number, step in enumerate(steps, 1):
             self._step = f"{number} {type(step).__name__}"
             await self._run_step(step)
+            self._check_frames()
+
+    def _check_frames(self) -> None:
+        """Fail if the server has sent a frame that breaks a rule, also one that no step awaits."""
+        for link in self._opened:
+            while link.violations:
+                arrival = link.violations.pop(0)
+                self.note("<", arrival_text(arrival), arrival.data, link.name)
+                self.fail(f"a frame of the server is wrong: {arrival.violation}")
 
     def fail(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
         """Fail the case; with ``keep_going`` only record the reason.
@@ -273,10 +283,15 @@ class CaseRun:
                 self.fail(f"the connection was not opened: {error}")
                 return
             raise UnreachableError(f"{address}: {error}") from error
-        self._links[step.on] = link
-        self._nursery.start_soon(link.read)
+        self._add_link(link)
         if step.refused:
             self.fail("the connection was opened")
+
+    def _add_link(self, link: RawConnection) -> None:
+        link.rules = self.target.rules
+        self._links[link.name] = link
+        self._opened.append(link)
+        self._nursery.start_soon(link.read)
 
     async def _listen(self, step: Listen) -> None:
         host, _, port = self.names.text(step.address).partition(":")
@@ -297,8 +312,7 @@ class CaseRun:
         limit = step.within * self._patience if quiet is None else quiet.seconds
         with trio.move_on_after(limit):
             stream = await self._listeners[step.on].accept()
-            self._links[step.on] = link = RawConnection(step.on, stream, stream)
-            self._nursery.start_soon(link.read)
+            self._add_link(RawConnection(step.on, stream, stream))
             return
         self.note("<", f"no connection for {limit:g} s", link=step.on)
         self.observations.append(Observation(step=self._step, arrival=None))
@@ -309,15 +323,7 @@ class CaseRun:
 
     async def _send_step(self, step: Send) -> None:
         link = await self.link(step.on)
-        data = b""
-        only_requests = all(isinstance(part, Request) for part in step.parts)
-        for part in step.parts:
-            opaque, piece = self._encode(part, link)
-            data += piece
-            if only_requests and opaque is not None:
-                link.outstanding.add(opaque)
-        if not only_requests:
-            link.outstanding.clear()
+        data = b"".join([self._encode(part, link)[1] for part in step.parts])
         pieces = step.pieces or len(data) or 1
         for start in range(0, len(data), pieces):
             if start and step.pause:
@@ -332,7 +338,9 @@ class CaseRun:
             if step.on not in self._links:
                 return
         link = await self.link(step.on)
-        arrival = await self._decide(link, step.outcomes, None, step.within)
+        opaques = {getattr(outcome, "opaque", None) for outcome in step.outcomes}
+        opaque = None if len(opaques) > 1 or link.sent_literally else opaques.pop()
+        arrival = await self._decide(link, step.outcomes, opaque, step.within)
         self._save(step.save, arrival)
 
     async def _ask(self, step: Ask) -> None:
@@ -346,7 +354,6 @@ class CaseRun:
         """Repeat the request until success, timeout or the end of the connection."""
         started = trio.current_time()
         deadline = started + step.within * self._patience
-        link = await self.link(step.on)
         repeated = False
         while True:
             arrival = await self.request(step.request, step.on, quiet=repeated)
@@ -359,7 +366,7 @@ class CaseRun:
                 break
             await trio.sleep(_INTERVAL)
         self.note("<", arrival_text(arrival), arrival.data, step.on)
-        self._observe(link, arrival, exact=byte_for_byte((step.outcome,)))
+        self._observe(arrival, exact=byte_for_byte((step.outcome,)))
         if wrong is not None:
             waited = f"not within {step.within * self._patience:g} s: {wrong}"
             self.fail(waited, (describe_outcome(step.outcome),))
@@ -410,12 +417,13 @@ class CaseRun:
     def _encode(self, part: Sendable, link: RawConnection) -> tuple[int | None, bytes]:
         """The opaque and the bytes of data to send; None as opaque if it is not a ``Request``."""
         if not isinstance(part, Request):
+            link.sent_literally = True
             return None, literal_bytes(part, self.names)
         request = with_names(part, self.names)
         opaque = request.opaque
         if opaque is None:
             opaque, link.next_opaque = link.next_opaque, link.next_opaque + 1
-        link.request_codes[opaque] = request.code
+        link.note(request, opaque)
         self.traces.note(request)
         return opaque, request_bytes(request, opaque)
 
@@ -444,12 +452,8 @@ class CaseRun:
         if arrival.kind == "request" and arrival.command is not None:
             self._asked[link.name] = arrival.command.opaque
         arrival = self._without_order_config(arrival)
-        own_number = opaque is not None or link.owns(arrival)
-        exact = byte_for_byte(outcomes)
-        self._observe(link, arrival, own_number=own_number, exact=exact)
-        reasons = [
-            mismatch(outcome, arrival, self.names, own_number=own_number) for outcome in outcomes
-        ]
+        self._observe(arrival, exact=byte_for_byte(outcomes))
+        reasons = [mismatch(outcome, arrival, self.names) for outcome in outcomes]
         if None not in reasons:
             reason = "; or ".join(dict.fromkeys(str(outcome) for outcome in reasons))
             self.fail(reason, tuple(map(describe_outcome, outcomes)))
@@ -481,16 +485,8 @@ class CaseRun:
             f"nothing arrived within {limit:g} s{strays}", tuple(map(describe_outcome, outcomes))
         )
 
-    def _observe(
-        self, link: RawConnection, arrival: Arrival, *, own_number: bool = True, exact: bool = False
-    ) -> None:
-        command = arrival.command
+    def _observe(self, arrival: Arrival, *, exact: bool) -> None:
+        code = None if arrival.request is None else arrival.request.code
         self.observations.append(
-            Observation(
-                step=self._step,
-                arrival=arrival,
-                own_number=own_number,
-                exact=exact,
-                request_code=None if command is None else link.request_codes.get(command.opaque),
-            )
+            Observation(step=self._step, arrival=arrival, exact=exact, request_code=code)
         )

@@ -21,33 +21,19 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.run.raw_connection import Arrival
 
 
-def mismatch(
-    outcome: Outcome, arrival: Arrival, names: Names, *, own_number: bool = True
-) -> str | None:
-    """The reason why an arrival is not this outcome; None if it is.
-
-    ``own_number`` is whether a response has the opaque of a request.
-    """
+def mismatch(outcome: Outcome, arrival: Arrival, names: Names) -> str | None:
+    """The reason why an arrival is not this outcome; None if it is."""
     if isinstance(outcome, Silence):
         return f"{arrival.kind} instead of silence"
     if isinstance(outcome, Closed):
         return None if arrival.kind == "end" else f"{arrival.kind} instead of the end"
-    return _command_mismatch(outcome, arrival, names, own_number=own_number)
-
-
-def _command_mismatch(
-    outcome: Response | Incoming, arrival: Arrival, names: Names, *, own_number: bool
-) -> str | None:
     expected = "response" if isinstance(outcome, Response) else "request"
     command = arrival.command
     if command is None or arrival.kind != expected:
         why = f" ({arrival.reason})" if arrival.reason else ""
         return f"{arrival.kind}{why} instead of a {expected}"
-    if isinstance(outcome, Response):
-        if outcome.opaque is not None and command.opaque != outcome.opaque:
-            return f"opaque: {command.opaque} instead of {outcome.opaque}"
-        if outcome.opaque is None and not own_number:
-            return f"opaque: {command.opaque} belongs to no request"
+    if isinstance(outcome, Response) and outcome.opaque not in {None, command.opaque}:
+        return f"opaque: {command.opaque} instead of {outcome.opaque}"
     return match.command(outcome, command, names)
 
 

@@ -16,8 +16,11 @@ from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names
 from rocketwire_tools.conformance.model.steps import Request
 from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
+from rocketwire_tools.conformance.run.saved import lines_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.run.stored_traces import Traces
@@ -58,10 +61,32 @@ class LiveServer:
         for key in await self._table(SHARED_NAMESPACE) or ():
             await self._exchange(Request(code=102, ext={"namespace": SHARED_NAMESPACE, "key": key}))
 
-    async def clean_up(self, traces: Traces) -> list[str]:
-        """Remove data that cases could not remove; returns a sentence for each remaining item."""
+    async def configuration(self) -> dict[str, str]:
+        """Its properties; none if it does not show them."""
+        response = await self._exchange(Request(code=319))
+        return {} if response is None or response.code else lines_of(response.body or b"")
+
+    async def _restore(self, configuration: Mapping[str, str]) -> list[str]:
+        """Set changed properties again; returns a sentence for each that remains changed."""
+        for attempt in range(2):
+            there = await self.configuration()
+            changed = [name for name, old in configuration.items() if there.get(name) != old]
+            if attempt or not changed:
+                break
+            lines = "".join(f"{name}={_escape(configuration[name])}\n" for name in changed)
+            await self._exchange(Request(code=318, body=lines))
+        return [f"could not set {name} to {configuration[name]!r} again" for name in changed]
+
+    async def clean_up(
+        self, traces: Traces, configuration: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """Remove data that cases could not remove, and restore the ``configuration``.
+
+        Returns a sentence for each remaining item.
+        """
         remaining: list[str] = []
         with trio.CancelScope(shield=True), trio.move_on_after(_SECONDS * self._patience) as limit:
+            remaining += await self._restore(configuration or {})
             remaining += [
                 f"could not remove the {_REMOVED_BY[request.code]} {request.ext}"
                 for request in traces.pending
@@ -107,6 +132,12 @@ class LiveServer:
                 await case_run.close()
                 nursery.cancel_scope.cancel()
         return None if arrival is None else arrival.command
+
+
+def _escape(value: str) -> str:
+    """Write a value for a file of Java's properties, in ASCII."""
+    text = value.replace("\\", "\\\\")
+    return "".join(one if " " < one < "\x7f" else f"\\u{ord(one):04x}" for one in text)
 
 
 def _sentence(namespace: str, table: dict[str, object]) -> str:

@@ -13,6 +13,8 @@ from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.raw_connection import Arrival, RawConnection, connect
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from rocketwire_tools.conformance.run.target import Target
 
 PROBE_SECONDS: Final = 5.0
@@ -40,6 +42,17 @@ async def probe(target: Target, seconds: float = PROBE_SECONDS) -> ProbeResult:
     Raises:
         UnreachableError: the target does not accept connections.
     """
+    return await examine(target, _examine, seconds)
+
+
+async def examine(
+    target: Target, ask: Callable[[RawConnection, float], Awaitable[ProbeResult]], seconds: float
+) -> ProbeResult:
+    """Ask over a new connection.
+
+    Raises:
+        UnreachableError: the target does not accept connections.
+    """
     try:
         link = await connect("probe", target.address, seconds)
     except OSError as error:
@@ -47,7 +60,7 @@ async def probe(target: Target, seconds: float = PROBE_SECONDS) -> ProbeResult:
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(link.read)
-            probed = await _examine(link, seconds)
+            probed = await ask(link, seconds)
             nursery.cancel_scope.cancel()
     finally:
         await link.close()
@@ -55,7 +68,7 @@ async def probe(target: Target, seconds: float = PROBE_SECONDS) -> ProbeResult:
 
 
 async def _examine(link: RawConnection, seconds: float) -> ProbeResult:
-    arrival = await _request(link, _CLUSTERS, seconds)
+    arrival = await receive(link, _CLUSTERS, seconds)
     if arrival is None:
         return ProbeResult(f"accepts connections, but does not respond within {seconds:g} s")
     if arrival.kind == "end":
@@ -66,7 +79,7 @@ async def _examine(link: RawConnection, seconds: float) -> ProbeResult:
     if command.opaque != _CLUSTERS.opaque:
         return ProbeResult("responds with an unknown opaque")
     if command.code != 0:
-        arrival_of_broker = await _request(link, _BROKER_RUNTIME, seconds)
+        arrival_of_broker = await receive(link, _BROKER_RUNTIME, seconds)
         if (
             arrival_of_broker is not None
             and arrival_of_broker.command is not None
@@ -78,7 +91,8 @@ async def _examine(link: RawConnection, seconds: float) -> ProbeResult:
     return ProbeResult(None, version_name(command.version))
 
 
-async def _request(link: RawConnection, request: RemotingCommand, seconds: float) -> Arrival | None:
+async def receive(link: RawConnection, request: RemotingCommand, seconds: float) -> Arrival | None:
+    """Send a request and await anything but a request; None for nothing in time."""
     await link.send(encode(request))
     with trio.move_on_after(seconds):
         return await link.next(lambda arrival: arrival.kind != "request")

@@ -13,18 +13,23 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.errors import DecodeError
+from rocketwire.flags import CommandFlag
 from rocketwire.os_errors import os_error_text, reason_of_no_connection
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame
+from rocketwire_tools.conformance.run.frame_rules import FrameRules
 from rocketwire_tools.conformance.run.target import CERTIFICATES, Address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rocketwire_tools.conformance.model.steps import Request
+
 
 _READ: Final = 65_536
 _MAX_RAW_BYTES: Final = 65_536
 """Maximum bytes of invalid input in the evidence."""
+_NOT_ANSWERED: Final = CommandFlag.RESPONSE | CommandFlag.ONEWAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +41,16 @@ class Arrival:
         data: its bytes; empty for an end.
         command: the decoded response or request.
         reason: why input is invalid, or how the connection ended.
+        request: the request that a response answers, if known.
+        violation: the rule of all frames that it breaks; empty for none.
     """
 
     kind: str
     data: bytes = b""
     command: RemotingCommand | None = None
     reason: str = ""
+    request: Request | None = None
+    violation: str = ""
 
 
 def frame_bytes(raw: RawFrame) -> bytes:
@@ -58,31 +67,31 @@ class RawConnection:
         name: its name in the case.
         arrivals: arrivals that no step has taken yet.
         ended: whether the server has closed it.
-        outstanding: opaques of requests whose responses were not awaited.
-        request_codes: request codes by opaque.
+        violations: arrivals that break a rule of all frames.
+        unanswered: requests without a response, by opaque.
+        sent_literally: whether literal data was sent, which may contain further requests.
         next_opaque: opaque of the next request.
+        rules: the rules of the server's frames.
     """
 
     def __init__(self, name: str, stream: trio.abc.Stream, socket: trio.SocketStream) -> None:
         self.name = name
         self.arrivals: list[Arrival] = []
         self.ended = False
-        self.outstanding: set[int] = set()
-        self.request_codes: dict[int, int] = {}
+        self.violations: list[Arrival] = []
+        self.unanswered: dict[int, list[Request]] = {}
+        self.sent_literally = False
         self.next_opaque = 1
+        self.rules = FrameRules()
         self._stream = stream
         self._socket = socket
         self._news = trio.Event()
         self._scope = trio.CancelScope()
 
-    def owns(self, arrival: Arrival) -> bool:
-        """Whether a response has the opaque of a sent request; true if no opaque is outstanding."""
-        command = arrival.command
-        if command is None or arrival.kind != "response" or not self.outstanding:
-            return True
-        is_own = command.opaque in self.outstanding
-        self.outstanding.discard(command.opaque)
-        return is_own
+    def note(self, request: Request, opaque: int) -> None:
+        """Remember a request that the server must answer."""
+        if not request.flag & _NOT_ANSWERED:
+            self.unanswered.setdefault(opaque, []).append(request)
 
     async def send(self, data: bytes) -> bool:
         """Send bytes; returns False if the server has closed the connection (see ``arrivals``)."""
@@ -121,7 +130,7 @@ class RawConnection:
                 return False
             if raw is None:
                 return True
-            self._add_arrival(_arrival_of(raw))
+            self._add_arrival(self._arrival_of(raw))
 
     def _end(self, reason: str) -> None:
         self.ended = True
@@ -129,8 +138,24 @@ class RawConnection:
 
     def _add_arrival(self, arrival: Arrival) -> None:
         self.arrivals.append(arrival)
+        if arrival.violation:
+            self.violations.append(arrival)
         self._news.set()
         self._news = trio.Event()
+
+    def _arrival_of(self, raw: RawFrame) -> Arrival:
+        data = frame_bytes(raw)
+        try:
+            command = decode_frame(raw)
+        except DecodeError as error:
+            return Arrival("rubbish", data, reason=str(error))
+        requests = self.unanswered.get(command.opaque) if command.is_response else None
+        request = requests.pop(0) if requests else None
+        violation = self.rules.violation(raw, command, request)
+        if not violation and command.is_response and not request and not self.sent_literally:
+            violation = f"opaque: {command.opaque} belongs to no unanswered request"
+        kind = "response" if command.is_response else "request"
+        return Arrival(kind, data, command, request=request, violation=violation)
 
     async def next(self, accepts: Callable[[Arrival], bool]) -> Arrival:
         """Await and remove the first accepted arrival; an end stays in the list."""
@@ -151,15 +176,6 @@ class RawConnection:
             return
         with trio.move_on_after(1):
             await self._socket.aclose()
-
-
-def _arrival_of(raw: RawFrame) -> Arrival:
-    data = frame_bytes(raw)
-    try:
-        command = decode_frame(raw)
-    except DecodeError as error:
-        return Arrival("rubbish", data, reason=str(error))
-    return Arrival("response" if command.is_response else "request", data, command)
 
 
 def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLContext:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import struct
+import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.conformance.model.packed_body import Packed
+from rocketwire_tools.conformance.model.steps import CHECKSUM
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.placeholders import Names
@@ -30,10 +32,11 @@ def frame_bytes(frame: Frame, names: Names) -> bytes:
 
 def with_names(request: Request, names: Names) -> Request:
     """Replace the placeholders of a request and encode its body."""
-    ext = request.ext
+    ext, body = request.ext, _body(request, names)
     if ext is not None:
-        ext = {key: names.text(text) for key, text in ext.items()}
-    return replace(request, ext=ext, body=_body(request, names))
+        checksum = str(zlib.crc32(body or b"") & 0x7FFFFFFF)  # UtilAll.crc32 @ 5.5.0
+        ext = {key: names.text(text).replace(CHECKSUM, checksum) for key, text in ext.items()}
+    return replace(request, ext=ext, body=body)
 
 
 def _body(request: Request, names: Names) -> bytes | None:

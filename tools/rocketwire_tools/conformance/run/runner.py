@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire_tools.conformance.model.bystander import add_bystander
 from rocketwire_tools.conformance.model.case import Case, Profile, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names, wall_clock
 from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
@@ -139,7 +140,8 @@ async def _run_once(
         verdict.exchanges, verdict.observations = case_run.exchanges, case_run.observations
         try:
             with trio.move_on_after(limit * settings.patience) as scope:
-                await _judge(verdict, case_run.run(*case.steps))
+                steps = (add_bystander(case) if case.bystander else case).steps
+                await _judge(verdict, case_run.run(*steps))
             if scope.cancelled_caught:
                 verdict.kind = VerdictKind.FAIL
                 verdict.reason = f"not finished within {limit * settings.patience:g} s"
@@ -306,10 +308,14 @@ class SuiteRun:
         if any(stores_kv(case) for case in cases):
             self.traces.namespaces.add(SHARED_NAMESPACE)
         await live.remove_entries()
+        configuring = [case for case in cases if case.live]
+        configuration = await live.configuration() if configuring else {}
         try:
-            await self.run_all(cases, numbers, self.target)
+            await self.run_all([case for case in cases if not case.live], numbers, self.target)
+            # What they configure would disturb others.
+            await self.run_all(configuring, numbers, self.target, 1)
         finally:
-            self.left_behind += await live.clean_up(self.traces)
+            self.left_behind += await live.clean_up(self.traces, configuration)
 
     async def _run_on_servers(
         self, folder: Path, cases: Sequence[Case], numbers: dict[str, int]
@@ -393,6 +399,7 @@ class SuiteRun:
         at_once: int = MAX_CONCURRENT_CASES,
     ) -> None:
         """Run cases on a server, several at once."""
+        cases = sorted(cases, key=lambda case: "slow" not in case.tags)  # they mostly wait
         waiting = deque(cases)
         exclusive: deque[Case] = deque()
         if self.settings.namespace:  # cases list its entries, so only one may use it at a time

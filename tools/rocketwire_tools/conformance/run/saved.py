@@ -46,12 +46,19 @@ def _values(message: StoredMessage) -> dict[str, object]:
     }
 
 
+def lines_of(body: bytes) -> dict[str, str]:
+    """The properties of a configuration as a server writes them, one per line (26, 319)."""
+    pairs = (line.partition("=") for line in body.decode("utf-8", "replace").splitlines())
+    return {name: text for name, equals, text in pairs if equals}
+
+
 def extracted(path: str, arrival: Arrival | None) -> str:
     """A value of an arrival.
 
     Args:
         path: ``ext.NAME``, ``ext.NAME:position`` for the position in the commit log of an offset
-            id, ``body.KEY.KEY`` of a JSON body, or ``message.NUMBER.MEMBER`` of a body of messages.
+            id, ``body.KEY.KEY`` of a JSON body, ``line.KEY`` of lines ``KEY=value``, or
+            ``message.NUMBER.MEMBER`` of a body of messages.
         arrival: the arrival; None for silence.
 
     Raises:
@@ -66,6 +73,8 @@ def extracted(path: str, arrival: Arrival | None) -> str:
     value: Any
     if place == "ext":
         value = dict(command.ext_fields or {})
+    elif place == "line":
+        value = lines_of(command.body or b"")
     elif place == "body":
         value = fastjson.loads(command.body or b"null")
     else:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire_tools.conformance.model.ports import LOOPBACK, free_port
+from rocketwire_tools.conformance.run.frame_rules import FrameRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,10 +70,16 @@ class Address:
 
 
 class Target:
-    """A server at an address; the suite did not start it."""
+    """A server at an address; the suite did not start it.
+
+    Attributes:
+        address: its address.
+        rules: the rules of its frames.
+    """
 
     def __init__(self, address: Address) -> None:
         self.address = address
+        self.rules = FrameRules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,14 +66,12 @@ class Observation:
     Attributes:
         step: number and type of the step.
         arrival: the arrival; None for silence.
-        own_number: whether it had the opaque of the request.
         exact: whether bodies are compared byte for byte.
         request_code: code of the answered request, if known.
     """
 
     step: str
     arrival: Arrival | None
-    own_number: bool = True
     exact: bool = False
     request_code: int | None = None
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from rocketwire_tools.conformance.model.placeholders import Names
-from rocketwire_tools.conformance.run.broker_run import properties_of, removals
+from rocketwire_tools.conformance.run.broker_run import removals
+from rocketwire_tools.conformance.run.saved import lines_of
 
 
 def test_properties_are_read_line_by_line() -> None:
-    assert properties_of(b"brokerName=broker-a\nempty=\nno pair\n") == {
+    assert lines_of(b"brokerName=broker-a\nempty=\nno pair\n") == {
         "brokerName": "broker-a",
         "empty": "",
     }
