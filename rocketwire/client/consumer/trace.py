@@ -25,7 +25,7 @@ from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
-    from rocketwire.client.hooks import ConsumeMessageContext
+    from rocketwire.client.hooks import ConsumeMessageContext, ReceiveMessageContext
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -88,6 +88,12 @@ class ConsumerTrace(ClientHook):
         elif context.status is ConsumeOrderlyStatus.ROLLBACK:
             failure = SUCCESS
         self._record_after(cast("_Call", state), context.messages, failure, context.successes)
+
+    def receive_message_after(self, context: ReceiveMessageContext) -> None:
+        """Record the messages of a ``poll`` as consumed at once, as Java does."""
+        if context.operation == "poll":
+            call = self._record_before(context.messages, 0.0)
+            self._record_after(call, context.messages, FAILED, len(context.messages))
 
     # ------------------------------------------------------------------ records
 

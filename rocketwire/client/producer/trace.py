@@ -8,6 +8,7 @@ from rocketwire.client.hooks import ClientHook
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trace import records
 from rocketwire.messages import message_const as const
+from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
     from rocketwire.client.hooks import SendMessageContext
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rocketwire.client.producer.transactions import LocalTransactionState
     from rocketwire.client.send_result import SendResult
     from rocketwire.client.trace.dispatcher import TraceDispatcher
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 class ProducerTrace(ClientHook):
@@ -90,6 +92,27 @@ class ProducerTrace(ClientHook):
                 transaction_id=result.transaction_id,
                 state=state.name,
                 from_check=False,
+            )
+        )
+
+    def record_checked_transaction(
+        self, address: str, message: StoredMessage, state: LocalTransactionState
+    ) -> None:
+        """Record the end of a transaction that the broker at ``address`` has checked."""
+        properties = message.properties or {}
+        self.dispatcher.append(
+            records.end_transaction_record(
+                timestamp=now_millis(),
+                region=properties.get(const.MSG_REGION),
+                group=self._group,
+                topic=without_namespace(message.topic, self._instance.config.namespace),
+                msg_id=message.msg_id,
+                tags=properties.get(const.TAGS),
+                keys=properties.get(const.KEYS),
+                store_host=address,
+                transaction_id=message.msg_id,
+                state=state.name,
+                from_check=True,
             )
         )
 

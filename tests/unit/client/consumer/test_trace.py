@@ -16,8 +16,10 @@ from rocketwire.client import (
     ConsumeConcurrentlyStatus,
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
+    LitePullConsumerConfig,
     PopConsumerConfig,
     PushConsumerConfig,
+    open_lite_pull_consumer,
     open_pop_consumer,
     open_push_consumer,
 )
@@ -271,7 +273,7 @@ def with_messages(network: MemoryNetwork, count: int = 1) -> None:
         if brought or (request.ext_fields or {}).get("topic") != "orders":
             await trio.sleep_forever()
         brought = True
-        if request.code == Code.PULL_MESSAGE:
+        if request.code != Code.POP_MESSAGE:
             return pulled(*messages, begin=count)
         header = PopMessageResponseHeader(
             pop_time=1,
@@ -285,6 +287,7 @@ def with_messages(network: MemoryNetwork, count: int = 1) -> None:
 
     broker = network.peer(BROKER)
     broker.on(Code.PULL_MESSAGE, answer)
+    broker.on(Code.LITE_PULL_MESSAGE, answer)
     broker.on(Code.POP_MESSAGE, answer)
     broker.on(Code.ACK_MESSAGE, reply())
     broker.on(Code.BATCH_ACK_MESSAGE, reply())
@@ -322,6 +325,19 @@ async def test_records_that_wait_are_sent_when_the_consumer_closes(
             await trio.testing.wait_all_tasks_blocked()
             assert sends(network) == []
         assert kinds(network) == ["SubBefore", "SubAfter"]
+
+
+async def test_what_a_poll_returns_is_recorded_as_consumed(autojump_clock: object) -> None:
+    config = LitePullConsumerConfig(enable_trace=True)
+    async with world() as (network, client):
+        with_messages(network)
+        async with open_lite_pull_consumer(client, "g", config=config) as consumer:
+            consumer.assign([QUEUE])
+            polled = await consumer.poll()
+            assert polled is not None
+    before, after = sends(network)[0].split("\x02")[:-1]
+    assert before.split("\x01")[2:4] == ["R", "g"]
+    assert after.split("\x01")[2:7] == ["ID0", "0", "true", "null", "0"]
 
 
 async def test_messages_of_an_iterator_are_recorded_too(autojump_clock: object) -> None:

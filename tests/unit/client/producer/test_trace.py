@@ -15,6 +15,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.testing import reply
 from rocketwire.wire.message.properties import decode_properties
 from tests.support.fakes.producer_fakes import stored, world
+from tests.unit.client.producer.test_transactions import ASKED
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -52,6 +53,20 @@ async def test_sends_and_ends_of_transactions_and_recalls_are_told_when_the_prod
     told = next(one for one in it.a.requests if (one.ext_fields or {}).get("b") == TRACE_TOPIC)
     keys = decode_properties((told.ext_fields or {})["i"])["KEYS"].split(" ")
     assert {plain.msg_id, "k1", "k2"} <= set(keys)
+
+
+async def test_the_end_of_a_checked_transaction_is_told() -> None:
+    def check(_: object) -> LocalTransactionState:
+        return LocalTransactionState.COMMIT_MESSAGE
+
+    async with world(brokers=("a",), enable_trace=True, check=check) as it:
+        await it.producer.send(Message("T", b"x"))
+        await it.a.send_oneway(ASKED)
+        await it.a.asked(Code.END_TRANSACTION)
+    _, end = traces(it.a.requests)
+
+    told = ["DefaultRegion", "pg", "T", "K", "null", "null", "10.0.0.2:10911", "2", "K"]
+    assert end[2:] == [*told, "COMMIT_MESSAGE", "true"]
 
 
 async def test_a_broker_that_wants_no_trace_gets_none() -> None:
