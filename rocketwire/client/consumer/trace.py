@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import trio
 
+from rocketwire.client.config import AccessChannel
 from rocketwire.client.consumer.config import ConsumeOrderlyStatus
 from rocketwire.client.hooks import ClientHook, HookChain
 from rocketwire.client.periodic import now_millis
@@ -139,6 +140,7 @@ class ConsumerTrace(ClientHook):
             is_success = index < successes
             record = records.consume_after_record(
                 timestamp=now,
+                region=call.region,
                 group=self._group,
                 topic=self._topic(message),
                 request_id=call.request_id,
@@ -147,6 +149,7 @@ class ConsumerTrace(ClientHook):
                 is_success=is_success,
                 keys=_joined_keys(message),
                 outcome=TIME_OUT if is_timeout else SUCCESS if is_success else failure,
+                is_cloud=self._dispatcher.is_cloud,
             )
             self._dispatcher.append(record)
 
@@ -190,7 +193,8 @@ async def open_consumer_trace(
     """
     name = without_namespace(group, instance.config.namespace)
     trace_sender = TraceSender(instance, f"{name}-CONSUME")
-    dispatcher = TraceDispatcher(trace_sender.send, topic)
+    is_cloud = instance.config.access_channel is AccessChannel.CLOUD
+    dispatcher = TraceDispatcher(trace_sender.send, topic, is_cloud=is_cloud)
     nursery.start_soon(dispatcher.run)
     try:
         trace = ConsumerTrace(dispatcher, instance, group, call_timeout)

@@ -39,17 +39,16 @@ class ProducerTrace(ClientHook):
         return now_millis()
 
     def send_message_after(self, context: SendMessageContext, state: object) -> None:
-        """Record a stored message, or the first of a stored batch."""
-        if context.send_result is not None:
-            self.record_send(context.messages[0], context.send_result, cast("int", state))
-
-    def record_send(self, message: Message, result: SendResult, started: int) -> None:
-        """Record a send that started at ``started``, in milliseconds since 1970.
+        """Record a stored message; as in Java, one record without tags and keys for a batch.
 
         Nothing is recorded if the broker disables traces, or for the trace topic.
         """
-        if not result.trace_on or result.region is None or self._is_trace(message):
+        result, message, started = context.send_result, context.messages[0], cast("int", state)
+        if result is None or not result.trace_on or result.region is None:
             return
+        if self._is_trace(message):
+            return
+        is_batch = len(context.messages) > 1
         message_type = records.NORMAL
         if const.TRANSACTION_PREPARED in message.system:
             message_type = records.TRANS_HALF
@@ -62,10 +61,10 @@ class ProducerTrace(ClientHook):
                 group=self._group,
                 topic=message.topic,
                 msg_id=result.msg_id,
-                tags=message.tags,
-                keys=message.joined_keys or None,
+                tags=None if is_batch else message.tags,
+                keys=None if is_batch else message.joined_keys or None,
                 store_host=self._broker_address(result),
-                body_length=len(message.body),
+                body_length=sum(len(each.body) for each in context.messages),
                 cost_millis=now_millis() - started,
                 message_type=message_type,
                 offset_msg_id=result.offset_msg_id,

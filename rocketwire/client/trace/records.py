@@ -23,11 +23,13 @@ class TraceRecord(NamedTuple):
         text: fields, with Java's separators.
         keys: keys of the record for operators.
         topic: topic of the traced message; a trace message contains records of one topic.
+        region: region of the broker.
     """
 
     text: str
     keys: tuple[str, ...]
     topic: str = ""
+    region: str = ""
 
     @property
     def keys_size(self) -> int:
@@ -51,7 +53,7 @@ def _format_field(field: object) -> str:
 def publish_record(
     *,
     timestamp: int,
-    region: str | None,
+    region: str,
     group: str,
     topic: str,
     msg_id: str,
@@ -69,7 +71,7 @@ def publish_record(
         "Pub", timestamp, region, group, topic, msg_id, tags, keys, store_host, body_length,
         cost_millis, message_type, offset_msg_id, is_success,
     )  # fmt: skip
-    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic, region)
 
 
 def end_transaction_record(
@@ -87,11 +89,12 @@ def end_transaction_record(
     from_check: bool,
 ) -> TraceRecord:
     """Build the record of the end of a transaction."""
+    region = region or DEFAULT_REGION
     text = format_record(
-        "EndTransaction", timestamp, region or DEFAULT_REGION, group, topic, msg_id, tags, keys,
+        "EndTransaction", timestamp, region, group, topic, msg_id, tags, keys,
         store_host, TRANS_COMMIT, transaction_id, state, from_check,
     )  # fmt: skip
-    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic, region)
 
 
 def recall_record(
@@ -99,7 +102,7 @@ def recall_record(
 ) -> TraceRecord:
     """Build the record of a recalled message."""
     text = format_record("Recall", timestamp, region, group, topic, msg_id, is_success)
-    return TraceRecord(text, (msg_id,), topic)
+    return TraceRecord(text, (msg_id,), topic, region or "")
 
 
 def consume_before_record(
@@ -117,12 +120,13 @@ def consume_before_record(
     text = format_record(
         "SubBefore", timestamp, region, group, request_id, msg_id, retry_times, keys
     )
-    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic, region)
 
 
 def consume_after_record(
     *,
     timestamp: int,
+    region: str,
     group: str,
     topic: str,
     request_id: str,
@@ -131,9 +135,14 @@ def consume_after_record(
     is_success: bool,
     keys: str | None,
     outcome: int,
+    is_cloud: bool,
 ) -> TraceRecord:
-    """Build the record after the handler of a message has returned or raised."""
+    """Build the record after the handler of a message has returned or raised.
+
+    In the topics of managed clouds (``is_cloud``) time and group are missing, as in Java.
+    """
+    end = ("",) if is_cloud else (timestamp, group)
     text = format_record(
-        "SubAfter", request_id, msg_id, cost_millis, is_success, keys, outcome, timestamp, group
+        "SubAfter", request_id, msg_id, cost_millis, is_success, keys, outcome, *end
     )
-    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic, region)

@@ -42,7 +42,7 @@ VARIABLE = re.compile(
     r"|Signature|originMsgId|time|id|epoch|checkStoreTime|clientID|requestId|cost|offsetId|jstack)$"
 )
 """Paths whose values are ids, times and figures that differ from run to run: only their presence is compared."""
-TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
+TRACE_TOPICS = ("RMQ_SYS_TRACE_TOPIC", "rmq_sys_TRACE_DATA_")
 TRACED = {
     "Pub": "time region group topic id tags keys host length cost type offsetId success",
     "SubBefore": "time region group requestId id retries keys",
@@ -82,8 +82,8 @@ def batch_messages(body: bytes) -> Iterator[dict[str, Any]]:
 
 def properties(text: str) -> dict[str, str]:
     found = dict(part.partition("\1")[::2] for part in text.split("\2") if part)
-    if re.search("[0-9A-F]{32}", found.get("KEYS", "")):  # of a trace, in any order
-        found["KEYS"] = " ".join(sorted({*re.sub("[0-9A-F]{32}", "ID", found["KEYS"]).split()}))
+    if re.search("[0-9A-F]{32,}", found.get("KEYS", "")):  # of a trace, in any order
+        found["KEYS"] = " ".join(sorted({*re.sub("[0-9A-F]{32,}", "ID", found["KEYS"]).split()}))
     return found
 
 
@@ -112,12 +112,12 @@ def frame_fields(
     found |= set(fields("ext", extra))
     if body[:1] == b"{":
         found |= set(fields("body", loads(body)))
-    elif TRACE_TOPIC in (extra.get("b"), extra.get("topic")):
+    elif extra.get("b", "").startswith(TRACE_TOPICS):
         found |= set(fields("trace", trace_records(body.decode())))
     elif whole["code"] == BATCH:
         found |= set(fields("batch", list(batch_messages(body))))
     elif body:
-        found.add(("body", re.sub(rb"[0-9A-F]{32}", b"ID", body).hex()[:400]))
+        found.add(("body", re.sub(rb"[0-9A-F]{32,}", b"ID", body).hex()[:400]))
     return whole, found
 
 
@@ -198,7 +198,8 @@ class World:
         """Wait until a trace was sent, and for 6 s more: both clients collect records for 5 s."""
         with trio.fail_after(60):
             while is_sent and not any(
-                TRACE_TOPIC.encode() in frame.data and b"\2" in frame.data[-1:]
+                frame.data[-1:] == b"\2"
+                and any(each.encode() in frame.data for each in TRACE_TOPICS)
                 for frame in self.since(mark)
             ):
                 await trio.sleep(0.2)

@@ -18,6 +18,7 @@ import pytest
 import trio
 
 from rocketwire.client import (
+    AccessChannel,
     ConsumeConcurrentlyStatus,
     ConsumeOrderlyStatus,
     Credentials,
@@ -68,7 +69,7 @@ SENDS = (
     *("commit", "rollback", "check", "request"),
 )
 SETTINGS = {
-    "trace": "push orderly broadcast pop push-later send oneway level batch compressed recall commit check request",
+    "trace": "push orderly broadcast pop lite push-later send oneway level batch compressed recall commit check request",
     "namespace": "push orderly pop lite push-later orderly-dead send batch recall check request",
     "namespace2": "push pop lite send check request",
     "acl": "push pop lite send oneway batch check request",
@@ -76,6 +77,9 @@ SETTINGS = {
     "stream": "push pop send",
     "unit": "push lite send",
     "heartbeat2": "push pop lite send",
+    "cloud": "push lite send commit",
+    "zone": "push send",
+    "acl+zone": "send",
     "namespace+trace": "push send commit check",
     "acl+namespace2+stream+trace+unit": "push pop lite send check request",
 }
@@ -116,6 +120,9 @@ def settings(setting: str, address: str) -> ClientConfig:
         unit_name="unit" if "unit" in words else None,
         unit_mode="unit" in words,
         use_heartbeat_v2="heartbeat2" in words,
+        access_channel=AccessChannel.CLOUD if "cloud" in words else AccessChannel.LOCAL,
+        zone_name="zone" if "zone" in words else None,
+        zone_mode="true" if "zone" in words else None,
         tls=trusting if "tls" in words else None,
         credentials=Credentials("user", SECRET.decode(), "token") if "acl" in words else None,
     )
@@ -126,7 +133,7 @@ async def open_ours(
 ) -> None:
     """Do what ``Requests.java`` does of that kind."""
     config = settings(setting, address)
-    is_traced = "trace" in setting
+    is_traced = "trace" in setting or setting == "cloud"
     subscription = {topic: ("a > 5", "SQL92") if kind.endswith("sql") else "*"}
     fails = kind.endswith(("-later", "-dead"))
     most = 0 if kind.endswith("-dead") else 16 if kind.startswith("pop") else -1
@@ -142,7 +149,9 @@ async def open_ours(
     elif kind.startswith("lite"):
         lite = await stack.enter_async_context(
             open_lite_pull_consumer(
-                config, group, config=LitePullConsumerConfig(consume_from_where=FIRST)
+                config,
+                group,
+                config=LitePullConsumerConfig(consume_from_where=FIRST, enable_trace=is_traced),
             )
         )
         if kind == "lite-assign":
@@ -176,14 +185,6 @@ async def open_ours(
     else:
         client = await stack.enter_async_context(open_client(config))
         if kind == "request":
-            replies = await stack.enter_async_context(
-                open_producer(
-                    client,
-                    f"{group}-replies",
-                    config=patient_producer(enable_trace=is_traced),
-                    check=lambda _message: LocalTransactionState.COMMIT_MESSAGE,
-                )
-            )
 
             async def reply(messages: Sequence[StoredMessage], _context: object) -> None:
                 for message in messages:
@@ -192,6 +193,14 @@ async def open_ours(
             push = PushConsumerConfig(consume_from_where=FIRST, enable_trace=is_traced)
             await stack.enter_async_context(
                 open_push_consumer(client, group, subscription, config=push, listener=reply)
+            )
+            replies = await stack.enter_async_context(
+                open_producer(
+                    client,
+                    f"{group}-replies",
+                    config=patient_producer(enable_trace=is_traced),
+                    check=lambda _message: LocalTransactionState.COMMIT_MESSAGE,
+                )
             )
             await replies.request(make_message(topic), within=60)
         else:
@@ -260,7 +269,8 @@ async def record(world: World, java: JavaPeer | None, kind: str, setting: str) -
     if kind.startswith("pop"):
         mode = {"topic": wire_topic, "consumerGroup": wire_group, "mode": "POP"}
         world.ask(401, json.dumps({**mode, "popShareQueueNum": 8}).encode())
-    if kind in FAILING or (kind in CONSUMERS and "trace" in setting):
+    is_traced = "trace" in setting or setting == "cloud"
+    if kind in FAILING or (kind in CONSUMERS and is_traced):
         held = {"UNIQ_KEY": UNIQUE, "KEYS": "key", "TAGS": "tag", "a": "6"}
         text = "\2".join(f"{name}\1{value}" for name, value in held.items())
         world.ask(10, b"body", **{**send_fields(wire_topic), "properties": text})
@@ -279,7 +289,7 @@ async def record(world: World, java: JavaPeer | None, kind: str, setting: str) -
             client_id = "127.0.0.1@requests" + ("@unit" if "unit" in setting else "")
             for client in (client_id, f"{client_id}@STREAM"):
                 await world.let_broker_ask(wire_topic, wire_group, client)
-        if "trace" in setting:
+        if is_traced:
             await world.wait_for_trace(mark, is_sent=kind != "oneway")
         await trio.sleep(2)
     await trio.sleep(0.5)

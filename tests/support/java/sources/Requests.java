@@ -40,6 +40,7 @@ public class Requests {
     public static void main(String[] ignored) throws Exception {
         PrintStream answers = System.out;
         System.setOut(System.err);
+        System.setProperty("com.rocketmq.recall.default.trace.enable", "true");
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = requests.readLine(); line != null; line = requests.readLine()) {
             String[] words = line.split("\t", -1);
@@ -65,6 +66,8 @@ public class Requests {
         client.setInstanceName("requests");
         client.setHeartbeatBrokerInterval(1000);
         client.setMqClientApiTimeout(60_000);
+        System.clearProperty("rocketmq.zone");
+        System.clearProperty("rocketmq.zone.mode");
         for (String each : setting.split("\\+")) {
             switch (each) {
                 case "namespace":
@@ -85,6 +88,10 @@ public class Requests {
                     break;
                 case "tls":
                     client.setUseTLS(true);
+                    break;
+                case "zone":
+                    System.setProperty("rocketmq.zone", "zone");
+                    System.setProperty("rocketmq.zone.mode", "true");
                     break;
                 case "cloud":
                     client.setAccessChannel(AccessChannel.CLOUD);

@@ -52,9 +52,9 @@ def message(number: int = 1, topic: str = "orders", **properties: str) -> Stored
 class Recorded:
     """A trace whose records are kept, of group ``n%readers`` in namespace ``n``."""
 
-    def __init__(self, call_timeout: float = 900.0) -> None:
+    def __init__(self, call_timeout: float = 900.0, *, is_cloud: bool = False) -> None:
         self.kept: list[list[str]] = []
-        dispatcher: Any = SimpleNamespace(topic=TRACE_TOPIC, append=self._keep)
+        dispatcher: Any = SimpleNamespace(topic=TRACE_TOPIC, append=self._keep, is_cloud=is_cloud)
         instance: Any = SimpleNamespace(
             config=ClientConfig(namesrv_addr=[], namespace="n"), own_ip="1.1.1.1"
         )
@@ -186,6 +186,12 @@ async def test_what_came_of_popped_messages(outcome: object, result: tuple[str, 
     else:
         assert await it.pop(outcome) is outcome
     assert it.results == [result]
+
+
+async def test_in_a_managed_cloud_the_record_of_after_ends_with_the_outcome() -> None:
+    recorded = Recorded(is_cloud=True)
+    await recorded.pop(None)
+    assert recorded.kept[1][6:] == ["0", ""]
 
 
 async def test_a_call_that_took_too_long_says_so_unless_it_raised() -> None:
