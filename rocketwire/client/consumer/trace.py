@@ -105,15 +105,11 @@ class ConsumerTrace(ClientHook):
         if call.region is None:
             return call
         for message in filter(self._is_recorded, messages):
-            record = records.consume_before_record(
-                timestamp=now,
-                region=call.region,
-                group=self._group,
-                topic=self._topic(message),
-                request_id=call.request_id,
-                msg_id=message.msg_id,
-                retry_times=message.reconsume_times,
-                keys=_joined_keys(message),
+            keys = _joined_keys(message)
+            record = records.build_record(
+                *("SubBefore", self._topic(message), call.region, message.msg_id, keys),
+                *(now, call.region, self._group, call.request_id, message.msg_id),
+                *(message.reconsume_times, keys),
             )
             self._dispatcher.append(record)
         return call
@@ -133,23 +129,19 @@ class ConsumerTrace(ClientHook):
             return
         now = now_millis()
         duration = now - call.started
+        # as in Java, without time and group in the topics of managed clouds
+        end = ("",) if self._dispatcher.is_cloud else (now, self._group)
         is_timeout = failure != EXCEPTION and duration >= self._timeout_millis
         for index, message in enumerate(messages):
             if not self._is_recorded(message):
                 continue
             is_success = index < successes
-            record = records.consume_after_record(
-                timestamp=now,
-                region=call.region,
-                group=self._group,
-                topic=self._topic(message),
-                request_id=call.request_id,
-                msg_id=message.msg_id,
-                cost_millis=duration // len(messages),
-                is_success=is_success,
-                keys=_joined_keys(message),
-                outcome=TIME_OUT if is_timeout else SUCCESS if is_success else failure,
-                is_cloud=self._dispatcher.is_cloud,
+            outcome = TIME_OUT if is_timeout else SUCCESS if is_success else failure
+            keys = _joined_keys(message)
+            record = records.build_record(
+                *("SubAfter", self._topic(message), call.region, message.msg_id, keys),
+                *(call.request_id, message.msg_id, duration // len(messages), is_success),
+                *(keys, outcome, *end),
             )
             self._dispatcher.append(record)
 

@@ -286,9 +286,10 @@ async def record(world: World, java: JavaPeer | None, kind: str, setting: str) -
             await world.wait_for(mark, *AWAITED.get(kind.removesuffix("-sql"), (HEARTBEAT, PULL)))
         if kind in CONSUMERS:
             await trio.sleep(3)
-            client_id = "127.0.0.1@requests" + ("@unit" if "unit" in setting else "")
-            for client in (client_id, f"{client_id}@STREAM"):
-                await world.let_broker_ask(wire_topic, wire_group, client)
+            unit = "@unit" if "unit" in setting else ""
+            stream = "@STREAM" if "stream" in setting or kind.startswith("lite") else ""
+            client = f"127.0.0.1@requests{unit}{stream}"
+            await world.let_broker_ask(wire_topic, wire_group, client)
         if is_traced:
             await world.wait_for_trace(mark, is_sent=kind != "oneway")
         await trio.sleep(2)
