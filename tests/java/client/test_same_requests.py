@@ -147,22 +147,7 @@ async def open_ours(
             open_pop_consumer(config, group, subscription, pop, config=pops)
         )
     elif kind.startswith("lite"):
-        lite = await stack.enter_async_context(
-            open_lite_pull_consumer(
-                config,
-                group,
-                config=LitePullConsumerConfig(consume_from_where=FIRST, enable_trace=is_traced),
-            )
-        )
-        if kind == "lite-assign":
-            lite.assign(await lite.fetch_message_queues(topic))
-        else:
-            is_sql = kind == "lite-sql"
-            filters = ("a > 5",) if is_sql else ()
-            lite.subscribe(topic, *filters, expression_type="SQL92" if is_sql else None)
-        if kind != "lite-sql":
-            await lite.poll(3.0)
-            await lite.commit()
+        await open_lite(stack, kind, config, topic, group, is_traced=is_traced)
     elif kind in (*CONSUMERS, *FAILING):
 
         async def consume(_messages: object, _context: object) -> Any:
@@ -184,27 +169,59 @@ async def open_ours(
         )
     else:
         client = await stack.enter_async_context(open_client(config))
-        if kind == "request":
+        open_sends = send_requests if kind == "request" else send_ours
+        await open_sends(stack, kind, client, topic, group, is_traced=is_traced)
 
-            async def reply(messages: Sequence[StoredMessage], _context: object) -> None:
-                for message in messages:
-                    await replies.send(create_reply(message, message.body or b""))
 
-            push = PushConsumerConfig(consume_from_where=FIRST, enable_trace=is_traced)
-            await stack.enter_async_context(
-                open_push_consumer(client, group, subscription, config=push, listener=reply)
-            )
-            replies = await stack.enter_async_context(
-                open_producer(
-                    client,
-                    f"{group}-replies",
-                    config=patient_producer(enable_trace=is_traced),
-                    check=lambda _message: LocalTransactionState.COMMIT_MESSAGE,
-                )
-            )
-            await replies.request(make_message(topic), within=60)
-        else:
-            await send_ours(stack, kind, client, topic, group, is_traced=is_traced)
+async def open_lite(
+    stack: AsyncExitStack,
+    kind: str,
+    config: ClientConfig,
+    topic: str,
+    group: str,
+    *,
+    is_traced: bool,
+) -> None:
+    lites = LitePullConsumerConfig(consume_from_where=FIRST, enable_trace=is_traced)
+    lite = await stack.enter_async_context(open_lite_pull_consumer(config, group, config=lites))
+    if kind == "lite-assign":
+        queues = await lite.fetch_message_queues(topic)
+        lite.assign(queues)
+        await lite.seek_to_begin(queues[0])
+        await lite.seek_to_end(queues[0])
+        await lite.offset_for_timestamp(queues[0], 1)
+        await lite.committed(queues[0])
+    elif kind == "lite-sql":
+        lite.subscribe(topic, "a > 5", expression_type="SQL92")
+        return
+    else:
+        lite.subscribe(topic)
+    await lite.poll(3.0)
+    await lite.commit()
+
+
+async def send_requests(
+    stack: AsyncExitStack, _kind: str, client: Any, topic: str, group: str, *, is_traced: bool
+) -> None:
+    """Send a request to a consumer of the same client, which replies."""
+
+    async def reply(messages: Sequence[StoredMessage], _context: object) -> None:
+        for message in messages:
+            await replies.send(create_reply(message, message.body or b""))
+
+    push = PushConsumerConfig(consume_from_where=FIRST, enable_trace=is_traced)
+    await stack.enter_async_context(
+        open_push_consumer(client, group, {topic: "*"}, config=push, listener=reply)
+    )
+    replies = await stack.enter_async_context(
+        open_producer(
+            client,
+            f"{group}-replies",
+            config=patient_producer(enable_trace=is_traced),
+            check=lambda _message: LocalTransactionState.COMMIT_MESSAGE,
+        )
+    )
+    await replies.request(make_message(topic), within=60)
 
 
 make_message = partial(Message, body=b"body", tags="tag", keys="key", properties={"a": "6"})

@@ -2,6 +2,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
@@ -24,6 +25,7 @@ import org.apache.rocketmq.client.utils.MessageUtil;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.remoting.RPCHook;
 import org.apache.rocketmq.remoting.protocol.heartbeat.MessageModel;
 
@@ -120,7 +122,12 @@ public class Requests {
             lite.start();
             close = lite::shutdown;
             if (kind.endsWith("assign")) {
-                lite.assign(lite.fetchMessageQueues(topic));
+                List<MessageQueue> queues = new ArrayList<>(lite.fetchMessageQueues(topic));
+                lite.assign(queues);
+                lite.seekToBegin(queues.get(0));
+                lite.seekToEnd(queues.get(0));
+                lite.offsetForTimestamp(queues.get(0), 1L);
+                lite.committed(queues.get(0));
             }
             if (!kind.endsWith("sql")) {
                 lite.poll(3000);
