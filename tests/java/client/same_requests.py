@@ -19,7 +19,7 @@ import trio
 
 from rocketwire.wire.json.fastjson import loads
 from tests.support import raw_call
-from tests.support.java.cluster import BROKER
+from tests.support.java.cluster import BROKER, ROOM
 from tests.support.java.peers import JavaBroker, JavaNameServer
 from tests.support.java.server_certificate import server_certificate
 from tests.support.processes import wait_until
@@ -217,7 +217,7 @@ class World:
             (RESET, {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}),
         ):
             await trio.to_thread.run_sync(partial(self.ask, code, **ext))
-        await trio.sleep(2)
+        await trio.sleep(4)
 
 
 def send_fields(topic: str) -> dict[str, str]:
@@ -234,7 +234,7 @@ def open_world(folder: Path, options: Mapping[str, object]) -> Generator[World]:
     tls.load_cert_chain(*(server_certificate() / name for name in ("server.pem", "server.key")))
     with JavaNameServer(folder / "namesrv") as server:
         settings = {**BROKER, "brokerIP1": TAPPED, **options}
-        broker = JavaBroker(folder / "broker", [server.address], settings)
+        broker = JavaBroker(folder / "broker", [server.address], settings, jvm=ROOM)
         port = int(broker.address.split(":")[1])
         broker.address = f"{TAPPED}:{port}"
         with (
