@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rocketwire.aio.push_consumer import PushConsumer, open_push_consumer
     from rocketwire.aio.signals import wait_for_signal
     from rocketwire.client import (
+        AccessChannel,
         ClientConfig,
         ClientHook,
         ConsumeConcurrentlyContext,
@@ -57,6 +58,7 @@ _MODULES = {
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
+    "AccessChannel",
     "Admin",
     "Client",
     "ClientConfig",

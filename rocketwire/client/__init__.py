@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rocketwire.client.config import ClientConfig, Credentials
+    from rocketwire.client.config import AccessChannel, ClientConfig, Credentials
     from rocketwire.client.consumer.config import (
         ConsumeConcurrentlyContext,
         ConsumeConcurrentlyStatus,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "registration.broker_topics": "BrokerIdentity RegistrationSettings",
-    "config": "ClientConfig Credentials",
+    "config": "AccessChannel ClientConfig Credentials",
     "consumer.config": "ConsumeConcurrentlyContext ConsumeConcurrentlyStatus ConsumeOrderlyContext "
     "ConsumeOrderlyStatus PushConsumerConfig",
     "instance.instance": "ClientInstance open_client",
@@ -82,6 +82,7 @@ _EXTRAS = {"OpenTelemetryHook": "otel", "PrometheusHook": "observe"}
 """Extra of each class that needs one."""
 
 __all__ = [
+    "AccessChannel",
     "BrokerIdentity",
     "ChannelPool",
     "ClientConfig",

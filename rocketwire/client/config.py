@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire.client.addresses import build_remap, namespace_of_endpoint, parse_name_servers
@@ -44,6 +45,13 @@ _set: Final = object.__setattr__
 
 ZONE_ENV: Final = "ROCKETMQ_ZONE"
 ZONE_MODE_ENV: Final = "ROCKETMQ_ZONE_MODE"
+
+
+class AccessChannel(Enum):
+    """Where the brokers are (Java: ``AccessChannel``)."""
+
+    LOCAL = "LOCAL"
+    CLOUD = "CLOUD"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -127,6 +135,8 @@ class ClientConfig:
         zone_name: zone of the routes; None for the environment variable ``ROCKETMQ_ZONE``.
         zone_mode: ``true`` to let the name server filter by zone.
         enable_stream_request_type: mark requests as those of a stream client.
+        access_channel: with ``CLOUD``, message traces go to the topic of the broker's region, as
+            managed clouds want them.
         vip_channel_enabled: use a broker's second port (port - 2) for sends and queries.
         use_heartbeat_v2: send heartbeats without subscriptions to brokers that support them.
         serialize_type: format of request headers; codes beyond int16 are always sent as JSON.
@@ -170,6 +180,7 @@ class ClientConfig:
     zone_name: str | None = None
     zone_mode: str | None = None
     enable_stream_request_type: bool = False
+    access_channel: AccessChannel = AccessChannel.LOCAL
     vip_channel_enabled: bool = False
     use_heartbeat_v2: bool = False
     serialize_type: SerializeType = SerializeType.JSON
@@ -333,6 +344,7 @@ _RULES: Final[Mapping[str, Rule]] = {
         instance_of(Credentials, expected="Credentials(access_key, secret_key)")
     ),
     "tls": optional(_check_tls),
+    "access_channel": instance_of(AccessChannel, expected="an AccessChannel"),
     "serialize_type": instance_of(SerializeType, expected="a SerializeType"),
     "language": instance_of(LanguageCode, expected="a LanguageCode"),
     "version": whole(minimum=0),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.client.addresses import AddressRemap
-    from rocketwire.client.config import Credentials, Hook
+    from rocketwire.client.config import AccessChannel, Credentials, Hook
     from rocketwire.client.consumer.pop.pop import InitMode
     from rocketwire.codes import LanguageCode, SerializeType
     from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
@@ -38,6 +38,7 @@ class ClientSettings(TypedDict, total=False):
     zone_name: str | None
     zone_mode: str | None
     enable_stream_request_type: bool
+    access_channel: AccessChannel
     vip_channel_enabled: bool
     use_heartbeat_v2: bool
     serialize_type: SerializeType
@@ -140,3 +141,5 @@ class LitePullConsumerSettings(ClientSettings, total=False):
     begin_as_told: bool
     allocate_message_queue_strategy: AllocateMessageQueueStrategy
     rebalance_interval: float
+    enable_trace: bool
+    trace_topic: str | None

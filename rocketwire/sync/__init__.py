@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rocketwire.client import (
+        AccessChannel,
         ClientConfig,
         ClientHook,
         ConsumeConcurrentlyContext,
@@ -56,6 +57,7 @@ _MODULES = {
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
+    "AccessChannel",
     "Admin",
     "Client",
     "ClientConfig",

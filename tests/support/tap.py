@@ -7,21 +7,26 @@ thread for tests and tools that are not trio's.
 
 from __future__ import annotations
 
+import socket
 import struct
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import trio
 
 from tests.support.processes import LOOPBACK
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Generator
 
+    Stream: TypeAlias = trio.SocketStream | trio.SSLStream[trio.SocketStream]
+
+TLS_HANDSHAKE = b"\x16"
 TO_SERVER = "to server"
 TO_CLIENT = "to client"
 
@@ -60,8 +65,8 @@ class Tap:
 
 async def _pass_on(
     tap: Tap,
-    source: trio.SocketStream,
-    sink: trio.SocketStream,
+    source: Stream,
+    sink: Stream,
     connection: int,
     direction: str,
     opened: float,
@@ -75,7 +80,10 @@ async def _pass_on(
                 tap.frames.append(TappedFrame(moment, connection, direction, bytes(kept[:end])))
                 del kept[:end]
             await sink.send_all(piece)
-        await sink.send_eof()
+        if isinstance(sink, trio.SocketStream):
+            await sink.send_eof()
+        else:
+            await sink.aclose()
     except (trio.BrokenResourceError, trio.ClosedResourceError):
         await source.aclose()
         await sink.aclose()
@@ -89,6 +97,7 @@ async def run_tap(
     port: int = 0,
     *,
     preface: bytes = b"",
+    tls: ssl.SSLContext | None = None,
     task_status: trio.TaskStatus[Tap] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Proxy between ``host:port`` and the server on ``target`` until cancelled; ``task_status`` gets the ``Tap``.
@@ -98,6 +107,7 @@ async def run_tap(
         host: another loopback address lets a peer that announces its own port be tapped: announce that address.
         port: 0 for a free one.
         preface: what the server gets before the client's bytes, as from a load balancer.
+        tls: a client that begins with TLS is answered so; the server gets plain bytes.
         task_status: for ``nursery.start``.
     """
     listeners = await trio.open_tcp_listeners(port, host=host)
@@ -105,8 +115,10 @@ async def run_tap(
     numbers = count(1)
     opened = trio.current_time()
 
-    async def serve(client: trio.SocketStream) -> None:
-        number = next(numbers)
+    async def serve(plain: trio.SocketStream) -> None:
+        number, client = next(numbers), cast("Stream", plain)
+        if tls is not None and await plain.socket.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
+            client = trio.SSLStream(plain, tls, server_side=True, https_compatible=True)
         try:
             server = await trio.open_tcp_stream(LOOPBACK, target)
         except OSError:
@@ -124,7 +136,12 @@ async def run_tap(
 
 @contextmanager
 def tapped(
-    target: int, host: str = LOOPBACK, port: int = 0, *, preface: bytes = b""
+    target: int,
+    host: str = LOOPBACK,
+    port: int = 0,
+    *,
+    preface: bytes = b"",
+    tls: ssl.SSLContext | None = None,
 ) -> Generator[Tap]:
     """Run a tap before the server on ``target`` in a thread of its own while the block runs."""
     opened: list[Tap] = []
@@ -136,7 +153,7 @@ def tapped(
         with scope:
             async with trio.open_nursery() as nursery:
                 token.append(trio.lowlevel.current_trio_token())
-                run = partial(run_tap, target, host, port, preface=preface)
+                run = partial(run_tap, target, host, port, preface=preface, tls=tls)
                 opened.append(await nursery.start(run))
                 ready.set()
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 INDEX_OF_KEYS: Final = "K"
 INDEX_OF_TAGS: Final = "T"
+INDEX_OF_IDS: Final = "U"
 """Values of ``QueryMessageRequestHeader.index_type`` (Java: ``MessageConst.INDEX_TAG_TYPE``)."""
 
 MAX_UNIQUE: Final = 32
@@ -146,8 +147,9 @@ class Messages(ClusterCalls):
                 topic, mqadmin's ``-c``.
         """
         header = QueryMessageRequestHeader(
-            topic=topic, key=msg_id, max_num=MAX_UNIQUE, begin_timestamp=begin, end_timestamp=end
-        )
+            topic=topic, key=msg_id, max_num=MAX_UNIQUE, begin_timestamp=begin, end_timestamp=end,
+            index_type=INDEX_OF_IDS,
+        )  # fmt: skip
         messages = await self._query(header, cluster, unique=True)
         return tuple(message for message in messages if message.msg_id == msg_id)
 

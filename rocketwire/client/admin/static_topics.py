@@ -156,7 +156,7 @@ class StaticTopics(TopicCalls):
                 raise BrokerNotFoundError(name)
         for name in names:
             part = parts[name]
-            header = create_header(replace(part, attributes={}), force=force)
+            header = replace(create_header(part, force=force), attributes=None)
             await self.ask(
                 masters[name], Code.UPDATE_AND_CREATE_STATIC_TOPIC, header, part.mapping_detail
             )

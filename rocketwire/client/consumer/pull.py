@@ -82,7 +82,7 @@ class PullRequest:
     group: str
     subscription: SubscriptionData
     max_msg_nums: int = 32
-    max_msg_bytes: int | None = None
+    max_msg_bytes: int | None = 2**31 - 1
     commit_offset: int | None = None
     suspend_timeout: float = BROKER_SUSPEND_MAX_TIME
     send_subscription: bool = False

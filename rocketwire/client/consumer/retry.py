@@ -18,7 +18,9 @@ from rocketwire.errors import BrokerNotFoundError, RocketWireError
 from rocketwire.messages.message_const import (
     DELAY,
     KEYS,
+    MAX_RECONSUME_TIMES,
     ORIGIN_MESSAGE_ID,
+    RECONSUME_TIME,
     RETRY_TOPIC,
     TRANSACTION_PREPARED,
 )
@@ -198,7 +200,12 @@ async def _send_to_queue(
     tries = message.reconsume_times + 1
     properties = dict(message.properties or {})
     properties.setdefault(ORIGIN_MESSAGE_ID, message.msg_id)
-    properties |= {RETRY_TOPIC: message.topic, DELAY: str(3 + message.reconsume_times)}
+    properties |= {
+        RETRY_TOPIC: message.topic,
+        RECONSUME_TIME: str(tries),
+        MAX_RECONSUME_TIMES: str(max_reconsume_times),
+        DELAY: str(3 + message.reconsume_times),
+    }
     properties.pop(TRANSACTION_PREPARED, None)
     header = SendMessageRequestHeaderV2(
         producer_group=INNER_PRODUCER_GROUP,

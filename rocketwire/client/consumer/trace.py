@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import trio
 
+from rocketwire.client.config import AccessChannel
 from rocketwire.client.consumer.config import ConsumeOrderlyStatus
 from rocketwire.client.hooks import ClientHook, HookChain
 from rocketwire.client.periodic import now_millis
@@ -25,7 +26,7 @@ from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
-    from rocketwire.client.hooks import ConsumeMessageContext
+    from rocketwire.client.hooks import ConsumeMessageContext, ReceiveMessageContext
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -89,6 +90,12 @@ class ConsumerTrace(ClientHook):
             failure = SUCCESS
         self._record_after(cast("_Call", state), context.messages, failure, context.successes)
 
+    def receive_message_after(self, context: ReceiveMessageContext) -> None:
+        """Record the messages of a ``poll`` as consumed at once, as Java does."""
+        if context.operation == "poll":
+            call = self._record_before(context.messages, 0.0)
+            self._record_after(call, context.messages, FAILED, len(context.messages))
+
     # ------------------------------------------------------------------ records
 
     def _record_before(self, messages: Sequence[StoredMessage], seconds: float) -> _Call:
@@ -98,15 +105,11 @@ class ConsumerTrace(ClientHook):
         if call.region is None:
             return call
         for message in filter(self._is_recorded, messages):
-            record = records.consume_before_record(
-                timestamp=now,
-                region=call.region,
-                group=self._group,
-                topic=self._topic(message),
-                request_id=call.request_id,
-                msg_id=message.msg_id,
-                retry_times=message.reconsume_times,
-                keys=_joined_keys(message),
+            keys = _joined_keys(message)
+            record = records.build_record(
+                *("SubBefore", self._topic(message), call.region, message.msg_id, keys),
+                *(now, call.region, self._group, call.request_id, message.msg_id),
+                *(message.reconsume_times, keys),
             )
             self._dispatcher.append(record)
         return call
@@ -126,21 +129,19 @@ class ConsumerTrace(ClientHook):
             return
         now = now_millis()
         duration = now - call.started
+        # as in Java, without time and group in the topics of managed clouds
+        end = ("",) if self._dispatcher.is_cloud else (now, self._group)
         is_timeout = failure != EXCEPTION and duration >= self._timeout_millis
         for index, message in enumerate(messages):
             if not self._is_recorded(message):
                 continue
             is_success = index < successes
-            record = records.consume_after_record(
-                timestamp=now,
-                group=self._group,
-                topic=self._topic(message),
-                request_id=call.request_id,
-                msg_id=message.msg_id,
-                cost_millis=duration // len(messages),
-                is_success=is_success,
-                keys=_joined_keys(message),
-                outcome=TIME_OUT if is_timeout else SUCCESS if is_success else failure,
+            outcome = TIME_OUT if is_timeout else SUCCESS if is_success else failure
+            keys = _joined_keys(message)
+            record = records.build_record(
+                *("SubAfter", self._topic(message), call.region, message.msg_id, keys),
+                *(call.request_id, message.msg_id, duration // len(messages), is_success),
+                *(keys, outcome, *end),
             )
             self._dispatcher.append(record)
 
@@ -184,7 +185,8 @@ async def open_consumer_trace(
     """
     name = without_namespace(group, instance.config.namespace)
     trace_sender = TraceSender(instance, f"{name}-CONSUME")
-    dispatcher = TraceDispatcher(trace_sender.send, topic)
+    is_cloud = instance.config.access_channel is AccessChannel.CLOUD
+    dispatcher = TraceDispatcher(trace_sender.send, topic, is_cloud=is_cloud)
     nursery.start_soon(dispatcher.run)
     try:
         trace = ConsumerTrace(dispatcher, instance, group, call_timeout)

@@ -85,13 +85,15 @@ async def open_producer(
         if settings.start_detector_enable:
             nursery.start_soon(producer.detect_brokers)
         if settings.enable_trace:
+            from rocketwire.client.config import AccessChannel
             from rocketwire.client.hooks import HookChain
             from rocketwire.client.producer.trace import ProducerTrace
             from rocketwire.client.trace.dispatcher import TraceDispatcher
             from rocketwire.client.trace.sender import TraceSender
 
             trace_sender = TraceSender(client, f"{group}-PRODUCE")
-            dispatcher = TraceDispatcher(trace_sender.send, settings.trace_topic)
+            is_cloud = client.config.access_channel is AccessChannel.CLOUD
+            dispatcher = TraceDispatcher(trace_sender.send, settings.trace_topic, is_cloud=is_cloud)
             producer.trace = ProducerTrace(
                 dispatcher, client, without_namespace(producer.group, client.config.namespace)
             )

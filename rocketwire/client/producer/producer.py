@@ -530,7 +530,9 @@ class Producer(ProducerMember):
         self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
     ) -> None:
         """Handle a broker's check of a transaction."""
-        await self._transactions.check(address, header, message)
+        state = await self._transactions.check(address, header, message)
+        if self.trace is not None and state is not None:
+            self.trace.record_checked_transaction(address, message, state)
 
     def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool:
         """Handle a reply; returns whether this producer has sent the request."""

@@ -8,6 +8,7 @@ from rocketwire.client.hooks import ClientHook
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trace import records
 from rocketwire.messages import message_const as const
+from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
     from rocketwire.client.hooks import SendMessageContext
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rocketwire.client.producer.transactions import LocalTransactionState
     from rocketwire.client.send_result import SendResult
     from rocketwire.client.trace.dispatcher import TraceDispatcher
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 class ProducerTrace(ClientHook):
@@ -37,37 +39,30 @@ class ProducerTrace(ClientHook):
         return now_millis()
 
     def send_message_after(self, context: SendMessageContext, state: object) -> None:
-        """Record a stored message, or the first of a stored batch."""
-        if context.send_result is not None:
-            self.record_send(context.messages[0], context.send_result, cast("int", state))
-
-    def record_send(self, message: Message, result: SendResult, started: int) -> None:
-        """Record a send that started at ``started``, in milliseconds since 1970.
+        """Record a stored message; as in Java, one record without tags and keys for a batch.
 
         Nothing is recorded if the broker disables traces, or for the trace topic.
         """
-        if not result.trace_on or result.region is None or self._is_trace(message):
+        result, message, started = context.send_result, context.messages[0], cast("int", state)
+        if result is None or not result.trace_on or result.region is None:
             return
+        if self._is_trace(message):
+            return
+        tags, keys = message.tags, message.joined_keys or None
+        if len(context.messages) > 1:
+            tags = keys = None
         message_type = records.NORMAL
         if const.TRANSACTION_PREPARED in message.system:
             message_type = records.TRANS_HALF
         elif message.is_delayed:
             message_type = records.DELAY
+        length, topic = sum(len(each.body) for each in context.messages), message.topic
         self.dispatcher.append(
-            records.publish_record(
-                timestamp=started,
-                region=result.region,
-                group=self._group,
-                topic=message.topic,
-                msg_id=result.msg_id,
-                tags=message.tags,
-                keys=message.joined_keys or None,
-                store_host=self._broker_address(result),
-                body_length=len(message.body),
-                cost_millis=now_millis() - started,
-                message_type=message_type,
-                offset_msg_id=result.offset_msg_id,
-                is_success=result.is_ok,
+            records.build_record(
+                *("Pub", topic, result.region, result.msg_id, keys),
+                *(started, result.region, self._group, topic, result.msg_id, tags, keys),
+                *(self._broker_address(result), length, now_millis() - started, message_type),
+                *(result.offset_msg_id, result.is_ok),
             )
         )
 
@@ -77,32 +72,49 @@ class ProducerTrace(ClientHook):
         """Record the end of a transaction."""
         if self._is_trace(message):
             return
+        words = (message.topic, result.msg_id, message.tags, message.joined_keys or None)
+        address, transaction_id = self._broker_address(result), result.transaction_id
+        self._record_end(result.region, *words, address, transaction_id, state, from_check=False)
+
+    def record_checked_transaction(
+        self, address: str, message: StoredMessage, state: LocalTransactionState
+    ) -> None:
+        """Record the end of a transaction that the broker at ``address`` has checked."""
+        held = message.properties or {}
+        topic = without_namespace(message.topic, self._instance.config.namespace)
+        words = (topic, message.msg_id, held.get(const.TAGS), held.get(const.KEYS))
+        region = held.get(const.MSG_REGION)
+        self._record_end(region, *words, address, message.msg_id, state, from_check=True)
+
+    def _record_end(
+        self,
+        region: str | None,
+        topic: str,
+        msg_id: str,
+        tags: str | None,
+        keys: str | None,
+        address: str,
+        transaction_id: str | None,
+        state: LocalTransactionState,
+        *,
+        from_check: bool,
+    ) -> None:
+        region = region or records.DEFAULT_REGION
         self.dispatcher.append(
-            records.end_transaction_record(
-                timestamp=now_millis(),
-                region=result.region,
-                group=self._group,
-                topic=message.topic,
-                msg_id=result.msg_id,
-                tags=message.tags,
-                keys=message.joined_keys or None,
-                store_host=self._broker_address(result),
-                transaction_id=result.transaction_id,
-                state=state.name,
-                from_check=False,
+            records.build_record(
+                *("EndTransaction", topic, region, msg_id, keys),
+                *(now_millis(), region, self._group, topic, msg_id, tags, keys, address),
+                *(records.TRANS_COMMIT, transaction_id, state.name, from_check),
             )
         )
 
     def record_recall(self, topic: str, msg_id: str) -> None:
         """Record a recalled message."""
+        region = records.DEFAULT_REGION
         self.dispatcher.append(
-            records.recall_record(
-                timestamp=now_millis(),
-                region=records.DEFAULT_REGION,
-                group=self._group,
-                topic=topic,
-                msg_id=msg_id,
-                is_success=True,
+            records.build_record(
+                *("Recall", topic, region, msg_id, None),
+                *(now_millis(), region, self._group, topic, msg_id, True),
             )
         )
 

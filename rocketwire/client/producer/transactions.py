@@ -231,8 +231,10 @@ class Transactions:
 
     async def check(
         self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
-    ) -> None:
+    ) -> LocalTransactionState | None:
         """Handle a broker's check; if the application's check fails, the state is unknown.
+
+        Returns the state; None if there is no check or it was ignored.
 
         While the application's check of a transaction runs, further checks of it are ignored: the
         broker sends one in every interval.
@@ -243,10 +245,10 @@ class Transactions:
                 f"broker {address} checks a transaction, but the producer has no check function",
                 "open the producer with check=...",
             )
-            return
+            return None
         transaction = (address, header.transaction_id or message.msg_id)
         if transaction in self._being_checked:
-            return
+            return None
         remark = None
         self._being_checked.add(transaction)
         try:
@@ -268,3 +270,4 @@ class Transactions:
                 log_text(message.msg_id),
                 error,
             )
+        return state

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 
+CLOUD_TRACE_PREFIX: Final = "rmq_sys_TRACE_DATA_"
+"""Beginning of the trace topics of managed clouds, before the region."""
+
 MAX_QUEUED: Final = 2048
 """Most queued records; more are dropped."""
 
@@ -47,17 +50,24 @@ class TraceDispatcher:
 
     Attributes:
         dropped: number of dropped records.
+        is_cloud: whether records go to the topic of their region.
     """
 
     def __init__(
-        self, send: Callable[[Message], Awaitable[object]], topic: str | None = None
+        self,
+        send: Callable[[Message], Awaitable[object]],
+        topic: str | None = None,
+        *,
+        is_cloud: bool = False,
     ) -> None:
         """Start without records.
 
         Args:
             send: sends a message; its errors are logged.
             topic: the trace topic; None for ``TRACE_TOPIC``.
+            is_cloud: send records to the topic of their region instead.
         """
+        self.is_cloud: bool = is_cloud
         self.topic: str = topic or TRACE_TOPIC
         self.dropped: int = 0
         self._send = send
@@ -96,7 +106,9 @@ class TraceDispatcher:
 
     async def _send_next(self) -> None:
         """Send the oldest records, and log a warning if that fails."""
-        message = build_trace_message(self.topic, self._take_batch())
+        batch = self._take_batch()
+        topic = CLOUD_TRACE_PREFIX + batch[0].region if self.is_cloud else self.topic
+        message = build_trace_message(topic, batch)
         try:
             await self._send(message)
         except RocketWireError as error:
@@ -112,7 +124,7 @@ class TraceDispatcher:
         """Remove the oldest records that fit into a message from the queue."""
         batch = [self._queue.popleft()]
         size, keys_size = len(batch[0].text), batch[0].keys_size
-        while self._queue and len(batch) < BATCH and self._queue[0].topic == batch[0].topic:
+        while self._queue and len(batch) < BATCH and self._queue[0][2:] == batch[0][2:]:
             size += len(self._queue[0].text)
             keys_size += self._queue[0].keys_size
             if size > MAX_TRACE_BYTES or keys_size > MAX_KEYS_BYTES:

@@ -23,11 +23,13 @@ class TraceRecord(NamedTuple):
         text: fields, with Java's separators.
         keys: keys of the record for operators.
         topic: topic of the traced message; a trace message contains records of one topic.
+        region: region of the broker.
     """
 
     text: str
     keys: tuple[str, ...]
     topic: str = ""
+    region: str = ""
 
     @property
     def keys_size(self) -> int:
@@ -35,9 +37,22 @@ class TraceRecord(NamedTuple):
         return sum(len(key) + 1 for key in self.keys)
 
 
-def format_record(*fields: object) -> str:
-    """Format the fields of a record; None as ``null``, a bool as in Java."""
-    return "\x01".join(map(_format_field, fields)) + "\x02"
+def build_record(
+    kind: str, topic: str, region: str, msg_id: str, keys: str | None, *fields: object
+) -> TraceRecord:
+    """Build a record.
+
+    Args:
+        kind: ``Pub``, ``SubBefore``, ``SubAfter``, ``EndTransaction`` or ``Recall``.
+        topic: topic of the traced message.
+        region: region of the broker.
+        msg_id: id of the traced message.
+        keys: keys of the traced message.
+        fields: all fields of that kind, in the order of ``rocketwire.policy.trace_records``; None
+            becomes ``null``, and a bool what it is in Java.
+    """
+    text = "\x01".join((kind, *map(_format_field, fields))) + "\x02"
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic, region)
 
 
 def _format_field(field: object) -> str:
@@ -46,94 +61,3 @@ def _format_field(field: object) -> str:
     if isinstance(field, bool):
         return "true" if field else "false"
     return str(field)
-
-
-def publish_record(
-    *,
-    timestamp: int,
-    region: str | None,
-    group: str,
-    topic: str,
-    msg_id: str,
-    tags: str | None,
-    keys: str | None,
-    store_host: str,
-    body_length: int,
-    cost_millis: int,
-    message_type: int,
-    offset_msg_id: str,
-    is_success: bool,
-) -> TraceRecord:
-    """Build the record of a sent message."""
-    text = format_record(
-        "Pub", timestamp, region, group, topic, msg_id, tags, keys, store_host, body_length,
-        cost_millis, message_type, offset_msg_id, is_success,
-    )  # fmt: skip
-    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
-
-
-def end_transaction_record(
-    *,
-    timestamp: int,
-    region: str | None,
-    group: str,
-    topic: str,
-    msg_id: str,
-    tags: str | None,
-    keys: str | None,
-    store_host: str,
-    transaction_id: str | None,
-    state: str,
-    from_check: bool,
-) -> TraceRecord:
-    """Build the record of the end of a transaction."""
-    text = format_record(
-        "EndTransaction", timestamp, region or DEFAULT_REGION, group, topic, msg_id, tags, keys,
-        store_host, TRANS_COMMIT, transaction_id, state, from_check,
-    )  # fmt: skip
-    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
-
-
-def recall_record(
-    *, timestamp: int, region: str | None, group: str, topic: str, msg_id: str, is_success: bool
-) -> TraceRecord:
-    """Build the record of a recalled message."""
-    text = format_record("Recall", timestamp, region, group, topic, msg_id, is_success)
-    return TraceRecord(text, (msg_id,), topic)
-
-
-def consume_before_record(
-    *,
-    timestamp: int,
-    region: str,
-    group: str,
-    topic: str,
-    request_id: str,
-    msg_id: str,
-    retry_times: int,
-    keys: str | None,
-) -> TraceRecord:
-    """Build the record before the handler of a message is called."""
-    text = format_record(
-        "SubBefore", timestamp, region, group, request_id, msg_id, retry_times, keys
-    )
-    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)
-
-
-def consume_after_record(
-    *,
-    timestamp: int,
-    group: str,
-    topic: str,
-    request_id: str,
-    msg_id: str,
-    cost_millis: int,
-    is_success: bool,
-    keys: str | None,
-    outcome: int,
-) -> TraceRecord:
-    """Build the record after the handler of a message has returned or raised."""
-    text = format_record(
-        "SubAfter", request_id, msg_id, cost_millis, is_success, keys, outcome, timestamp, group
-    )
-    return TraceRecord(text, (msg_id, *split_keys(keys)), topic)

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from rocketwire.client.trace.records import recall_record
+from rocketwire.client.trace.records import build_record
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from tests.java.client.messages import unique
@@ -50,9 +50,7 @@ def _create(cluster: JavaCluster, peer: JavaPeer, line: str) -> None:
 @pytest.fixture(scope="module")
 def stored(java_cluster: JavaCluster, second: JavaBroker) -> dict[str, Any]:
     """A message that the first broker has indexed, as ``queryMsgByKey`` lists it; its body is a record of a trace."""
-    record = recall_record(
-        timestamp=1, region=None, group="g", topic=TOPIC, msg_id=KEY, is_success=True
-    )
+    record = build_record("Recall", TOPIC, "r", KEY, None, 1, "r", "g", TOPIC, KEY, True)
     to_first = ("-b", "broker-a", "-p", record.text, "-k", KEY)
     run("sendMessage", "-t", TOPIC, *to_first, "-n", java_cluster.address)
     found: list[dict[str, Any]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import ssl
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +36,8 @@ from tests.java.client.unreadable_messages import (
     send_as_it_is,
 )
 from tests.java.namesrv.conftest import have_here
+from tests.support import raw_call
+from tests.support.broker import BrokerAtHand
 from tests.support.java import cache as java_cache
 from tests.support.java.cluster import JavaCluster
 from tests.support.java.peers import BINARY_HEADERS, CURRENT, MIDDLE, NEWER, OLD
@@ -244,3 +247,16 @@ async def test_no_consumer_stops_at_a_message_that_cannot_be_read(
             assert consumer.unreadable_messages == bad
 
     assert sorted(bodies.all) == [b"1", b"2", b"3"]
+
+
+@pytest.mark.parametrize("code", [5002, 5003])
+def test_our_broker_answers_lists_to_delete_as_java_does(place: Place, code: int) -> None:
+    if place.name != NEWER:
+        pytest.skip("it has no such code")
+    kind = {5002: "topicList", 5003: "groupNameList"}[code]
+    ours, port = BrokerAtHand().connect(), int(place.cluster.master.address.split(":")[1])
+    lists: tuple[list[str], ...] = ([], ["gone"], ["gone", " "], ["TBW102"])
+    for body in (b"", *(json.dumps({kind: names}).encode() for names in lists)):
+        theirs = raw_call.ask(port, code, {}, body).header
+        own = ours.call(code, {}, body or None)
+        assert (own.code, own.remark) == (theirs["code"], theirs.get("remark"))

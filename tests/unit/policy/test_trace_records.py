@@ -4,49 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.client.trace.records import (
-    end_transaction_record,
-    format_record,
-    publish_record,
-    recall_record,
-)
+from rocketwire.client.trace.records import build_record
 from rocketwire.policy.trace_records import TraceContext, read_trace
 
 
-def test_what_our_own_clients_record_is_read() -> None:
-    sent = publish_record(
-        timestamp=17,
-        region="r",
-        group="g",
-        topic="t",
-        msg_id="M",
-        tags=None,
-        keys="k1 k2",
-        store_host="127.0.0.1:10911",
-        body_length=5,
-        cost_millis=3,
-        message_type=0,
-        offset_msg_id="O",
-        is_success=True,
-    )
-    ended = end_transaction_record(
-        timestamp=18,
-        region=None,
-        group="g",
-        topic="t",
-        msg_id="M",
-        tags="x",
-        keys="",
-        store_host="h:1",
-        transaction_id="T",
-        state="COMMIT_MESSAGE",
-        from_check=True,
-    )
-    recalled = recall_record(
-        timestamp=19, region="r", group="g", topic="t", msg_id="M", is_success=False
-    )
+def text(kind: str, *fields: object) -> str:
+    return build_record(kind, "t", "r", "M", None, *fields).text
 
-    first, second, third = read_trace(sent.text + ended.text + recalled.text)
+
+def test_what_our_own_clients_record_is_read() -> None:
+    host = "127.0.0.1:10911"
+    sent = text("Pub", 17, "r", "g", "t", "M", None, "k1 k2", host, 5, 3, 0, "O", True)
+    end = (18, "r", "g", "t", "M", "x", "", "h:1", 2, "T", "COMMIT_MESSAGE", True)
+    ended = text("EndTransaction", *end)
+    recalled = text("Recall", 19, "r", "g", "t", "M", False)
+
+    first, second, third = read_trace(sent + ended + recalled)
 
     assert first == TraceContext(
         trace_type="Pub",
@@ -69,9 +42,9 @@ def test_what_our_own_clients_record_is_read() -> None:
 
 
 def test_what_consumers_record_is_read_before_and_after() -> None:
-    before = format_record("SubBefore", 1, "r", "g", "REQ", "M", 2, "k")
-    after = format_record("SubAfter", "REQ", "M", 7, True, "k", 0, 8, "g")
-    of_old = format_record("SubAfter", "REQ", "M", 7, False, "k")
+    before = text("SubBefore", 1, "r", "g", "REQ", "M", 2, "k")
+    after = text("SubAfter", "REQ", "M", 7, True, "k", 0, 8, "g")
+    of_old = text("SubAfter", "REQ", "M", 7, False, "k")
 
     first, second, third = read_trace(before + after + of_old)
 
@@ -82,7 +55,7 @@ def test_what_consumers_record_is_read_before_and_after() -> None:
 
 
 def test_an_old_record_of_a_send_has_no_offset_id() -> None:
-    old = format_record("Pub", 1, "r", "g", "t", "M", "tag", "k", "h:1", 5, 3, 3, False)
+    old = text("Pub", 1, "r", "g", "t", "M", "tag", "k", "h:1", 5, 3, 3, False)
 
     (one,) = read_trace(old)
 
@@ -91,7 +64,7 @@ def test_an_old_record_of_a_send_has_no_offset_id() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "\x02", "Pub", "Pub\x01x", "Nothing\x011\x02", format_record("SubBefore", "x", *"abcdef")],
+    ["", "\x02", "Pub", "Pub\x01x", "Nothing\x011\x02", text("SubBefore", "x", *"abcdef")],
 )
 def test_what_is_no_record_is_left_out(text: str) -> None:
     assert read_trace(text) == []

@@ -1,4 +1,4 @@
-"""Consumer groups for operators: 200, 201, 207, 225, 300, 343, 345, 352 and 353.
+"""Consumer groups for operators: 200, 201, 207, 225, 300, 343, 345, 352, 353 and 5003.
 
 Java: ``AdminBrokerProcessor``, ``SubscriptionGroupManager``.
 """
@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages import decode_body, decode_header, encode_body
 from rocketwire.messages.groups import (
+    DeleteSubscriptionGroupListRequestBody,
     DeleteSubscriptionGroupRequestHeader,
     GetAllSubscriptionGroupRequestHeader,
     GroupForbidden,
@@ -69,13 +70,29 @@ def _put(broker: Broker, group: SubscriptionGroupConfig, now: int) -> None:
 def delete_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """207: delete a group, and its offsets if asked to."""
     header = decode_header(DeleteSubscriptionGroupRequestHeader, request.ext_fields)
-    name = required(header.group_name, "groupName")
+    _delete(broker, required(header.group_name, "groupName"), now, offsets=header.clean_offset)
+    return SUCCESS
+
+
+def delete_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """5003: delete several groups, or none if one of the names is blank."""
+    body = decode_body(DeleteSubscriptionGroupListRequestBody, request.body or b"{}")
+    names = body and body.group_name_list
+    if not body or not names or not all(name.strip() for name in names):
+        what = "name" if names else "name list"
+        remark = f"The specified group {what} is blank."
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+    for name in names:
+        _delete(broker, name, now, offsets=body.clean_offset)
+    return SUCCESS
+
+
+def _delete(broker: Broker, name: str, now: int, *, offsets: bool) -> None:
     broker.groups.delete(name, now)
     broker.statistics.delete_group(name)
-    if header.clean_offset:
+    if offsets:
         broker.offsets.delete_group(name)
         forget(broker, group=name)
-    return SUCCESS
 
 
 def get_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
@@ -156,6 +173,7 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: create_group,
     RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST: create_groups,
     RequestCode.DELETE_SUBSCRIPTIONGROUP: delete_group,
+    RequestCode.DELETE_SUBSCRIPTION_GROUP_LIST: delete_groups,
     RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: get_group,
     RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: get_all_groups,
     RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: get_groups_of_topic,

@@ -1,17 +1,17 @@
-"""Topics for operators: 17, 18, 21, 215, 305, 351 and 513.
+"""Topics for operators: 17, 18, 21, 215, 305, 351, 513 and 5002.
 
 Java: ``AdminBrokerProcessor``, ``TopicConfigManager``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import DecodeError, LocalProtocolError
-from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages import decode_body, decode_header, encode_body
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.route import TopicList
 from rocketwire.messages.topic_config import (
@@ -22,6 +22,7 @@ from rocketwire.messages.topic_config import (
 from rocketwire.messages.topics import (
     CreateTopicListRequestBody,
     CreateTopicRequestHeader,
+    DeleteTopicListRequestBody,
     DeleteTopicRequestHeader,
     GetAllTopicConfigRequestHeader,
     TopicConfigAndQueueMapping,
@@ -121,10 +122,30 @@ def _attributes(known: TopicConfig | None, changes: str) -> dict[str, str]:
 
 def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """215: delete a topic with its messages, offsets and retry topics of pops."""
-    name = decode_header(DeleteTopicRequestHeader, request.ext_fields).topic or ""
-    if not name.strip():
-        raise RefusedError(ResponseCode.INVALID_PARAMETER, "The specified topic is blank.")
-    _refuse_system(broker, name)
+    _delete(broker, (decode_header(DeleteTopicRequestHeader, request.ext_fields).topic or "",), now)
+    return SUCCESS
+
+
+def delete_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """5002: delete several topics, or none if one of the names is refused."""
+    body = decode_body(DeleteTopicListRequestBody, request.body or b"{}")
+    names = body and body.topic_list
+    if not names:
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, "The specified topic list is blank.")
+    _delete(broker, names, now)
+    return SUCCESS
+
+
+def _delete(broker: Broker, names: Iterable[str], now: int) -> None:
+    for name in names:
+        if not name.strip():
+            raise RefusedError(ResponseCode.INVALID_PARAMETER, "The specified topic is blank.")
+        _refuse_system(broker, name)
+    for name in names:
+        _delete_one(broker, name, now)
+
+
+def _delete_one(broker: Broker, name: str, now: int) -> None:
     ending = f"_{name}"
     retries = [
         str(topic.topic_name)
@@ -142,7 +163,6 @@ def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         broker.routes.delete_topic(deleted)
         forget(broker, topic=deleted)
         broker.wake_topic(deleted, now)
-    return SUCCESS
 
 
 # ---------------------------------------------------------------------------- looking
@@ -199,6 +219,7 @@ HANDLERS: Final[Mapping[int, Handler]] = {
     RequestCode.UPDATE_AND_CREATE_TOPIC: create_topic,
     RequestCode.UPDATE_AND_CREATE_TOPIC_LIST: create_topics,
     RequestCode.DELETE_TOPIC_IN_BROKER: delete_topic,
+    RequestCode.DELETE_TOPIC_IN_BROKER_LIST: delete_topics,
     RequestCode.GET_TOPIC_CONFIG: get_topic,
     RequestCode.GET_ALL_TOPIC_CONFIG: get_all_topics,
     RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER: get_system_topics,

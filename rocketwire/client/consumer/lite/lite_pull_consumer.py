@@ -10,9 +10,10 @@ Java: ``DefaultLitePullConsumerImpl``, ``AssignedMessageQueue``.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -65,9 +66,6 @@ PULL_DELAY_EXCEPTION: Final = 1.0
 
 _COMMIT_OUTAGE: Final = "storing of offsets"
 
-MAX_MSG_BYTES: Final = 0x7FFF_FFFF
-"""Most bytes of a pull: no limit."""
-
 BROKER_SUSPEND_MAX_TIME: Final = 20.0
 """Seconds that the broker may hold a pull until a message arrives."""
 
@@ -82,10 +80,12 @@ class LitePullConsumer(GroupMember):
         group: str,
         config: LitePullConsumerConfig,
         nursery: trio.Nursery,
+        hooks: HookChain | None,
     ) -> None:
         """Create a consumer without queues; ``open_lite_pull_consumer`` also registers it."""
         super().__init__(instance, group, nursery)
         self.config = config
+        self._hooks = hooks
         self._has_assignment = False
         self._queues: dict[MessageQueue, LiteQueue] = {}
         self._ready: deque[tuple[MessageQueue, LiteQueue, list[StoredMessage]]] = deque()
@@ -192,7 +192,7 @@ class LitePullConsumer(GroupMember):
         self._count_handled()
         if self.config.auto_commit:
             await self._maybe_commit()
-        hooks = self._instance.hooks
+        hooks = self._hooks
         started = 0.0 if hooks is None else trio.current_time()
         with trio.move_on_after(within):
             while True:
@@ -500,7 +500,6 @@ class LitePullConsumer(GroupMember):
                 group=self.group,
                 subscription=subscription,
                 max_msg_nums=self.config.pull_batch_size,
-                max_msg_bytes=MAX_MSG_BYTES,
                 suspend_timeout=BROKER_SUSPEND_MAX_TIME,
                 send_subscription=True,
             )
@@ -564,9 +563,20 @@ async def open_lite_pull_consumer(
     require_trio()
     check_consumer_group(group)
     check_config(config, LitePullConsumerConfig)
-    async with open_or_reuse_client(client, is_stream=True) as instance, background() as nursery:
+    settings = config or LitePullConsumerConfig()
+    async with (
+        open_or_reuse_client(client, is_stream=True) as instance,
+        background() as nursery,
+        AsyncExitStack() as stack,
+    ):
         name = with_namespace(instance.config.namespace, group)
-        consumer = LitePullConsumer(instance, name, config or LitePullConsumerConfig(), nursery)
+        hooks = instance.hooks
+        if settings.enable_trace:
+            from rocketwire.client.consumer.trace import open_consumer_trace
+
+            trace = open_consumer_trace(instance, name, settings.trace_topic, math.inf, nursery)
+            hooks = await stack.enter_async_context(trace)
+        consumer = LitePullConsumer(instance, name, settings, nursery, hooks)
         instance.add_consumer(consumer)
         try:
             nursery.start_soon(consumer.keep_balanced)

@@ -50,6 +50,8 @@ class LitePullConsumerConfig:
             their offsets.
         allocate_message_queue_strategy: how the members share queues; the same for all members.
         rebalance_interval: time between two rebalances.
+        enable_trace: record polled messages in the trace topic.
+        trace_topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
 
     Raises:
         IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
@@ -70,6 +72,8 @@ class LitePullConsumerConfig:
         default_factory=AllocateMessageQueueAveragely
     )
     rebalance_interval: float = 20.0
+    enable_trace: bool = False
+    trace_topic: str | None = None
 
     def __post_init__(self) -> None:
         """Check types and bounds."""

@@ -16,8 +16,10 @@ from rocketwire.client import (
     ConsumeConcurrentlyStatus,
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
+    LitePullConsumerConfig,
     PopConsumerConfig,
     PushConsumerConfig,
+    open_lite_pull_consumer,
     open_pop_consumer,
     open_push_consumer,
 )
@@ -50,9 +52,9 @@ def message(number: int = 1, topic: str = "orders", **properties: str) -> Stored
 class Recorded:
     """A trace whose records are kept, of group ``n%readers`` in namespace ``n``."""
 
-    def __init__(self, call_timeout: float = 900.0) -> None:
+    def __init__(self, call_timeout: float = 900.0, *, is_cloud: bool = False) -> None:
         self.kept: list[list[str]] = []
-        dispatcher: Any = SimpleNamespace(topic=TRACE_TOPIC, append=self._keep)
+        dispatcher: Any = SimpleNamespace(topic=TRACE_TOPIC, append=self._keep, is_cloud=is_cloud)
         instance: Any = SimpleNamespace(
             config=ClientConfig(namesrv_addr=[], namespace="n"), own_ip="1.1.1.1"
         )
@@ -186,6 +188,12 @@ async def test_what_came_of_popped_messages(outcome: object, result: tuple[str, 
     assert it.results == [result]
 
 
+async def test_in_a_managed_cloud_the_record_of_after_ends_with_the_outcome() -> None:
+    recorded = Recorded(is_cloud=True)
+    await recorded.pop(None)
+    assert recorded.kept[1][6:] == ["0", ""]
+
+
 async def test_a_call_that_took_too_long_says_so_unless_it_raised() -> None:
     it = Recorded(call_timeout=0.0)
     await it.concurrent([message()], None)
@@ -271,7 +279,7 @@ def with_messages(network: MemoryNetwork, count: int = 1) -> None:
         if brought or (request.ext_fields or {}).get("topic") != "orders":
             await trio.sleep_forever()
         brought = True
-        if request.code == Code.PULL_MESSAGE:
+        if request.code != Code.POP_MESSAGE:
             return pulled(*messages, begin=count)
         header = PopMessageResponseHeader(
             pop_time=1,
@@ -285,6 +293,7 @@ def with_messages(network: MemoryNetwork, count: int = 1) -> None:
 
     broker = network.peer(BROKER)
     broker.on(Code.PULL_MESSAGE, answer)
+    broker.on(Code.LITE_PULL_MESSAGE, answer)
     broker.on(Code.POP_MESSAGE, answer)
     broker.on(Code.ACK_MESSAGE, reply())
     broker.on(Code.BATCH_ACK_MESSAGE, reply())
@@ -322,6 +331,19 @@ async def test_records_that_wait_are_sent_when_the_consumer_closes(
             await trio.testing.wait_all_tasks_blocked()
             assert sends(network) == []
         assert kinds(network) == ["SubBefore", "SubAfter"]
+
+
+async def test_what_a_poll_returns_is_recorded_as_consumed(autojump_clock: object) -> None:
+    config = LitePullConsumerConfig(enable_trace=True)
+    async with world() as (network, client):
+        with_messages(network)
+        async with open_lite_pull_consumer(client, "g", config=config) as consumer:
+            consumer.assign([QUEUE])
+            polled = await consumer.poll()
+            assert polled is not None
+    before, after = sends(network)[0].split("\x02")[:-1]
+    assert before.split("\x01")[2:4] == ["R", "g"]
+    assert after.split("\x01")[2:7] == ["ID0", "0", "true", "null", "0"]
 
 
 async def test_messages_of_an_iterator_are_recorded_too(autojump_clock: object) -> None:

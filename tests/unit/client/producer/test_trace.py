@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import trio
 import trio.testing
 
+from rocketwire.client.config import AccessChannel
 from rocketwire.client.message import Message
 from rocketwire.client.producer.transactions import LocalTransactionState
 from rocketwire.client.trace.dispatcher import BATCH, TRACE_TOPIC
@@ -15,6 +16,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.testing import reply
 from rocketwire.wire.message.properties import decode_properties
 from tests.support.fakes.producer_fakes import stored, world
+from tests.unit.client.producer.test_transactions import ASKED
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -35,16 +37,18 @@ async def test_sends_and_ends_of_transactions_and_recalls_are_told_when_the_prod
         it.a.on(Code.RECALL_MESSAGE, reply(ext_fields={"msgId": "KEY"}))
         plain = await it.producer.send(Message("T", b"hello", tags="x", keys=("k1", "k2")))
         await it.producer.send(Message("T", b"later", delay_level=1))
+        await it.producer.send_batch([Message("T", b"one", tags="x"), Message("T", b"two")])
         await it.producer.send_in_transaction(
             Message("T", b"tx"), lambda _m, _r: LocalTransactionState.COMMIT_MESSAGE
         )
         assert await it.producer.recall("T", handle) == "KEY"
-    pub, later, half, end, recall = traces(it.a.requests)
+    pub, later, batch, half, end, recall = traces(it.a.requests)
 
     assert pub[0] == "Pub"
     assert pub[2:9] == ["R", "pg", "T", plain.msg_id, "x", "k1 k2", "10.0.0.2:10911"]
     assert (pub[9], pub[11:]) == ("5", ["0", plain.offset_msg_id, "true"])
     assert (later[7], later[11], half[11]) == ("null", "3", "1")
+    assert (batch[6:8], batch[9]) == (["null", "null"], "6")
     assert end[0] == "EndTransaction"
     assert end[9:] == ["2", "TX", "COMMIT_MESSAGE", "false"]
     assert recall[0] == "Recall"
@@ -52,6 +56,28 @@ async def test_sends_and_ends_of_transactions_and_recalls_are_told_when_the_prod
     told = next(one for one in it.a.requests if (one.ext_fields or {}).get("b") == TRACE_TOPIC)
     keys = decode_properties((told.ext_fields or {})["i"])["KEYS"].split(" ")
     assert {plain.msg_id, "k1", "k2"} <= set(keys)
+
+
+async def test_the_end_of_a_checked_transaction_is_told() -> None:
+    def check(_: object) -> LocalTransactionState:
+        return LocalTransactionState.COMMIT_MESSAGE
+
+    async with world(brokers=("a",), enable_trace=True, check=check) as it:
+        await it.producer.send(Message("T", b"x"))
+        await it.a.send_oneway(ASKED)
+        await it.a.asked(Code.END_TRANSACTION)
+    _, end = traces(it.a.requests)
+
+    told = ["DefaultRegion", "pg", "T", "K", "null", "null", "10.0.0.2:10911", "2", "K"]
+    assert end[2:] == [*told, "COMMIT_MESSAGE", "true"]
+
+
+async def test_in_a_managed_cloud_records_go_to_the_topic_of_the_region() -> None:
+    client = {"access_channel": AccessChannel.CLOUD}
+    async with world(brokers=("a",), enable_trace=True, client=client) as it:
+        await it.producer.send(Message("T", b"x"))
+    sent = [one.ext_fields or {} for one in it.a.requests if one.code == Code.SEND_MESSAGE_V2]
+    assert [fields["b"] for fields in sent] == ["T", "rmq_sys_TRACE_DATA_R"]
 
 
 async def test_a_broker_that_wants_no_trace_gets_none() -> None:

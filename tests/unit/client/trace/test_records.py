@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from rocketwire.client.trace.records import TraceRecord, consume_before_record, recall_record
+from rocketwire.client.trace.records import TraceRecord, build_record
 
 
 def test_a_record_ends_each_field_but_the_last_with_byte_1_and_itself_with_byte_2() -> None:
-    record = recall_record(
-        timestamp=7, region=None, group="g", topic="T", msg_id="ID", is_success=True
-    )
+    record = build_record("Recall", "T", "R", "ID", None, 7, None, "g", "T", "ID", True)
 
-    assert record == TraceRecord("Recall\x017\x01null\x01g\x01T\x01ID\x01true\x02", ("ID",), "T")
+    text = "Recall\x017\x01null\x01g\x01T\x01ID\x01true\x02"
+    assert record == TraceRecord(text, ("ID",), "T", "R")
 
 
 def test_a_record_has_the_message_id_and_each_key_of_the_message_as_keys() -> None:
-    record = consume_before_record(
-        timestamp=7,
-        region="R",
-        group="g",
-        topic="T",
-        request_id="Q",
-        msg_id="ID",
-        retry_times=0,
-        keys="k1  k2",
-    )
+    record = build_record("SubBefore", "T", "R", "ID", "k1  k2", 7)
 
     assert record.keys == ("ID", "k1", "k2")
     assert record.keys_size == 9

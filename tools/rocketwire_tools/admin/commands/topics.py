@@ -11,7 +11,7 @@ from rocketwire.flags import TopicSysFlag
 from rocketwire.messages import to_json
 from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely, sorted_queues
-from rocketwire.policy.resource_names import has_own_route
+from rocketwire.policy.resource_names import DLQ_PREFIX, RETRY_PREFIX, has_own_route
 from rocketwire.policy.routing import subscribe_queues
 from rocketwire.policy.topic_attributes import apply_attribute_changes, parse_attribute_changes
 from rocketwire_tools.admin.cli import mqadmin_options as mq
@@ -79,6 +79,8 @@ async def _list(admin: Admin, args: Namespace) -> Table:
     rows: list[tuple[str, str, str]] = []
     for cluster in sorted((await admin.clusters.info()).cluster_addr_table or {}):
         for topic in sorted(await admin.topics.names(cluster)):
+            if topic.startswith((RETRY_PREFIX, DLQ_PREFIX)):
+                continue
             groups = await admin.topics.consumer_groups(topic)
             rows += [(cluster, topic, group) for group in groups or ("",)]
     return Table("clusterName topic consumerGroup", rows)

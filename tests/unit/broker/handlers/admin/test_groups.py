@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.messages import decode_body
 from rocketwire.messages.groups import (
+    DeleteSubscriptionGroupListRequestBody,
     SubscriptionGroupConfig,
     SubscriptionGroupWrapper,
 )
@@ -37,3 +38,18 @@ def test_all_groups_or_a_page_of_them_are_listed(client: Client, home: BrokerAtH
     assert len(everything.subscription_group_table or {}) == len(home.broker.groups)
     assert len(two.subscription_group_table or {}) == 2
     assert set(everything.forbidden_table or {}) == {"readers"}
+
+
+def test_a_list_of_groups_is_deleted_or_none_of_them(client: Client, home: BrokerAtHand) -> None:
+    for name in ("g", "h"):
+        client.call(200, {}, SubscriptionGroupConfig(group_name=name))
+    for names in (("g", " "), ()):
+        body = DeleteSubscriptionGroupListRequestBody(group_name_list=names)
+        assert (client.call(5003, {}, body).code, "g" in home.broker.groups) == (29, True)
+    assert client.call(5003, {}).remark == "The specified group name list is blank."
+
+    home.broker.offsets.commit("g", "orders", 0, 7, home.now)
+    body = DeleteSubscriptionGroupListRequestBody(group_name_list=("g", "h"), clean_offset=True)
+    assert client.call(5003, {}, body).code == 0
+    assert not any(name in home.broker.groups for name in ("g", "h"))
+    assert "g" not in home.broker.offsets.groups_of("orders")

@@ -8,6 +8,7 @@ from rocketwire.messages import decode_body
 from rocketwire.messages.topic_config import (
     TopicConfigAndMappingSerializeWrapper,
 )
+from rocketwire.messages.topics import DeleteTopicListRequestBody
 
 if TYPE_CHECKING:
     from tests.support.broker import BrokerAtHand, Client
@@ -25,3 +26,18 @@ def test_all_topics_or_a_page_of_them_are_listed(client: Client, home: BrokerAtH
     names = sorted(everything.topic_config_table or {})
     assert whole.ext_fields == {"totalTopicNum": str(len(names))}
     assert sorted(two.topic_config_table or {}) == names[1:3]
+
+
+def test_a_list_of_topics_is_deleted_or_none_of_them(client: Client, home: BrokerAtHand) -> None:
+    client.send("orders")
+    client.send("bills")
+    for names in (("orders", " "), ("orders", "TBW102"), ()):
+        refused = client.call(5002, {}, DeleteTopicListRequestBody(topic_list=names))
+        assert (refused.code, "orders" in home.broker.topics) == (29, True)
+    assert client.call(5002, {}).remark == "The specified topic list is blank."
+
+    done = client.call(
+        5002, {}, DeleteTopicListRequestBody(topic_list=("orders", "bills", "nothing"))
+    )
+    assert (done.code, done.remark) == (0, None)
+    assert not {"orders", "bills"} & {str(topic.topic_name) for topic in home.broker.topics}

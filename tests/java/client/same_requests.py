@@ -1,0 +1,261 @@
+"""What clients of Java's and ours send through a tap, in a form that can be compared.
+
+Of each request code the values of every field are compared, by the paths that ``fields`` makes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+import tomllib
+from collections import defaultdict
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import trio
+
+from rocketwire.wire.json.fastjson import loads
+from tests.support import raw_call
+from tests.support.java.cluster import BROKER, ROOM
+from tests.support.java.peers import JavaBroker, JavaNameServer
+from tests.support.java.server_certificate import server_certificate
+from tests.support.processes import wait_until
+from tests.support.tap import TO_CLIENT, Tap, tapped
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping, Sequence
+
+    from tests.support.tap import TappedFrame
+
+TAPPED = "127.0.0.2"
+REASONS = Path(__file__).with_name("same_requests.toml")
+BATCH = 320
+RUNNING_INFO, RESET, STATUS, CONSUME = 307, 222, 223, 309
+Requests: TypeAlias = dict[str, dict[str, set[str]]]
+VARIABLE = re.compile(
+    r"\.(subVersion|heartbeatFingerprint|g|popTime|bornTime|invisibleTime|timestamp|opaque|tranStateTableOffset"
+    r"|commitLogOffset|msgId|offsetMsgId|commitOffset|offset|queueOffset|queueId|e|extraInfo|lastPopTimestamp|transactionId|waitAckCount|spentTimeMills"
+    r"|\w*[tT]imestamp|\w*(RT|TPS|Tps|Rt)|\w*MsgCount|cachedMsg\w*|PROP_CONSUMER_START_TIMESTAMP|UNIQ_KEY|CORRELATION_ID|recallHandle"
+    r"|Signature|originMsgId|time|id|epoch|checkStoreTime|clientID|requestId|cost|offsetId|jstack)$"
+)
+"""Paths whose values are ids, times and figures that differ from run to run: only their presence is compared."""
+TRACE_TOPICS = ("RMQ_SYS_TRACE_TOPIC", "rmq_sys_TRACE_DATA_")
+TRACED = {
+    "Pub": "time region group topic id tags keys host length cost type offsetId success",
+    "SubBefore": "time region group requestId id retries keys",
+    "SubAfter": "requestId id cost success keys code time group",
+    "EndTransaction": "time region group topic id tags keys host type transactionId state fromCheck",
+    "Recall": "time region group topic id success",
+}
+"""The fields of each record of a trace."""
+
+
+def fields(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Every leaf of a value as its path and text; members of lists have no number."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            key = "{queue}" if str(name).startswith("{") else name
+            yield from fields(f"{prefix}.{key}", each)
+    elif isinstance(value, list) and value:
+        for each in value:
+            yield from fields(prefix, each)
+    else:
+        yield prefix, "*" if VARIABLE.search(prefix) else json.dumps(value)
+
+
+def batch_messages(body: bytes) -> Iterator[dict[str, Any]]:
+    """The messages of a batch: flag, body and properties."""
+    while body:
+        flag, length = (int.from_bytes(body[at : at + 4], "big") for at in (12, 16))
+        start = 20 + length + 2
+        size = int.from_bytes(body[start - 2 : start], "big")
+        yield {
+            "flag": flag,
+            "body": body[20 : 20 + length].hex(),
+            "properties": properties(body[start : start + size].decode()),
+        }
+        body = body[start + size :]
+
+
+def properties(text: str) -> dict[str, str]:
+    found = dict(part.partition("\1")[::2] for part in text.split("\2") if part)
+    if re.search("[0-9A-F]{32,}", found.get("KEYS", "")):  # of a trace, in any order
+        found["KEYS"] = " ".join(sorted({*re.sub("[0-9A-F]{32,}", "ID", found["KEYS"]).split()}))
+    return found
+
+
+def trace_records(body: str) -> dict[str, list[dict[str, str]]]:
+    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for record in body.split("\2")[:-1]:
+        kind, *values = record.split("\1")
+        found[kind].append(dict(zip(TRACED[kind].split(), values, strict=True)))
+    return found
+
+
+def frame_fields(
+    data: bytes, names: Mapping[str, str]
+) -> tuple[dict[str, Any], set[tuple[str, str]]]:
+    """The header of a frame, and the fields of header and body with topic and group by their kind."""
+    length = int.from_bytes(data[5:8], "big")
+    header, body = data[8 : 8 + length], data[8 + length :]
+    for name, kind in names.items():
+        header, body = (part.replace(name.encode(), kind.encode()) for part in (header, body))
+    whole = json.loads(header)
+    extra = whole.get("extFields") or {}
+    texts = extra.get("i") or extra.get("properties")
+    if texts is not None:
+        extra = {**extra, "i" if "i" in extra else "properties": properties(texts)}
+    found = set(fields("header", {name: whole.get(name) for name in ("flag", "remark")}))
+    found |= set(fields("ext", extra))
+    if body[:1] == b"{":
+        found |= set(fields("body", loads(body)))
+    elif extra.get("b", "").startswith(TRACE_TOPICS):
+        found |= set(fields("trace", trace_records(body.decode())))
+    elif whole["code"] == BATCH:
+        found |= set(fields("batch", list(batch_messages(body))))
+    elif body:
+        found.add(("body", re.sub(rb"[0-9A-F]{32,}", b"ID", body).hex()[:400]))
+    return whole, found
+
+
+def requests(frames: Sequence[TappedFrame], names: Mapping[str, str]) -> Requests:
+    """The values of each path, by request code; ``answer CODE`` is what the client answered."""
+    asked: dict[tuple[int, int], int] = {}
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for frame in frames:
+        header, values = frame_fields(frame.data, names)
+        is_answer, place = header["flag"] & 1, (frame.connection, header["opaque"])
+        if frame.direction == TO_CLIENT:
+            if not is_answer:
+                asked[place] = header["code"]
+            continue
+        name = f"answer {asked.get(place)}" if is_answer else str(header["code"])
+        if is_answer:
+            values.add(("header.code", str(header["code"])))
+        for path, value in values:
+            found[name][path].add(value)
+    return found
+
+
+def differences(kind: str, java: Requests, ours: Requests) -> list[str]:
+    """A line for each request that one client does not send, and for each field whose values differ."""
+    lines: list[str] = []
+    for code in sorted({*java, *ours}):
+        if code not in java or code not in ours:
+            lines.append(f"{kind}: {code}: only {'Java' if code in java else 'ours'}")
+            continue
+        for path in sorted({*java[code], *ours[code]}):
+            theirs, own = (sorted(side[code].get(path, ())) for side in (java, ours))
+            if theirs != own:
+                lines.append(f"{kind}: {code}: {path}: Java {theirs} ours {own}")
+    return lines
+
+
+class World:
+    """A name server and a broker of Java's behind taps."""
+
+    def __init__(self, server: JavaNameServer, names: Tap, broker: Tap) -> None:
+        self.server, self.names, self.broker = server, names, broker
+        self.taps = [names, broker]
+
+    def ask(self, code: int, body: bytes = b"", /, **ext: str) -> raw_call.Answer:
+        """Ask the broker, past the tap."""
+        return raw_call.ask(self.broker.target, code, ext, body)
+
+    def make_topic(self, topic: str) -> None:
+        """Create a topic of four queues, and wait for its route."""
+        queues = {"readQueueNums": "4", "writeQueueNums": "4", "perm": "6", "topicSysFlag": "0"}
+        kind = {"defaultTopic": "TBW102", "topicFilterType": "SINGLE_TAG", "order": "false"}
+        self.ask(17, b"", topic=topic, **queues, **kind)
+        address = f"{TAPPED}:{self.broker.port}"
+        wait_until(lambda: raw_call.routes_to(self.server.port, topic, address), "the route")
+
+    def mark(self) -> list[tuple[int, set[int]]]:
+        """How many frames have gone by at each tap, and on which connections."""
+        return [(len(tap.frames), {one.connection for one in tap.frames}) for tap in self.taps]
+
+    def since(self, mark: list[tuple[int, set[int]]]) -> list[TappedFrame]:
+        """The frames since the mark on connections that are newer."""
+        return [
+            frame
+            for tap, (count, known) in zip(self.taps, mark, strict=True)
+            for frame in tap.frames[count:]
+            if frame.connection not in known
+        ]
+
+    async def wait_for(self, mark: list[tuple[int, set[int]]], *codes: int) -> None:
+        with trio.fail_after(120):
+            while not all(
+                any(b'"code":%d,' % code in frame.data for frame in self.since(mark))
+                for code in codes
+            ):
+                await trio.sleep(0.2)
+
+    async def wait_for_trace(self, mark: list[tuple[int, set[int]]], *, is_sent: bool) -> None:
+        """Wait until a trace was sent, and for 6 s more: both clients collect records for 5 s."""
+        with trio.fail_after(60):
+            while is_sent and not any(
+                frame.data[-1:] == b"\2"
+                and any(each.encode() in frame.data for each in TRACE_TOPICS)
+                for frame in self.since(mark)
+            ):
+                await trio.sleep(0.2)
+        await trio.sleep(6)
+
+    async def let_broker_ask(self, topic: str, group: str, client_id: str) -> None:
+        """Let an operator ask for what only the client knows."""
+        answer = self.ask(10, b"direct", **send_fields(topic))
+        message_id = cast("dict[str, str]", answer.header["extFields"])["msgId"]
+        member = {"consumerGroup": group, "clientId": client_id}
+        for code, ext in (
+            (RUNNING_INFO, {**member, "jstackEnable": "true"}),
+            (STATUS, {"topic": topic, "group": group, "clientAddr": client_id}),
+            (CONSUME, {**member, "msgId": message_id, "topic": topic, "brokerName": "broker-a"}),
+            (RESET, {"topic": topic, "group": group, "timestamp": "0", "isForce": "true"}),
+        ):
+            await trio.to_thread.run_sync(partial(self.ask, code, **ext))
+        await trio.sleep(4)
+
+
+def send_fields(topic: str) -> dict[str, str]:
+    return {
+        "producerGroup": "operators", "topic": topic, "defaultTopic": "TBW102", "defaultTopicQueueNums": "4",
+        "queueId": "0", "sysFlag": "0", "bornTimestamp": "0", "flag": "0", "properties": "", "batch": "false",
+    }  # fmt: skip
+
+
+@contextmanager
+def open_world(folder: Path, options: Mapping[str, object]) -> Generator[World]:
+    """Start name server and broker, with more options of the broker's."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(*(server_certificate() / name for name in ("server.pem", "server.key")))
+    with JavaNameServer(folder / "namesrv") as server:
+        settings = {**BROKER, "brokerIP1": TAPPED, **options}
+        broker = JavaBroker(folder / "broker", [server.address], settings, jvm=ROOM)
+        port = int(broker.address.split(":")[1])
+        broker.address = f"{TAPPED}:{port}"
+        with (
+            tapped(server.port, tls=tls) as names,
+            tapped(port, TAPPED, port, tls=tls) as before_broker,
+            broker,
+        ):
+            broker.wait_registered(server.port)
+            yield World(server, names, before_broker)
+
+
+def check(found: Sequence[str]) -> None:
+    """Every difference has a reason: one for its kind, or for its kind with that setting."""
+    reasons = tomllib.loads(REASONS.read_text("utf-8"))["accepted"]
+    unexplained = [
+        line
+        for line in found
+        if not any(
+            re.match(one["line"], text)
+            for one in reasons
+            for text in (line, re.sub(r"^([\w-]+) [\w+]+:", r"\1:", line))
+        )
+    ]
+    assert not unexplained, "\n".join(unexplained)

@@ -1,0 +1,25 @@
+"""What brokers are asked for messages."""
+
+from __future__ import annotations
+
+from rocketwire.client.admin import Admin
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.testing import reply
+from tests.support.fakes.consumer_fakes import BROKER, pulled, world
+
+
+async def test_a_message_is_looked_for_among_ids_and_pulled_without_a_limit_of_bytes() -> None:
+    queue = MessageQueue(topic="orders", broker_name="b", queue_id=0)
+    async with world() as (network, client):
+        broker = network.peer(BROKER)
+        broker.on(Code.QUERY_MESSAGE, reply(code=ResponseCode.QUERY_NOT_FOUND))
+        broker.on(Code.PULL_MESSAGE, pulled())
+        messages = Admin(client).messages
+        assert await messages.by_unique_key("orders", "ID") == ()
+        assert await messages.at(queue, 0) is None
+
+    asked = {one.code: one.ext_fields or {} for one in broker.requests}
+    assert asked[Code.QUERY_MESSAGE]["indexType"] == "U"
+    assert asked[Code.PULL_MESSAGE]["maxMsgBytes"] == "2147483647"

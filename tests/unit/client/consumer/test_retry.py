@@ -1,0 +1,30 @@
+"""What a group's retry topic gets from a consumer itself."""
+
+from __future__ import annotations
+
+from rocketwire.client.consumer.retry import send_to_retry_topic
+from rocketwire.codes import RequestCode as Code
+from rocketwire.messages.send import SendMessageResponseHeader
+from rocketwire.testing import reply
+from rocketwire.wire.message.properties import decode_properties
+from rocketwire.wire.message.stored import StoredMessage
+from tests.support.fakes.consumer_fakes import BROKER, world
+
+
+async def test_an_attempt_as_a_new_message_tells_how_many_there_were() -> None:
+    held = {"UNIQ_KEY": "ID", "TRAN_MSG": "true"}
+    failed = StoredMessage(topic="orders", body=b"x", properties=held, reconsume_times=2)
+    async with world() as (network, client):
+        broker = network.peer(BROKER)
+        header = SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1)
+        broker.on(Code.SEND_MESSAGE_V2, reply(header))
+        await send_to_retry_topic(client, "g", failed, 16)
+        sent = await broker.asked(Code.SEND_MESSAGE_V2)
+    assert decode_properties((sent.ext_fields or {})["i"]) == {
+        "UNIQ_KEY": "ID",
+        "ORIGIN_MESSAGE_ID": "ID",
+        "RETRY_TOPIC": "orders",
+        "RECONSUME_TIME": "3",
+        "MAX_RECONSUME_TIMES": "16",
+        "DELAY": "5",
+    }
