@@ -158,41 +158,45 @@ class Brokers(ClusterCalls):
     # ------------------------------------------------------------------ cleanup
 
     async def clean_unused_topics(
-        self, *, broker: str | None = None, cluster: str | None = None
+        self, *, broker: str | None = None, cluster: str | None = None, dry_run: bool = False
     ) -> tuple[str, ...]:
         """Let brokers remove queues of deleted topics (code 316).
 
         Returns the addresses (Java: ``cleanUnusedTopic``).
 
         For ``broker`` and ``cluster`` see ``Topics``; slaves of a cluster are included, and
-        without both, all brokers of all clusters.
+        without both, all brokers of all clusters. With ``dry_run`` nothing is sent to them.
         """
-        return await self._clean(Code.CLEAN_UNUSED_TOPIC, broker, cluster)
+        return await self._clean(Code.CLEAN_UNUSED_TOPIC, broker, cluster, dry_run)
 
     async def clean_expired_queues(
-        self, *, broker: str | None = None, cluster: str | None = None
+        self, *, broker: str | None = None, cluster: str | None = None, dry_run: bool = False
     ) -> tuple[str, ...]:
         """Let brokers remove queues whose messages have expired (code 306).
 
         Java: ``cleanExpiredConsumerQueue``. As above.
         """
-        return await self._clean(Code.CLEAN_EXPIRED_CONSUMEQUEUE, broker, cluster)
+        return await self._clean(Code.CLEAN_EXPIRED_CONSUMEQUEUE, broker, cluster, dry_run)
 
     async def delete_expired_commit_log(
-        self, *, broker: str | None = None, cluster: str | None = None
+        self, *, broker: str | None = None, cluster: str | None = None, dry_run: bool = False
     ) -> tuple[str, ...]:
         """Let brokers delete expired files now (code 329).
 
         Java: ``deleteExpiredCommitLog``. As above.
         """
-        return await self._clean(Code.DELETE_EXPIRED_COMMITLOG, broker, cluster)
+        return await self._clean(Code.DELETE_EXPIRED_COMMITLOG, broker, cluster, dry_run)
 
-    async def _clean(self, code: Code, broker: str | None, cluster: str | None) -> tuple[str, ...]:
+    async def _clean(
+        self, code: Code, broker: str | None, cluster: str | None, dry_run: bool
+    ) -> tuple[str, ...]:
         if broker is None and cluster is None:
             addresses = await self._clusters.replicas()
         else:
             addresses = await self._clusters.targets(broker, cluster, slaves=True)
-        await call_each(addresses, lambda address: self.ask(address, code, within=self.within * 6))
+        if not dry_run:
+            within = self.within * 6
+            await call_each(addresses, lambda address: self.ask(address, code, within=within))
         return addresses
 
     # ------------------------------------------------------------------ cold data

@@ -31,6 +31,7 @@ from rocketwire_tools.admin.cli.exit_status import line_of
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.cli.stdio import JsonLines, read_lines
 from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
+from rocketwire_tools.terminal import ProgressLine, is_watched
 
 if TYPE_CHECKING:
     import argparse
@@ -94,7 +95,8 @@ async def produce(context: Context) -> None:
     outcome = None if args.transaction is None else OUTCOMES[args.transaction]
     async with stopping() as stop, open_client(context.config) as client:
         sending = _Sending(client, args, outcome, stop, context.request_timeout)
-        await sending.run()
+        with sending.progress:
+            await sending.run()
     if sending.error is not None:
         raise sending.error
     if stop.signal:
@@ -167,6 +169,7 @@ class _Sending:
 
     Attributes:
         error: the first failure, or None.
+        progress: shows how many messages have a line.
     """
 
     def __init__(
@@ -189,6 +192,9 @@ class _Sending:
         self._lost: list[int] = []
         self._next: int | None = 1
         self._output = JsonLines(sys.stdout.fileno())
+        is_shown = is_watched() and not sys.stdout.isatty()
+        self.progress = ProgressLine("{:,} messages", is_shown=is_shown)
+        self._written = 0
         self._turn = trio.Lock()
 
     async def run(self) -> None:
@@ -265,6 +271,8 @@ class _Sending:
                 try:
                     for line in (*self._failed, *job.lines):
                         await self._output.write(line)
+                        self._written += 1
+                        self.progress.show(self._written)
                 except BrokenPipeError:
                     self._fail(job.number, RefusedError("the reader of the results is gone"))
                 self._failed.clear()

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 import trio
 
 from rocketwire.client.admin import NOW, Admin, leaving_out, open_admin
+from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import ChannelError, DecodeError, RocketWireError
 from rocketwire.messages import decode_bodies, decode_body, to_json
@@ -31,7 +32,7 @@ from rocketwire.policy.topic_attributes import apply_attribute_changes
 from rocketwire.wire.json.fastjson import dumps, loads
 from rocketwire_tools.admin.cli.arguments import host_and_port, seconds
 from rocketwire_tools.admin.cli.exit_status import line_of
-from rocketwire_tools.admin.cli.output import FORMS, rendered
+from rocketwire_tools.admin.cli.output import form_of, print_rows, rendered
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.command import (
     CellType,
@@ -39,6 +40,7 @@ from rocketwire_tools.admin.command import (
     Command,
     Context,
     Incomplete,
+    Listing,
     NotFoundError,
     Option,
     Output,
@@ -53,7 +55,7 @@ from rocketwire_tools.times import time_argument
 if TYPE_CHECKING:
     from rocketwire.client.admin.changes import Change, Target
 
-Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output]]
+Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output | Listing]]
 """The body of a command: takes a connection and the parsed arguments."""
 
 Config = TypeVar("Config", TopicConfig, SubscriptionGroupConfig)
@@ -133,6 +135,7 @@ def admin_command(
     epilog: str | None = None,
     repeats: bool = False,
     collects: bool = False,
+    changes: bool = False,
 ) -> Command:
     """Define a command that uses an ``Admin``.
 
@@ -146,8 +149,14 @@ def admin_command(
         repeats: whether it has mqadmin's ``-i``, which repeats the call at an interval.
         collects: whether it only collects information from several brokers; it then skips brokers
             that do not respond (``leaving_out``).
+        changes: whether it changes something; it then has ``--dry-run``.
     """
-    perform = _without_silent_brokers(call) if collects else call
+
+    async def print_listing(admin: Admin, args: argparse.Namespace) -> Output:
+        output = await call(admin, args)
+        return await print_rows(output, form_of(args)) if isinstance(output, Listing) else output
+
+    perform = _without_silent_brokers(print_listing) if collects else print_listing
     names = [f"--{each.replace('_', '-')}" for each in one_of]
 
     async def run(context: Context) -> Output:
@@ -163,7 +172,7 @@ def admin_command(
     if one_of:
         required = f"Exactly one of {' and '.join(names)} is required."
         epilog = f"{required}\n{epilog}" if epilog else required
-    all_options = (*options, _INTERVAL) if repeats else options
+    all_options = (*options, *[_INTERVAL] * repeats, *[_DRY_RUN] * changes)
     return Command(name=name, help=text, run=run, options=all_options, epilog=epilog)
 
 
@@ -172,12 +181,18 @@ def broker_command(name: str, text: str, call: Call, *options: Option, **setting
     return admin_command(name, text, call, BROKER, CLUSTER, *options, one_of=ONE_OF, **settings)
 
 
+change_command = partial(admin_command, changes=True)
+broker_change = partial(broker_command, changes=True)
+
+
 def in_group(group: str, *commands: Command) -> tuple[Command, ...]:
     """The commands with ``group`` as their heading in the list of commands."""
     return tuple(replace(command, group=group) for command in commands)
 
 
-def _without_silent_brokers(call: Call) -> Call:
+def _without_silent_brokers(
+    call: Callable[[Admin, argparse.Namespace], Awaitable[Output]],
+) -> Callable[[Admin, argparse.Namespace], Awaitable[Output]]:
     """Make a call that skips brokers that do not respond, and reports them on stderr."""
 
     async def perform(admin: Admin, args: argparse.Namespace) -> Output:
@@ -208,7 +223,7 @@ def _report(left_out: Mapping[object, ChannelError], except_for: str | None = No
 
 async def _repeat(call: Callable[[], Awaitable[Output]], context: Context) -> None:
     """Print the output of a call at intervals until a signal arrives."""
-    form = getattr(context.arguments, "output_form", FORMS[0])
+    form = form_of(context.arguments)
     async with stopping() as stop:
         while not stop.is_requested:
             sys.stdout.write(rendered(await call(), form))
@@ -217,9 +232,39 @@ async def _repeat(call: Callable[[], Awaitable[Output]], context: Context) -> No
                 await stop.requested.wait()
 
 
-def change_command(name: str, text: str, call: Call, *options: Option, **settings: Any) -> Command:
-    """Define an ``admin_command`` that changes something and has ``--dry-run``."""
-    return admin_command(name, text, call, *options, DRY_RUN, **settings)
+def order_command(
+    name: str,
+    text: str,
+    headings: str,
+    places: str | Callable[[Admin, argparse.Namespace], Awaitable[Iterable[str]]],
+    order: Callable[[Admin, argparse.Namespace, str], Awaitable[Sequence[Value] | None]],
+    *options: Option,
+    told: Callable[[argparse.Namespace], Sequence[Value]] = lambda _: (),
+    **settings: Any,
+) -> Command:
+    """Define an ``admin_command`` that gives servers an order; ``--dry-run`` only lists them.
+
+    Args:
+        name: its name in mqadmin.
+        text: one line of help.
+        headings: column headings of server, ``told`` and answer.
+        places: returns the servers; or the destination of the option that names the only one.
+        order: gives the order to a server and returns its answer.
+        options: further options.
+        told: returns what the servers are told.
+        settings: as of ``admin_command``.
+    """
+
+    async def call(admin: Admin, args: argparse.Namespace) -> Table:
+        servers = [getattr(args, places)] if isinstance(places, str) else await places(admin, args)
+        answers: dict[str, Any] = dict.fromkeys(servers)
+        if not args.dry_run:
+            answers = await call_each(servers, partial(order, admin, args))
+        cells = [(server, *told(args), *(answer or ())) for server, answer in answers.items()]
+        width = len(columns(headings))
+        return Table(headings, [(*row, *[None] * (width - len(row))) for row in cells])
+
+    return change_command(name, text, call, *options, **settings)
 
 
 def list_command(
@@ -249,7 +294,7 @@ def list_command(
         return change_table(f"brokerAddr {heading} setting", changes)
 
     file = option("-f --filename", f"file with a JSON array of {cls.__name__}", required=True)
-    return broker_command(name, text, call, file, *options, DRY_RUN)
+    return broker_change(name, text, call, file, *options)
 
 
 def _merge(cls: type[Config], members: Mapping[str, Any], present: Config) -> Config:
@@ -304,7 +349,7 @@ VIA: Final = option(
 _INTERVAL: Final = option(
     "-i --interval", "repeat every N seconds until interrupted", type=seconds, metavar="N"
 )
-DRY_RUN: Final = option("--dryRun", "show the changes and write nothing", switch=True)
+_DRY_RUN: Final = option("--dryRun", "show the changes and write nothing", switch=True)
 FORCE: Final = option(
     "--force", "also give a topic fewer queues than hold messages: they become unreadable",
     switch=True,
@@ -345,8 +390,8 @@ def key_table(
     return Table(f"{heading} key value", rows)
 
 
-def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """The options that were given, by name."""
+def select_given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return those of these options that were given, by name."""
     values = {name: getattr(args, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

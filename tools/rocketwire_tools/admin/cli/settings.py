@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.config import NAMESRV_ADDR_ENV
+from rocketwire.nearest import did_you_mean
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.command import UsageError
 
@@ -198,7 +199,8 @@ def _profile(arguments: argparse.Namespace, environment: Mapping[str, str]) -> d
     if profile is None:
         if not name:
             return {}
-        raise UsageError(f"no profile {name} in {path}; it has: {', '.join(profiles)}")
+        near = did_you_mean(name, profiles) or f"; it has: {', '.join(profiles)}"
+        raise UsageError(f"no profile {name} in {path}{near}")
     return _checked_names(profile, path)
 
 
@@ -206,5 +208,6 @@ def _checked_names(profile: dict[str, Any], path: Path) -> dict[str, Any]:
     names = [setting.name for setting in SETTINGS]
     for name in profile:
         if name not in names:
-            raise UsageError(f"{path}: unknown setting {name}; valid are: {', '.join(names)}")
+            near = did_you_mean(name, names) or f"; valid are: {', '.join(names)}"
+            raise UsageError(f"{path}: unknown setting {name}{near}")
     return profile

@@ -20,7 +20,7 @@ async def _create_user(admin: Admin, args: Namespace) -> Table:
 
 
 async def _update_user(admin: Admin, args: Namespace) -> Table:
-    values = mq.given(args, "password", "user_type", "user_status")
+    values = mq.select_given(args, "password", "user_type", "user_status")
     if not values:
         raise UsageError("--password, --user-type or --user-status is required")
     user = UserInfo(username=args.username, **values)
@@ -162,7 +162,6 @@ def _policy(*, required: bool) -> tuple[Option, ...]:
         mq.option("-d --decision", "whether to allow or deny", choices=("Allow", "Deny"),
             required=required),
         _SOURCES,
-        mq.DRY_RUN,
     )  # fmt: skip
 
 
@@ -173,13 +172,13 @@ _FROM_TO: Final = (
 
 COMMANDS: Final = mq.in_group(
     "users and policies",
-    mq.broker_command("createUser", "create a user", _create_user, _USERNAME,
-        mq.option("-p --password", "password", required=True), _TYPE, mq.DRY_RUN),
-    mq.broker_command("updateUser", "change password, type or status of a user", _update_user,
+    mq.broker_change("createUser", "create a user", _create_user, _USERNAME,
+        mq.option("-p --password", "password", required=True), _TYPE),
+    mq.broker_change("updateUser", "change password, type or status of a user", _update_user,
         _USERNAME, mq.option("-p --password", "new password"), _TYPE,
         mq.option("-s --userStatus", "whether the user may connect",
-            choices=("enable", "disable")), mq.DRY_RUN),
-    mq.broker_command("deleteUser", "delete a user", _delete_user, _USERNAME, mq.DRY_RUN),
+            choices=("enable", "disable"))),
+    mq.broker_change("deleteUser", "delete a user", _delete_user, _USERNAME),
     mq.broker_command("getUser", "show a user", _get_user, _USERNAME, collects=True),
     mq.broker_command("listUser", "list users", _list_users,
         mq.option("-f --filter", "only names that contain this text"), collects=True),
@@ -187,13 +186,12 @@ COMMANDS: Final = mq.in_group(
         mq.option("-u --usernames", "only these users (default all)", type=mq.words, default=())),
     mq.change_command("copyAcl", "copy policies from one broker to another", _copy_acls, *_FROM_TO,
         mq.option("-s --subjects", "only of these users (default all)", type=mq.words, default=())),
-    mq.broker_command("createAcl", "add policies of a user", _create_acl,
+    mq.broker_change("createAcl", "add policies of a user", _create_acl,
         *_policy(required=True)),
-    mq.broker_command("updateAcl", "change policies of a user", _update_acl,
+    mq.broker_change("updateAcl", "change policies of a user", _update_acl,
         *_policy(required=False), epilog="What is not given stays as it is, by resource."),
-    mq.broker_command("deleteAcl", "delete policies of a user", _delete_acl, _SUBJECT,
-        mq.option("-r --resources", "only for these resources", type=mq.words, default=()),
-        mq.DRY_RUN),
+    mq.broker_change("deleteAcl", "delete policies of a user", _delete_acl, _SUBJECT,
+        mq.option("-r --resources", "only for these resources", type=mq.words, default=())),
     mq.broker_command("getAcl", "show the policies of a user", _get_acl, _SUBJECT, collects=True),
     mq.broker_command("listAcl", "list policies", _list_acls,
         mq.option("-s --subject", "only of users whose name contains this text"),

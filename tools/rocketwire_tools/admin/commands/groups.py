@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 async def _update(admin: Admin, args: Namespace) -> Table:
-    values = mq.given(args, *_VALUES)
+    values = mq.select_given(args, *_VALUES)
     if args.group_retry_policy is not None:
         try:
             policy = decode_body(GroupRetryPolicy, args.group_retry_policy.encode())
@@ -100,7 +100,7 @@ _VALUES: Final = (
 
 COMMANDS: Final = mq.in_group(
     "consumer groups",
-    mq.broker_command("updateSubGroup", "create or change a consumer group", _update, mq.GROUP,
+    mq.broker_change("updateSubGroup", "create or change a consumer group", _update, mq.GROUP,
         mq.boolean_option("-s --consumeEnable", "whether the group may consume", default=None),
         mq.boolean_option("-m --consumeFromMinEnable",
             "whether the group may start at the oldest message", default=None),
@@ -118,21 +118,19 @@ COMMANDS: Final = mq.in_group(
             "whether members are notified of changes", default=None,
             dest="notify_consumer_ids_changed_enable"),
         mq.option("--attributes", "changes of attributes: +name=value,-name", default=""),
-        mq.DRY_RUN,
         epilog="What is not given stays as it is. A new group may consume, not in order, not"
         " broadcasting,\nfrom after the newest message; it has 1 retry queue and 16 retries."),
     mq.list_command("updateSubGroupList", "create or change the groups in a file",
         SubscriptionGroupConfig, lambda admin, _: admin.groups.update, "group"),
-    mq.broker_command("deleteSubGroup", "delete a consumer group", _delete, mq.GROUP,
+    mq.broker_change("deleteSubGroup", "delete a consumer group", _delete, mq.GROUP,
         mq.boolean_option("-r --removeOffset", "also delete the offsets; without it a broker of 5.5"
-            " that creates groups automatically creates the group again at once"),
-        mq.DRY_RUN),
+            " that creates groups automatically creates the group again at once")),
     mq.admin_command("getConsumerConfig", "show the configuration of a group in each broker",
         _show_config, mq.GROUP, collects=True),
-    mq.broker_command("setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC,
+    mq.broker_change("setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC,
         mq.GROUP,
         mq.option("-m --mode", "how consumers receive messages", required=True,
             type=str.upper, choices=("PULL", "POP")),
         mq.option("-q --popShareQueueNum", "queues of other members that each pops too; -1 for all",
-            type=int), mq.DRY_RUN),
+            type=int)),
 )  # fmt: skip

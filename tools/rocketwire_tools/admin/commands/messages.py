@@ -51,13 +51,13 @@ def message_table(messages: Iterable[StoredMessage], searched: str) -> Table:
         ))  # fmt: skip
     return Table(
         "msgId offsetMsgId queueId:number queueOffset:number tags keys "
-        "storeTime:time storeHost size:bytes",
+        "storeTimestamp:time storeHost storeSize:bytes",
         rows,
         searched=searched,
     )
 
 
-def stored_between(begin: int | None, end: int | None) -> str:
+def describe_times(begin: int | None, end: int | None) -> str:
     """The words for a range of store times; none for all times."""
     if not begin and end in (None, FOREVER):
         return ""
@@ -183,7 +183,7 @@ async def _query_by_unique_key(admin: Admin, args: Namespace) -> Record | Table:
     messages = await admin.messages.by_unique_key(
         args.topic, args.msg_id, begin=args.start_time, end=args.end_time, cluster=args.cluster
     )
-    span = stored_between(args.start_time, args.end_time)
+    span = describe_times(args.start_time, args.end_time)
     text = f"no message {args.msg_id} in topic {args.topic}{span}"
     if args.show_all:
         return message_table(messages, text)
@@ -205,7 +205,7 @@ async def _query_by_key(admin: Admin, args: Namespace) -> Table:
         cluster=args.cluster,
         last_key=args.last_key,
     )
-    span = stored_between(args.begin_timestamp, args.end_timestamp)
+    span = describe_times(args.begin_timestamp, args.end_timestamp)
     what = "tag" if key_type == INDEX_OF_TAGS else "key"
     table = message_table(messages, f"no message with {what} {key} in topic {args.topic}{span}")
     rows = [
@@ -247,7 +247,7 @@ async def _query_trace(admin: Admin, args: Namespace) -> Table:
         "retryTimes:number requestId transactionState",
         rows,
         searched=f"no record of message {args.msg_id} in topic {args.trace_topic}"
-        + stored_between(args.begin_timestamp, args.end_timestamp),
+        + describe_times(args.begin_timestamp, args.end_timestamp),
     )
 
 

@@ -13,9 +13,10 @@ from rocketwire_tools.admin.command import NotFoundError, Table
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable
 
     from rocketwire.client.admin import Admin
+    from rocketwire_tools.admin.command import Command
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
@@ -47,22 +48,23 @@ async def _delete(admin: Admin, args: Namespace) -> Table:
     return mq.change_table("namesrvAddr key", changes)
 
 
-async def _wipe(admin: Admin, args: Namespace) -> Table:
-    counts = await admin.name_servers.wipe_write_perm(args.broker_name)
-    await _check_broker(admin, args, counts)
-    return Table("namesrvAddr wipeTopicCount:number", list(counts.items()))
+def _write_perm_command(
+    name: str, text: str, heading: str, change: Callable[[Admin, str], Awaitable[dict[str, int]]]
+) -> Command:
+    """Define a command that changes the write permission of a broker's topics."""
 
+    async def call(admin: Admin, args: Namespace) -> Table:
+        broker: str = args.broker_name
+        if args.dry_run:
+            topics = await admin.topics.configs(await admin.clusters.master(broker))
+            counts = {each.address: len(topics) for each in admin.client.name_servers.each()}
+        else:
+            counts = await change(admin, broker)
+        if not any(counts.values()):
+            await admin.clusters.master(broker)  # raises an error if there is no such broker
+        return Table(f"namesrvAddr {heading}:number", list(counts.items()))
 
-async def _add(admin: Admin, args: Namespace) -> Table:
-    counts = await admin.name_servers.add_write_perm(args.broker_name)
-    await _check_broker(admin, args, counts)
-    return Table("namesrvAddr addTopicCount:number", list(counts.items()))
-
-
-async def _check_broker(admin: Admin, args: Namespace, counts: Mapping[str, int]) -> None:
-    """Raise ``BrokerNotFoundError`` if nothing changed because there is no such broker."""
-    if not any(counts.values()):
-        await admin.clusters.master(args.broker_name)
+    return mq.change_command(name, text, call, _BROKER_NAME)
 
 
 _NAMESPACE: Final = mq.option("-s --namespace", "namespace of the key", required=True)
@@ -77,7 +79,9 @@ COMMANDS: Final = mq.in_group(
         _update_config, _KEY, _VALUE),
     mq.change_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE),
     mq.change_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY),
-    mq.admin_command("wipeWritePerm",
-        "stop sends to a broker: remove the write permission of its topics", _wipe, _BROKER_NAME),
-    mq.admin_command("addWritePerm", "allow sends to a broker again", _add, _BROKER_NAME),
+    _write_perm_command("wipeWritePerm",
+        "stop sends to a broker: remove the write permission of its topics", "wipeTopicCount",
+        lambda admin, broker: admin.name_servers.wipe_write_perm(broker)),
+    _write_perm_command("addWritePerm", "allow sends to a broker again", "addTopicCount",
+        lambda admin, broker: admin.name_servers.add_write_perm(broker)),
 )  # fmt: skip

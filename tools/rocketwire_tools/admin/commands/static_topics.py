@@ -85,16 +85,15 @@ _STATIC: Final = (
     mq.option("-c --clusters", "cluster names, separated by commas", type=mq.words),
     mq.boolean_option("-fr --forceReplace", "also apply mappings that brokers consider outdated"),
     mq.option("-mf --mapFile", "apply the mapping in this file of mqadmin", metavar="FILE"),
-    mq.DRY_RUN,
 )
 
 _ONE_OF: Final = ("brokers", "clusters", "map_file")
 
 COMMANDS: Final = mq.in_group(
     "topics",
-    mq.admin_command("updateStaticTopic", "create a static topic, or add queues to it", _update,
+    mq.change_command("updateStaticTopic", "create a static topic, or add queues to it", _update,
         *_STATIC, mq.option("-qn --totalQueueNum", "total number of logical queues", type=int),
         one_of=_ONE_OF),
-    mq.admin_command("remappingStaticTopic", "move the queues of a static topic", _remap, *_STATIC,
+    mq.change_command("remappingStaticTopic", "move the queues of a static topic", _remap, *_STATIC,
         one_of=_ONE_OF),
 )  # fmt: skip

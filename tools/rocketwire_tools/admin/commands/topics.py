@@ -39,7 +39,7 @@ async def _update(admin: Admin, args: Namespace) -> Table:
             topic,
             topic_sys_flag=int(flag),
             attributes=apply_attribute_changes(topic.attributes, attributes),
-            **mq.given(args, "read_queue_nums", "write_queue_nums", "perm", "order"),
+            **mq.select_given(args, "read_queue_nums", "write_queue_nums", "perm", "order"),
         )
 
     new = TopicConfig(read_queue_nums=_QUEUES, write_queue_nums=_QUEUES)
@@ -193,7 +193,7 @@ _KEPT: Final = "What is not given stays as it is. A new topic has no attributes 
 
 COMMANDS: Final = mq.in_group(
     "topics",
-    mq.broker_command("updateTopic", "create or change a topic", _update, mq.TOPIC,
+    mq.broker_change("updateTopic", "create or change a topic", _update, mq.TOPIC,
         mq.option("-r --readQueueNums", f"number of queues to read from (new topic: {_QUEUES})",
             type=natural),
         mq.option("-w --writeQueueNums", f"number of queues to write to (new topic: {_QUEUES})",
@@ -204,7 +204,7 @@ COMMANDS: Final = mq.in_group(
         mq.boolean_option("-u --unit", "whether it is the topic of a unit", default=None),
         mq.boolean_option("-s --hasUnitSub", "whether units subscribe to it", default=None),
         mq.option("-a --attributes", "changes of attributes: +name=value,-name", default=""),
-        mq.FORCE, mq.DRY_RUN, epilog=_KEPT),
+        mq.FORCE, epilog=_KEPT),
     mq.list_command("updateTopicList", "create or change the topics in a file", TopicConfig,
         lambda admin, args: partial(admin.topics.update, force=args.force), "topic", mq.FORCE),
     mq.change_command("deleteTopic", "delete a topic from brokers and name servers", _delete,
@@ -217,9 +217,9 @@ COMMANDS: Final = mq.in_group(
         mq.VIA, collects=True),
     mq.admin_command("topicClusterList", "list the clusters that have a topic", _list_clusters,
         mq.TOPIC),
-    mq.broker_command("updateTopicPerm", "change the permission of a topic", _update_perm, mq.TOPIC,
+    mq.broker_change("updateTopicPerm", "change the permission of a topic", _update_perm, mq.TOPIC,
         mq.option("-p --perm", "2 to write, 4 to read, 6 for both", type=int, choices=(2, 4, 6),
-            required=True), mq.DRY_RUN),
+            required=True)),
     mq.change_command("updateOrderConf", "show, set or delete the queues of an ordered topic",
         _change_order_conf, mq.TOPIC,
         mq.option("-m --method", "what to do", required=True, choices=("put", "get", "delete")),
