@@ -57,7 +57,7 @@ def test_a_message_is_sent_and_found_by_key_and_by_its_sender_s_id(
 ) -> None:
     (sent,) = ours(f"sendMessage -t {topic} -p hello -k red -c tag -b broker-a -i 1")
     msg_id = sent["msgId"]
-    assert (sent["brokerName"], sent["queueId"], sent["sendResult"]) == ("broker-a", 1, "SEND_OK")
+    assert (sent["brokerName"], sent["queueId"], sent["status"]) == ("broker-a", 1, "SEND_OK")
 
     (by_key,) = found(ours, f"queryMsgByKey -t {topic} -k red")
     assert (by_key["msgId"], by_key["queueId"], by_key["tags"]) == (msg_id, 1, "tag")
@@ -107,7 +107,7 @@ def test_a_long_list_ends_at_its_limit_and_says_how_much_there_is(
         assert len(ours(f"{line} --{option} 0")) == 1_003
         assert len(ours(f"{line} --{option} 7")) == 7
         assert len(caplog.messages) == 1
-    assert ours(f"{queue} -f true") == [{"tag": "", "count": 1_003}]
+    assert ours(f"{queue} -f true") == [{"tag": None, "count": 1_003}]
     both = ours(f"{queue} -f true -p true --max 2")
     assert (len(both["messages"]), both["tags"]) == (2, {"": 1_003})
 
@@ -150,7 +150,7 @@ def test_who_sent_a_message_is_told_from_its_trace(
     (sent,) = ours(f"sendMessage -t {topic} -p hello -m true")
     msg_id = sent["msgId"]
     (record,) = found(ours, f"queryMsgTraceById -i {msg_id}")
-    assert (record["type"], record["groupName"], record["success"]) == (
+    assert (record["type"], record["group"], record["success"]) == (
         "Pub",
         "rocketwire-admin",
         True,
@@ -175,7 +175,7 @@ def test_how_long_sends_take_is_measured(java_cluster: JavaCluster, ours: Ours, 
     )
     assert (cluster, broker, failed) == ("DefaultCluster", "broker-a", 0)
     sent = ours("sendMsgStatus -b broker-a -c 2")
-    assert [one["sendResult"] for one in sent] == ["SEND_OK"] * 2
+    assert [one["status"] for one in sent] == ["SEND_OK"] * 2
     ours("clusterRT -c nowhere")
     assert (ours.status, "nowhere" in ours.error) == (1, True)
 

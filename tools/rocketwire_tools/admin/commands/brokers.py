@@ -76,7 +76,7 @@ async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
     return Table(
         "brokerAddr role masterOffset:number otherAddr slaveOffset:number "
         "diff:bytes inSync bytesPerSecond:bytes transferFromWhere:number "
-        "lastRead:time lastWrite:time",
+        "lastReadTimestamp:time lastWriteTimestamp:time",
         rows,
     )
 
@@ -123,7 +123,7 @@ async def _show_consume_stats(admin: Admin, args: Namespace) -> Table:
                         ))  # fmt: skip
     return Table(
         "topic group brokerName queueId:number brokerOffset:number "
-        "consumerOffset:number diff:number lastTime:time",
+        "consumerOffset:number diff:number lastTimestamp:time",
         sorted(rows, key=lambda row: (-int(str(row[6])), str(row))),
         searched=f"{args.broker_addr} has no offsets of a group"
         + (f" with a lag of {args.level} or more" if args.level else ""),

@@ -51,7 +51,7 @@ async def _show_progress(admin: Admin, args: Namespace) -> Table:
     of_topic = f" in topic {args.topic_name}" if args.topic_name else ""
     return Table(
         f"topic brokerName queueId:number brokerOffset:number consumerOffset:number{client} "
-        "diff:number inflight:number lastTime:time oldestWaiting:time",
+        "diff:number inflight:number lastTimestamp:time oldestWaiting:time",
         rows,
         searched=f"no offsets of group {group}{of_topic}: it has not consumed yet",
         footer=f"{_lag(stats):,} messages behind" + (f", oldest {age:,.0f} s" if oldest else ""),
@@ -181,7 +181,7 @@ async def _list_producers(admin: Admin, args: Namespace) -> Table:
         for group, members in sorted((await admin.consumers.producers_of(args.broker)).items())
         for producer in members
     ]  # fmt: skip
-    headings = "group clientId remoteIP language version lastUpdate:time"
+    headings = "group clientId remoteIP language version lastUpdateTimestamp:time"
     return Table(headings, rows, searched=f"no producer is connected to {args.broker}")
 
 

@@ -138,7 +138,7 @@ async def _time_broker(admin: Admin, args: Namespace) -> Table | Incomplete:
     failed = any(timed.error is not None for timed in sent)
     return series.finish(
         Table(
-            "millis:number sendResult msgId queueId:number queueOffset:number error",
+            "millis:number status msgId queueId:number queueOffset:number error",
             rows,
             failed=failed,
         )

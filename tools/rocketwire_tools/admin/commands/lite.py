@@ -79,7 +79,7 @@ async def _show_topic(admin: Admin, args: Namespace) -> Table:
             len(members), *([shown] if args.show_client_id else []),
         ))  # fmt: skip
     headings = (
-        "brokerName minOffset:number maxOffset:number lastUpdate:time sharding "
+        "brokerName minOffset:number maxOffset:number lastUpdateTimestamp:time sharding "
         "subClientCount:number"
     )
     return Table(headings + (" subscribers:value" if args.show_client_id else ""), rows)

@@ -243,7 +243,7 @@ async def _query_trace(admin: Admin, args: Namespace) -> Table:
         for record in records
     ]  # fmt: skip
     return Table(
-        "type groupName topic time:time costTime:number success storeHost "
+        "type group topic timestamp:time costTime:number success storeHost "
         "retryTimes:number requestId transactionState",
         rows,
         searched=f"no record of message {args.msg_id} in topic {args.trace_topic}"

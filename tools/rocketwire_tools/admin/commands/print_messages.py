@@ -103,7 +103,8 @@ async def _print_queue(admin: Admin, args: Namespace) -> Listing | Table | Recor
             if args.print_msg and not 0 < listing.limit <= len(messages):
                 messages.append(dict(zip(names, row, strict=True)))
     if not args.print_msg:
-        return Table("tag count:number", tags.most_common(), searched=listing.head.searched)
+        counts = [(tag or None, count) for tag, count in tags.most_common()]
+        return Table("tag count:number", counts, searched=listing.head.searched)
     return record(messages=messages, tags=dict(tags.most_common()))
 
 

@@ -38,7 +38,7 @@ async def _send(admin: Admin, args: Namespace) -> Table:
             result = await producer.send_to(message, queue)
     place = result.message_queue
     row = (place.broker_name, place.queue_id, result.status.name, result.msg_id)
-    return Table("brokerName queueId:number sendResult msgId", [row])
+    return Table("brokerName queueId:number status msgId", [row])
 
 
 async def _queue_at(producer: Producer, topic: str, broker: str) -> MessageQueue:

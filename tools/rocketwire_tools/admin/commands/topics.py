@@ -129,7 +129,8 @@ async def _show_status(admin: Admin, args: Namespace) -> Table:
         )
     ]  # fmt: skip
     return Table(
-        "brokerName queueId:number minOffset:number maxOffset:number lastUpdated:time inRoute", rows
+        "brokerName queueId:number minOffset:number maxOffset:number lastUpdateTimestamp:time inRoute",
+        rows,
     )
 
 
