@@ -175,7 +175,6 @@ async def _call(command: Command, context: Context) -> Output:
 
 
 async def _report_waits(waits: Mapping[str, int]) -> None:
-    """Tell the user of a terminal once which servers a slow command waits for."""
     while True:
         await trio.sleep(WAIT_SECONDS)
         slow = [address for address, count in waits.items() if count]

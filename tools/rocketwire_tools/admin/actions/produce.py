@@ -122,7 +122,6 @@ async def _config(client: ClientInstance, topic: str, within: float) -> Producer
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raise ``UsageError`` for contradictory options, ``IllegalNameError`` for invalid names."""
     check_topic(args.topic)
     check_producer_group(args.group)
     for first, conflicting in (
@@ -137,7 +136,6 @@ def _check(args: argparse.Namespace) -> None:
 
 
 async def _bodies(args: argparse.Namespace) -> AsyncGenerator[list[bytes]]:
-    """Yield bodies, as many at once as are available."""
     if args.count is None:
         _LOG.info("waiting for lines on stdin")
         async with aclosing(read_lines(sys.stdin.fileno())) as chunks:
@@ -257,7 +255,6 @@ class _Sending:
         await self._write()
 
     async def _write(self) -> None:
-        """Write the results of complete jobs, in order."""
         async with self._turn:
             while self._jobs and self._jobs[0].is_complete:
                 job = self._jobs.popleft()
@@ -278,7 +275,6 @@ class _Sending:
                 self._failed.clear()
 
     def _fail(self, number: int, cause: Exception) -> None:
-        """Record the first error and stop sending."""
         self._stop.requested.set()
         if self.error is None:
             self.error = LineError(number)
@@ -309,13 +305,9 @@ class _Sending:
     def _message(self, body: bytes) -> Message:
         args = self._args
         return Message(
-            args.topic,
-            body,
-            tags=args.tag,
-            keys=args.key,
-            properties=dict(args.property),
+            args.topic, body, tags=args.tag, keys=args.key, properties=dict(args.property),
             delay_level=args.delay_level or 0,
-        )
+        )  # fmt: skip
 
 
 def describe_failures(lost: Sequence[int], unsent: int | None) -> str:
@@ -337,7 +329,6 @@ def describe_failures(lost: Sequence[int], unsent: int | None) -> str:
 
 
 def _lines(result: SendResult, count: int) -> list[dict[str, Value]]:
-    """The output line of each message of a request."""
     ids = result.msg_id.split(",")
     offset_ids = result.offset_msg_id.split(",")
     return [

@@ -90,7 +90,6 @@ def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> O
 
 
 def _with_details(text: str, settings: Mapping[str, Any]) -> str:
-    """A help text with the forms of a time, and with the default value if there is one."""
     default = settings.get("default")
     if settings.get("type") is moment:
         return f"{text}: {FORMS_OF_TIMES}"
@@ -181,8 +180,38 @@ def broker_command(name: str, text: str, call: Call, *options: Option, **setting
     return admin_command(name, text, call, BROKER, CLUSTER, *options, one_of=ONE_OF, **settings)
 
 
-change_command = partial(admin_command, changes=True)
-broker_change = partial(broker_command, changes=True)
+def change_command(
+    name: str,
+    text: str,
+    headings: str,
+    change: Callable[[Admin, argparse.Namespace], Awaitable[Iterable[Change[Any]]]],
+    *options: Option,
+    missing: Callable[[argparse.Namespace], Exception] | None = None,
+    **settings: Any,
+) -> Command:
+    """Define an ``admin_command`` that shows what it changes, and has ``--dry-run``.
+
+    Args:
+        headings: as of ``change_table``.
+        change: changes something; with ``dry_run`` it writes nothing.
+        missing: returns the error if no server has what is deleted.
+    """
+
+    async def call(admin: Admin, args: argparse.Namespace) -> Table:
+        changes = list(await change(admin, args))
+        if missing is not None and all(each.before is None for each in changes):
+            raise missing(args)
+        return change_table(headings, changes)
+
+    return admin_command(name, text, call, *options, changes=True, **settings)
+
+
+def broker_change(
+    name: str, text: str, headings: str, change: Any, *options: Option, **settings: Any
+) -> Command:
+    """Define a ``change_command`` for the broker of ``-b`` or for a whole cluster (``-c``)."""
+    settings["one_of"] = ONE_OF
+    return change_command(name, text, headings, change, BROKER, CLUSTER, *options, **settings)
 
 
 def in_group(group: str, *commands: Command) -> tuple[Command, ...]:
@@ -193,8 +222,6 @@ def in_group(group: str, *commands: Command) -> tuple[Command, ...]:
 def _without_silent_brokers(
     call: Callable[[Admin, argparse.Namespace], Awaitable[Output]],
 ) -> Callable[[Admin, argparse.Namespace], Awaitable[Output]]:
-    """Make a call that skips brokers that do not respond, and reports them on stderr."""
-
     async def perform(admin: Admin, args: argparse.Namespace) -> Output:
         with leaving_out() as left_out:
             try:
@@ -215,14 +242,12 @@ def _without_silent_brokers(
 
 
 def _report(left_out: Mapping[object, ChannelError], except_for: str | None = None) -> None:
-    """Log the servers that did not respond, except for an error that is printed anyway."""
     for line in dict.fromkeys(map(line_of, left_out.values())):
         if line != except_for:
             _LOG.warning("left out: %s", line)
 
 
 async def _repeat(call: Callable[[], Awaitable[Output]], context: Context) -> None:
-    """Print the output of a call at intervals until a signal arrives."""
     form = form_of(context.arguments)
     async with stopping() as stop:
         while not stop.is_requested:
@@ -245,14 +270,10 @@ def order_command(
     """Define an ``admin_command`` that gives servers an order; ``--dry-run`` only lists them.
 
     Args:
-        name: its name in mqadmin.
-        text: one line of help.
         headings: column headings of server, ``told`` and answer.
         places: returns the servers; or the destination of the option that names the only one.
         order: gives the order to a server and returns its answer.
-        options: further options.
         told: returns what the servers are told.
-        settings: as of ``admin_command``.
     """
 
     async def call(admin: Admin, args: argparse.Namespace) -> Table:
@@ -264,7 +285,7 @@ def order_command(
         width = len(columns(headings))
         return Table(headings, [(*row, *[None] * (width - len(row))) for row in cells])
 
-    return change_command(name, text, call, *options, **settings)
+    return admin_command(name, text, call, *options, changes=True, **settings)
 
 
 def list_command(
@@ -278,27 +299,22 @@ def list_command(
     """Define a command that changes what the JSON array of a file names, and keeps the rest.
 
     Args:
-        name: its name in mqadmin.
-        text: one line of help.
         cls: class of the array's elements.
         update: the method of ``Admin`` that takes edits by name.
         heading: column heading of the elements' names, such as ``topic``.
-        options: further options.
     """
 
-    async def call(admin: Admin, args: argparse.Namespace) -> Table:
+    async def change(admin: Admin, args: argparse.Namespace) -> list[Change[Config]]:
         name_of = f"{heading}Name"
         elements = await objects_in(cls, args.filename, name_of)
         edits = {element[name_of]: partial(_merge, cls, element) for element in elements}
-        changes = await update(admin, args)(edits, new=cls(), **target(args))
-        return change_table(f"brokerAddr {heading} setting", changes)
+        return await update(admin, args)(edits, new=cls(), **target(args))
 
     file = option("-f --filename", f"file with a JSON array of {cls.__name__}", required=True)
-    return broker_change(name, text, call, file, *options)
+    return broker_change(name, text, f"brokerAddr {heading} setting", change, file, *options)
 
 
 def _merge(cls: type[Config], members: Mapping[str, Any], present: Config) -> Config:
-    """Return a configuration with the members that a JSON object has; attributes are changes."""
     merged = {**to_json(present), **members}
     merged["attributes"] = apply_attribute_changes(present.attributes, members.get("attributes"))
     return decode_body(cls, dumps(merged)) or present
@@ -422,7 +438,6 @@ def change_table(
 
 
 def _members(value: object) -> dict[str, Any]:
-    """The members of a value, without its password; a plain value has the name ``""``."""
     if value is None:
         return {}
     if isinstance(value, str | int):
@@ -431,7 +446,6 @@ def _members(value: object) -> dict[str, Any]:
 
 
 def _hide(key: str, old: Value, new: Value) -> Value:
-    """The cell of a change; passwords are not shown."""
     if key == "password":
         old, new = (value and "(hidden)" for value in (old, new))
     return {"old": old, "new": new}

@@ -185,7 +185,6 @@ def _pairs(rows: Sequence[Sequence[Value]]) -> str:
 
 
 def _shown(value: Value, cell_type: CellType) -> str:
-    """Format a cell of a table on one line."""
     if value is None or value == "":
         return "-"
     if cell_type is CellType.CHANGE and isinstance(value, Mapping):

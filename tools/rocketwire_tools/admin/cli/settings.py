@@ -61,18 +61,12 @@ class Setting:
 
 
 SETTINGS: Final = (
-    Setting(
-        "namesrv-addr",
-        "name servers: host:port;host:port",
-        "ADDR",
+    Setting("namesrv-addr", "name servers: host:port;host:port", "ADDR",
         aliases=("-n", "--namesrvAddr", "--nameserverAddr"),  # mqadmin has both
-        variables=(NAMESRV_ADDR_ENV,),
-    ),
-    Setting(
-        "address-map",
+        variables=(NAMESRV_ADDR_ENV,)),
+    Setting("address-map",
         "addresses to connect to in place of registered ones, with * as wildcard",
-        "FROM=TO;FROM=TO",
-    ),
+        "FROM=TO;FROM=TO"),
     Setting("access-key", "access key; requests are signed", "KEY"),
     Setting("secret-key", "secret key; safer in the environment or a profile", "KEY"),
     Setting("security-token", "token of temporary credentials", "TOKEN"),
@@ -83,11 +77,10 @@ SETTINGS: Final = (
     Setting("key-password", "password of the key; safer in the environment or a profile", "TEXT"),
     Setting("insecure", "accept any server certificate"),
     Setting("tls-server-name", "expected name in server certificates", "NAME"),
-    Setting(
-        "namespace", "prefix for topics and groups, where messages are sent or consumed", "NAME"
-    ),
+    Setting("namespace", "prefix for topics and groups, where messages are sent or consumed",
+        "NAME"),
     Setting("request-timeout", "timeout of a call in seconds (default 5)", "SECONDS", number=True),
-)
+)  # fmt: skip
 
 
 def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -> None:
@@ -110,12 +103,9 @@ def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -
         ("profile-file", "FILE", "file of profiles (default ~/.config/rocketwire/admin.toml)"),
     ):
         group.add_argument(
-            f"--{name}",
-            dest=_PREFIX + name.replace("-", "_"),
-            default=argparse.SUPPRESS,
-            metavar=metavar,
-            help=text,
-        )
+            f"--{name}", dest=_PREFIX + name.replace("-", "_"), default=argparse.SUPPRESS,
+            metavar=metavar, help=text,
+        )  # fmt: skip
 
 
 def settings_of(

@@ -20,9 +20,10 @@ from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from rocketwire.client.admin import Admin
+    from rocketwire.client.admin.changes import Change
     from rocketwire_tools.admin.command import Command
 
 
@@ -39,13 +40,13 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     return replace(table, searched=f"no broker has a setting {args.key}{hint}")
 
 
-async def _update_config(admin: Admin, args: Namespace) -> Table:
+async def _update_config(admin: Admin, args: Namespace) -> Iterable[Change[str]]:
     targets = await mq.addresses(admin, args, slaves=args.update_all_broker)
     values = {args.key: args.value}
     by_broker = await call_each(
         targets, lambda broker: admin.brokers.update_config(broker, values, dry_run=args.dry_run)
     )
-    return mq.change_table("brokerAddr key", chain.from_iterable(by_broker.values()))
+    return chain.from_iterable(by_broker.values())
 
 
 async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
@@ -155,8 +156,6 @@ async def _show_consume_queue(admin: Admin, args: Namespace) -> Table:
 def _cleaning(
     name: str, text: str, method: Callable[[Admin], Callable[..., Awaitable[tuple[str, ...]]]]
 ) -> Command:
-    """Define a command that cleans up the selected brokers by a method of ``Admin``."""
-
     async def clean(admin: Admin, args: Namespace) -> Table:
         targets = await method(admin)(
             broker=args.broker_addr, cluster=args.cluster, dry_run=args.dry_run
@@ -164,7 +163,7 @@ def _cleaning(
         return Table("brokerAddr", [(address,) for address in targets], failed=not targets)
 
     scope = "Default: all brokers of all clusters."
-    return mq.change_command(name, text, clean, *_CLEANED, epilog=scope)
+    return mq.admin_command(name, text, clean, *_CLEANED, epilog=scope, changes=True)
 
 
 async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
@@ -174,7 +173,7 @@ async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
     return Table("brokerAddr info:value", rows)
 
 
-async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
+async def _limit_cold_data(admin: Admin, args: Namespace) -> Iterable[Change[int]]:
     limit: int | None = getattr(args, "threshold", None)
     by_broker = await call_each(
         await mq.addresses(admin, args),
@@ -182,7 +181,7 @@ async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
             broker, args.consumer_group, limit, dry_run=args.dry_run
         ),
     )
-    return mq.change_table("brokerAddr group", chain.from_iterable(by_broker.values()))
+    return chain.from_iterable(by_broker.values())
 
 
 async def _set_read_ahead(admin: Admin, args: Namespace, broker: str) -> tuple[Value]:
@@ -212,8 +211,8 @@ COMMANDS: Final = mq.in_group(
     mq.broker_command("brokerStatus", "show the status of brokers", _show_status, collects=True),
     mq.broker_command("getBrokerConfig", "show the configuration of brokers", _show_config,
         mq.option("-k --key", "only this setting"), collects=True),
-    mq.broker_change("updateBrokerConfig", "change the configuration of brokers", _update_config,
-        _KEY, mq.option("-v --value", "value of the setting", required=True),
+    mq.broker_change("updateBrokerConfig", "change the configuration of brokers", "brokerAddr key",
+        _update_config, _KEY, mq.option("-v --value", "value of the setting", required=True),
         mq.boolean_option("-a --updateAllBroker", "with -c, also slaves")),
     mq.broker_command("haStatus", "show the state of replication", _show_ha_status, collects=True,
         repeats=True),
@@ -247,10 +246,10 @@ COMMANDS: Final = mq.in_group(
     mq.broker_command("getColdDataFlowCtrInfo", "show the limits for reads of old messages",
         _show_cold_data_limits, collects=True),
     mq.broker_change("updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
-        _limit_cold_data, mq.CONSUMER_GROUP,
+        "brokerAddr group", _limit_cold_data, mq.CONSUMER_GROUP,
         mq.option("-v --threshold", "bytes per second", type=positive, required=True)),
     mq.broker_change("removeColdDataFlowCtrGroupConfig", "remove the limit of a group",
-        _limit_cold_data, mq.CONSUMER_GROUP),
+        "brokerAddr group", _limit_cold_data, mq.CONSUMER_GROUP),
     mq.order_command("setCommitLogReadAheadMode",
         "enable or disable read-ahead for a broker's files", "brokerAddr answer",
         partial(mq.addresses, slaves=True), _set_read_ahead, mq.BROKER, mq.CLUSTER,

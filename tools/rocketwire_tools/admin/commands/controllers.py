@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from rocketwire.client.admin import Admin
+    from rocketwire.client.admin.changes import Change
 
 
 async def _show_metadata(admin: Admin, args: Namespace) -> Record:
@@ -79,25 +80,20 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     return mq.key_table("controllerAddr", configs)
 
 
-async def _update_config(admin: Admin, args: Namespace) -> Table:
+async def _update_config(admin: Admin, args: Namespace) -> list[Change[str]]:
     values = {args.key: args.value}
-    changes = [
+    return [
         change
         for address in args.controller_address
         for change in await admin.controllers.update_config(address, values, dry_run=args.dry_run)
     ]
-    return mq.change_table("controllerAddr key", changes)
 
 
 _ADDRESS: Final = mq.option(
     "-a --controllerAddress", "address of a controller", type=host_and_port, required=True
 )
-_ADDRESSES: Final = mq.option(
-    "-a --controllerAddress",
-    "addresses separated by semicolons",
-    type=hosts_and_ports,
-    required=True,
-)
+_ADDRESSES: Final = mq.option("-a --controllerAddress", "addresses separated by semicolons",
+    type=hosts_and_ports, required=True)  # fmt: skip
 _NAME: Final = mq.option("-bn --brokerName", "name of the broker group", required=True)
 
 COMMANDS: Final = mq.in_group(
@@ -123,7 +119,7 @@ COMMANDS: Final = mq.in_group(
     mq.admin_command("getControllerConfig", "show the configuration of controllers", _show_config,
         _ADDRESSES),
     mq.change_command("updateControllerConfig", "change the configuration of controllers",
-        _update_config, _ADDRESSES,
+        "controllerAddr key", _update_config, _ADDRESSES,
         mq.option("-k --key", "name of the setting", required=True),
         mq.option("-v --value", "value of the setting", required=True)),
 )  # fmt: skip

@@ -23,7 +23,6 @@ T = TypeVar("T")
 async def _call_by_name(
     admin: Admin, args: Namespace, call: Callable[[str], Awaitable[T]]
 ) -> dict[str, T]:
-    """Results of calls to the brokers of the parent topic, by name; without silent brokers."""
     places = await admin.clusters.of_topic(args.parent_topic)
     by_address = await read_from_each(places.values(), call)
     return {name: by_address[address] for name, address in places.items() if address in by_address}

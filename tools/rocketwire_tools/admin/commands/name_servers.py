@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from rocketwire.client.admin import Admin
+    from rocketwire.client.admin.changes import Change
     from rocketwire_tools.admin.command import Command
 
 
@@ -24,20 +25,7 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     return mq.key_table("namesrvAddr", await admin.name_servers.configs())
 
 
-async def _update_config(admin: Admin, args: Namespace) -> Table:
-    values = {args.key: args.value}
-    changes = await admin.name_servers.update_configs(values, dry_run=args.dry_run)
-    return mq.change_table("namesrvAddr key", changes)
-
-
-async def _put(admin: Admin, args: Namespace) -> Table:
-    changes = await admin.name_servers.put_kv(
-        args.namespace, args.key, args.value, dry_run=args.dry_run
-    )
-    return mq.change_table("namesrvAddr key", changes)
-
-
-async def _delete(admin: Admin, args: Namespace) -> Table:
+async def _delete(admin: Admin, args: Namespace) -> list[Change[str]]:
     changes = await admin.name_servers.delete_kv(args.namespace, args.key, dry_run=args.dry_run)
     if all(change.before is None for change in changes):
         known = await admin.name_servers.kv_namespace(args.namespace)
@@ -45,14 +33,12 @@ async def _delete(admin: Admin, args: Namespace) -> Table:
             f"no name server has a key {args.key} in {args.namespace}"
             + did_you_mean(args.key, known)
         )
-    return mq.change_table("namesrvAddr key", changes)
+    return changes
 
 
 def _write_perm_command(
     name: str, text: str, heading: str, change: Callable[[Admin, str], Awaitable[dict[str, int]]]
 ) -> Command:
-    """Define a command that changes the write permission of a broker's topics."""
-
     async def call(admin: Admin, args: Namespace) -> Table:
         broker: str = args.broker_name
         if args.dry_run:
@@ -64,9 +50,10 @@ def _write_perm_command(
             await admin.clusters.master(broker)  # raises an error if there is no such broker
         return Table(f"namesrvAddr {heading}:number", list(counts.items()))
 
-    return mq.change_command(name, text, call, _BROKER_NAME)
+    return mq.admin_command(name, text, call, _BROKER_NAME, changes=True)
 
 
+_HEADINGS: Final = "namesrvAddr key"
 _NAMESPACE: Final = mq.option("-s --namespace", "namespace of the key", required=True)
 _KEY: Final = mq.option("-k --key", "the key", required=True)
 _VALUE: Final = mq.option("-v --value", "the value", required=True)
@@ -75,10 +62,13 @@ _BROKER_NAME: Final = mq.option("-b --brokerName", "name of the broker group", r
 COMMANDS: Final = mq.in_group(
     "name servers",
     mq.admin_command("getNamesrvConfig", "show the configuration of name servers", _show_config),
-    mq.change_command("updateNamesrvConfig", "change the configuration of name servers",
-        _update_config, _KEY, _VALUE),
-    mq.change_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE),
-    mq.change_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY),
+    mq.change_command("updateNamesrvConfig", "change the configuration of name servers", _HEADINGS,
+        lambda admin, args: admin.name_servers.update_configs(
+            {args.key: args.value}, dry_run=args.dry_run), _KEY, _VALUE),
+    mq.change_command("updateKvConfig", "store a value", _HEADINGS,
+        lambda admin, args: admin.name_servers.put_kv(
+            args.namespace, args.key, args.value, dry_run=args.dry_run), _NAMESPACE, _KEY, _VALUE),
+    mq.change_command("deleteKvConfig", "remove a value", _HEADINGS, _delete, _NAMESPACE, _KEY),
     _write_perm_command("wipeWritePerm",
         "stop sends to a broker: remove the write permission of its topics", "wipeTopicCount",
         lambda admin, broker: admin.name_servers.wipe_write_perm(broker)),

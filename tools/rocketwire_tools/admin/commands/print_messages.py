@@ -36,7 +36,6 @@ _HEADINGS: Final = "msgId queueId:number queueOffset:number tags keys storeTimes
 def _list(
     admin: Admin, args: Namespace, queue: MessageQueue | None, limit: str, most: int
 ) -> Listing:
-    """List the messages that the options select; ``limit`` is the option for their number."""
     chosen: int | None = getattr(args, limit)
     tags: str | None = getattr(args, "sub_expression", None)
     by: str | None = getattr(args, "lmq_parent_topic", None)
@@ -89,7 +88,6 @@ async def _print(admin: Admin, args: Namespace) -> Listing:
 
 
 async def _print_queue(admin: Admin, args: Namespace) -> Listing | Table | Record:
-    """Messages, the count of each tag, or both, according to ``-p`` and ``-f``."""
     queue = MessageQueue(topic=args.topic, broker_name=args.broker_name, queue_id=args.queue_id)
     listing = _list(admin, args, queue, "max", _MAX)
     if not args.calculate:

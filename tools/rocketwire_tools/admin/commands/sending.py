@@ -42,11 +42,6 @@ async def _send(admin: Admin, args: Namespace) -> Table:
 
 
 async def _queue_at(producer: Producer, topic: str, broker: str) -> MessageQueue:
-    """The first queue of a topic in a broker group.
-
-    Raises:
-        RefusedError: it has no queue.
-    """
     for queue in await producer.queues(topic):
         if queue.broker_name == broker:
             return queue

@@ -84,7 +84,6 @@ async def _dump(context: Context) -> Table:
 
 
 def _messages_of(data: bytes) -> Iterator[StoredMessage]:
-    """The messages in a file of a compacted topic, which may be padded with zeros."""
     position = 0
     while position + 4 <= len(data):
         size = int.from_bytes(data[position : position + 4], "big", signed=True)
