@@ -28,7 +28,7 @@ Edit: TypeAlias = Callable[[T], T]
 
 
 class Target(TypedDict, total=False):
-    """Arguments that all calls with ``**target`` take; exactly one of the first two is required.
+    """Arguments that all calls with ``**target`` take; most require exactly one of the first two.
 
     Attributes:
         broker: address of a broker.

@@ -202,7 +202,6 @@ class ClusterCalls(AdminCalls):
         check: Callable[[Sequence[Change[T]]], Awaitable[None]] | None = None,
         dry_run: bool = False,
     ) -> list[Change[T]]:
-        """Change values of brokers as ``change_each``."""
         addresses = await self._clusters.targets(broker, cluster)
         return await change_each(addresses, read, edits, write, check=check, dry_run=dry_run)
 
@@ -213,7 +212,6 @@ def has_master(group: BrokerData) -> bool:
 
 
 def _groups(info: ClusterInfo, cluster: str | None) -> Iterator[BrokerData]:
-    """Yield the broker groups of a cluster, in the name server's order."""
     table = info.broker_addr_table or {}
     if cluster is None:
         yield from table.values()
