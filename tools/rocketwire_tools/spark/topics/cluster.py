@@ -20,6 +20,7 @@ from rocketwire.errors import (
     BrokerNotFoundError,
     ChannelError,
     ClientError,
+    RocketWireError,
     TopicRouteNotFoundError,
 )
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
@@ -116,7 +117,10 @@ async def queues_of(
             client.routes.forget(topic)
             if may_be_gone:
                 return
-            near = did_you_mean(topic, (await client.name_servers.all_topics()).topic_list or ())
+            near = ""
+            with suppress(RocketWireError):  # the list may be refused
+                topics = (await client.name_servers.all_topics()).topic_list or ()
+                near = did_you_mean(topic, topics)
             raise UnknownTopicError(
                 f"topic {topic} does not exist: no name server has a route of it; create it, or"
                 f" see options 'subscribe', 'namespace' and 'nameServers'{near}"

@@ -26,7 +26,6 @@ from rocketwire.errors import (
     RocketWireError,
     TopicRouteNotFoundError,
 )
-from rocketwire.nearest import did_you_mean
 from rocketwire.policy.retry import SendStatus
 from rocketwire.transport.nursery import background
 from rocketwire_tools.store.replaying.journal import JournalLane
@@ -224,10 +223,9 @@ class Replayer:
         try:
             route = await self._instance.route(topic)
         except TopicRouteNotFoundError:
-            topics = (await self._instance.name_servers.all_topics()).topic_list or ()
             raise ReplayError(
                 f"the target has no topic {topic}: create it, or name another one with --topic"
-                f" {topic}=NEW{did_you_mean(topic, topics)}"
+                f" {topic}=NEW"
             ) from None
         self._sender.set_route(topic, route)
         target = self._sender.targets.get(topic)

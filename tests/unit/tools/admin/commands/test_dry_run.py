@@ -39,7 +39,10 @@ def test_each_command_that_changes_something_has_a_dry_run() -> None:
             {"brokerAddr": NOBODY, "masterFlushOffset": 7},
         ),
         (f"setCommitLogReadAheadMode -b {NOBODY} -m 1", {"brokerAddr": NOBODY, "answer": None}),
-        (f"switchTimerEngine -b {NOBODY} -e F", {"brokerAddr": NOBODY, "engine": "FILE_TIME_WHEEL"}),
+        (
+            f"switchTimerEngine -b {NOBODY} -e F",
+            {"brokerAddr": NOBODY, "engine": "FILE_TIME_WHEEL"},
+        ),
         (
             f"rocksDBConfigToJson -b {NOBODY} -t topics",
             {"brokerAddr": NOBODY, "exported": ["topics"]},
