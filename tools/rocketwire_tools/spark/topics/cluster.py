@@ -6,6 +6,7 @@ is not permitted. Where an account may only subscribe, the answers to pulls say 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
