@@ -46,10 +46,10 @@ def is_watched() -> bool:
 
 
 class ProgressLine:
-    """A line on standard error that shows a count; on a terminal only.
+    """A line on standard error that shows numbers; on a terminal only.
 
     Args:
-        text: with a place for the count.
+        text: with places for the numbers.
         is_shown: whether to show it; by default if somebody watches standard error.
     """
 
@@ -59,12 +59,12 @@ class ProgressLine:
         self._shown = time.monotonic()
         self._is_written = False
 
-    def show(self, count: int) -> None:
-        """Show a count, if the last one stands for long enough."""
+    def show(self, *numbers: float) -> None:
+        """Show numbers, if the last ones stand for long enough."""
         now = time.monotonic()
         if self._is_shown and now - self._shown >= INTERVAL:
             self._shown, self._is_written = now, True
-            sys.stderr.write(f"\r{self._text.format(count)} \x1b[K")
+            sys.stderr.write(f"\r{self._text.format(*numbers)} \x1b[K")
             sys.stderr.flush()
 
     def __enter__(self) -> Self:
