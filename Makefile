@@ -36,7 +36,7 @@ help:
 	@echo "make clean     remove what the other targets made"
 
 run: $(VENV)/.installed-run
-	@exec $(BIN)/rocketwire-namesrv $(ARGS)
+	@$(BIN)/rocketwire-namesrv $(ARGS) || { status=$$?; [ $$status = 130 ] || exit $$status; }
 
 check: $(VENV)/.installed-test
 	@$(RUN) check $(if $(CHANGED),--changed) $(TESTS)
@@ -68,7 +68,8 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed-run: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --quiet --editable ".[observe,tls]"
+	@echo "Installing the name server: some packages, a minute if nothing is cached."
+	@$(PIP) --quiet --editable ".[observe,tls]"
 	@$(COMPILE)
 	@touch $@
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def did_you_mean(name: str, known: Iterable[str], *, count: int = 3) -> str:
+def did_you_mean(name: str, known: Iterable[str | None], *, count: int = 3) -> str:
     """Return ``; did you mean a, b?`` with the known names nearest to a name; empty if none is.
 
     Args:
@@ -15,6 +15,6 @@ def did_you_mean(name: str, known: Iterable[str], *, count: int = 3) -> str:
     """
     from difflib import get_close_matches
 
-    by_lower = {each.lower(): each for each in known}
+    by_lower = {each.lower(): each for each in known if each}
     near = get_close_matches(name.lower(), by_lower, count, 0.8)
     return f"; did you mean {', '.join(by_lower[each] for each in near)}?" if near else ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
+
+from rocketwire.nearest import did_you_mean
 
 USAGE: Final = 2
 """Exit status of an invalid command line."""
@@ -11,6 +13,14 @@ USAGE: Final = 2
 
 class ProgramParser(argparse.ArgumentParser):
     """A parser whose errors are one line, with the call that shows the options."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the arguments; an unknown one is an error of the command that it was given to."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
         """Print an error and exit with status 2.

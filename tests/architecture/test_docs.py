@@ -128,6 +128,16 @@ def test_the_first_screen_of_the_readme_names_both_commands() -> None:
     assert any(line.startswith("make test") for line in first_screen)
 
 
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/tutorials/first-{name}.md" for name in ("message", "test"))]
+)
+def test_what_a_page_installs_first_needs_no_release(page: str) -> None:
+    lines = (ROOT / page).read_text("utf-8").splitlines()
+    first = next(line for line in lines if line.startswith("pip install"))
+
+    assert first.split()[2].strip('"').startswith(".")
+
+
 def test_every_page_that_the_code_names_is_in_the_project() -> None:
     listing = subprocess.run(
         ["git", "ls-files", "*.md", *(f"{root}/*.py" for root in SOURCES)],

@@ -1,10 +1,12 @@
-"""Texts of others on a terminal, and in CSV."""
+"""Texts of others on a terminal and in CSV, and lines of progress."""
 
 from __future__ import annotations
 
 import re
 import sys
-from typing import Final
+import time
+from multiprocessing import parent_process
+from typing import Final, Self
 
 from rocketwire.controls import escape_controls
 
@@ -32,3 +34,43 @@ def csv_cell(text: str) -> str:
 def print_error(text: object) -> None:
     """Write a line to standard error; what others wrote in it cannot change a terminal."""
     print(printable(text), file=sys.stderr)
+
+
+INTERVAL: Final = 0.5
+"""Seconds between two lines of progress."""
+
+
+def is_watched() -> bool:
+    """Whether somebody watches standard error: not in a process that a command has started."""
+    return sys.stderr.isatty() and parent_process() is None
+
+
+class ProgressLine:
+    """A line on standard error that shows numbers; on a terminal only.
+
+    Args:
+        text: with places for the numbers.
+        is_shown: whether to show it; by default if somebody watches standard error.
+    """
+
+    def __init__(self, text: str, *, is_shown: bool | None = None) -> None:
+        self._text = text
+        self._is_shown = is_watched() if is_shown is None else is_shown
+        self._shown = time.monotonic()
+        self._is_written = False
+
+    def show(self, *numbers: float) -> None:
+        """Show numbers, if the last ones stand for long enough."""
+        now = time.monotonic()
+        if self._is_shown and now - self._shown >= INTERVAL:
+            self._shown, self._is_written = now, True
+            sys.stderr.write(f"\r{self._text.format(*numbers)} \x1b[K")
+            sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_written:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

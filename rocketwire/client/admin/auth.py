@@ -53,7 +53,6 @@ class Users(ClusterCalls):
 
         Args:
             user: with name and password; type ``Super`` or ``Normal``, the default.
-            target: see ``Target``.
 
         Raises:
             BrokerError: 1, name or password is missing, or the type is invalid; 16, it exists.
@@ -87,7 +86,6 @@ class Users(ClusterCalls):
         return await self._change_each(partial(self._find, by_name), edits, write, **target)
 
     async def _find(self, names: Iterable[str], address: str) -> dict[str, UserInfo]:
-        """Return the users of a broker that exist, by name."""
         found = {name: await self.get(address, name) for name in names}
         return {name: user for name, user in found.items() if user is not None}
 
@@ -184,7 +182,6 @@ class Acls(ClusterCalls):
         )
 
     async def _entries(self, address: str, subject: str) -> dict[str, PolicyEntryInfo]:
-        """Return the policies of a subject by resource."""
         acl = await self.get(address, subject)
         return {
             entry.resource or "": entry
@@ -194,20 +191,14 @@ class Acls(ClusterCalls):
         }
 
     async def delete(
-        self,
-        subject: str,
-        resource: str | None = None,
-        *,
-        broker: str | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
+        self, subject: str, resource: str | None = None, **target: Unpack[Target]
     ) -> list[Change[PolicyEntryInfo]]:
         """Delete the policies of a subject, or those for one resource (codes 3009, 3008).
 
         Returns the policies that each broker had. Java: ``deleteAcl``.
         """
         header = DeleteAclRequestHeader(subject=subject, resource=resource)
-        addresses = await self._clusters.targets(broker, cluster)
+        addresses = await self._clusters.targets(target.get("broker"), target.get("cluster"))
         present = await call_each(addresses, lambda address: self._entries(address, subject))
         names = {name for entries in present.values() for name in entries}
         return await change_each(
@@ -215,7 +206,7 @@ class Acls(ClusterCalls):
             lambda address: self._entries(address, subject),
             dict.fromkeys(sorted(names) if resource is None else (resource,), no_value),
             lambda address, _: self.ask(address, Code.AUTH_DELETE_ACL, header),
-            dry_run=dry_run,
+            dry_run=target.get("dry_run", False),
         )
 
     async def get(self, address: str, subject: str) -> AclInfo | None:

@@ -6,9 +6,9 @@ Java: ``DefaultMQAdminExtImpl``, ``BrokerStatusSubCommand``, ``HAStatusSubComman
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Unpack, cast
 
-from rocketwire.client.admin.changes import Change, change_each, change_settings
+from rocketwire.client.admin.changes import Change, Target, change_each, change_settings
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
@@ -157,42 +157,39 @@ class Brokers(ClusterCalls):
 
     # ------------------------------------------------------------------ cleanup
 
-    async def clean_unused_topics(
-        self, *, broker: str | None = None, cluster: str | None = None
-    ) -> tuple[str, ...]:
+    async def clean_unused_topics(self, **target: Unpack[Target]) -> tuple[str, ...]:
         """Let brokers remove queues of deleted topics (code 316).
 
         Returns the addresses (Java: ``cleanUnusedTopic``).
 
         For ``broker`` and ``cluster`` see ``Topics``; slaves of a cluster are included, and
-        without both, all brokers of all clusters.
+        without both, all brokers of all clusters. With ``dry_run`` nothing is sent to them.
         """
-        return await self._clean(Code.CLEAN_UNUSED_TOPIC, broker, cluster)
+        return await self._clean(Code.CLEAN_UNUSED_TOPIC, target)
 
-    async def clean_expired_queues(
-        self, *, broker: str | None = None, cluster: str | None = None
-    ) -> tuple[str, ...]:
+    async def clean_expired_queues(self, **target: Unpack[Target]) -> tuple[str, ...]:
         """Let brokers remove queues whose messages have expired (code 306).
 
         Java: ``cleanExpiredConsumerQueue``. As above.
         """
-        return await self._clean(Code.CLEAN_EXPIRED_CONSUMEQUEUE, broker, cluster)
+        return await self._clean(Code.CLEAN_EXPIRED_CONSUMEQUEUE, target)
 
-    async def delete_expired_commit_log(
-        self, *, broker: str | None = None, cluster: str | None = None
-    ) -> tuple[str, ...]:
+    async def delete_expired_commit_log(self, **target: Unpack[Target]) -> tuple[str, ...]:
         """Let brokers delete expired files now (code 329).
 
         Java: ``deleteExpiredCommitLog``. As above.
         """
-        return await self._clean(Code.DELETE_EXPIRED_COMMITLOG, broker, cluster)
+        return await self._clean(Code.DELETE_EXPIRED_COMMITLOG, target)
 
-    async def _clean(self, code: Code, broker: str | None, cluster: str | None) -> tuple[str, ...]:
+    async def _clean(self, code: Code, target: Target) -> tuple[str, ...]:
+        broker, cluster = target.get("broker"), target.get("cluster")
         if broker is None and cluster is None:
             addresses = await self._clusters.replicas()
         else:
             addresses = await self._clusters.targets(broker, cluster, slaves=True)
-        await call_each(addresses, lambda address: self.ask(address, code, within=self.within * 6))
+        if not target.get("dry_run"):
+            within = self.within * 6
+            await call_each(addresses, lambda address: self.ask(address, code, within=within))
         return addresses
 
     # ------------------------------------------------------------------ cold data

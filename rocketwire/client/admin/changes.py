@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Generic, NamedTuple, TypeAlias, TypedDict, TypeVar
+from functools import partial, wraps
+from inspect import signature
+from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.errors import SettingNotFoundError
 from rocketwire.messages.config_text import config_lines
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
+from rocketwire.nearest import did_you_mean
 from rocketwire.policy.topic_attributes import apply_attribute_changes, attribute_differences
 
 T = TypeVar("T")
@@ -26,7 +28,7 @@ Edit: TypeAlias = Callable[[T], T]
 
 
 class Target(TypedDict, total=False):
-    """Arguments that all calls with ``**target`` take; exactly one of the first two is required.
+    """Arguments that all calls with ``**target`` take; most require exactly one of the first two.
 
     Attributes:
         broker: address of a broker.
@@ -37,6 +39,28 @@ class Target(TypedDict, total=False):
     broker: str | None
     cluster: str | None
     dry_run: bool
+
+
+def name_target(call: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
+    """Let a call with ``**target`` show the names of ``Target`` in its signature, refuse others."""
+    shown = signature(call)
+    *others, _ = shown.parameters.values()
+    shown = shown.replace(parameters=[*others, *signature(_target).parameters.values()])
+
+    @wraps(call)
+    async def call_with_target(*arguments: Any, **named: Any) -> T:
+        for name in named.keys() - shown.parameters:
+            hint = did_you_mean(name, shown.parameters)
+            raise TypeError(f"{call.__qualname__}() has no argument {name!r}{hint}")
+        return await call(*arguments, **named)
+
+    vars(call_with_target)["__signature__"] = shown
+    return call_with_target
+
+
+def _target(
+    *, broker: str | None = None, cluster: str | None = None, dry_run: bool = False
+) -> None: ...
 
 
 class Change(NamedTuple, Generic[T]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from rocketwire.client.admin.changes import Change, change_each
+from rocketwire.client.admin.changes import Change, change_each, name_target
 from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.client.instance.routes import select_address
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
@@ -167,6 +167,14 @@ class ClusterCalls(AdminCalls):
         super().__init__(client, within)
         self._clusters = Clusters(client, within)
 
+    def __init_subclass__(cls) -> None:
+        """Let methods with ``**target`` show what that may be."""
+        for name, method in list(vars(cls).items()):
+            annotations = getattr(method, "__annotations__", {})
+            if annotations.get("target") == "Unpack[Target]" and not name.startswith("_"):
+                setattr(cls, name, name_target(method))
+        super().__init_subclass__()
+
     async def change(
         self,
         broker: str | None,
@@ -194,7 +202,6 @@ class ClusterCalls(AdminCalls):
         check: Callable[[Sequence[Change[T]]], Awaitable[None]] | None = None,
         dry_run: bool = False,
     ) -> list[Change[T]]:
-        """Change values of brokers as ``change_each``."""
         addresses = await self._clusters.targets(broker, cluster)
         return await change_each(addresses, read, edits, write, check=check, dry_run=dry_run)
 
@@ -205,7 +212,6 @@ def has_master(group: BrokerData) -> bool:
 
 
 def _groups(info: ClusterInfo, cluster: str | None) -> Iterator[BrokerData]:
-    """Yield the broker groups of a cluster, in the name server's order."""
     table = info.broker_addr_table or {}
     if cluster is None:
         yield from table.values()

@@ -237,7 +237,6 @@ class Consumers(TopicCalls):
         )
 
     async def _any(self, group: str) -> str:
-        """Return the first broker of a group's retry topic."""
         topic = retry_topic(group)
         for address in (await self._clusters.of_topic(topic)).values():
             return address

@@ -107,7 +107,6 @@ class Groups(TopicCalls):
         Args:
             edits: by group, what returns the new configuration for that of a broker.
             new: what an edit gets of a broker without the group; None: each must have it.
-            target: see ``Target``.
 
         Returns:
             For each broker and group, the configuration before and after.
@@ -151,7 +150,6 @@ class Groups(TopicCalls):
 
         Args:
             clean_offset: delete its offsets too.
-            target: see ``Target``.
         """
         header = DeleteSubscriptionGroupRequestHeader(group_name=group, clean_offset=clean_offset)
         changes = await self._change_each(
@@ -266,7 +264,6 @@ class Groups(TopicCalls):
             mode: pull or pop.
             pop_share_queue_num: for pop, number of other members' queues that each member pops
                 too; -1 for all; None keeps the number, which is 0 at first.
-            target: see ``Target``.
         """
 
         async def read(address: str) -> dict[str, SetMessageRequestModeRequestBody]:

@@ -90,7 +90,6 @@ async def _track_type(
 
 
 async def _is_consumed(admin: Admin, message: StoredMessage, group: str) -> bool:
-    """Return whether the group's offset in the queue is after the message."""
     stats = await admin.consumers.stats(group, message.topic)
     table = (await admin.clusters.info()).broker_addr_table or {}
     stored_at = str(message.store_host)

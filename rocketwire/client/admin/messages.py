@@ -109,11 +109,6 @@ class Messages(ClusterCalls):
         return messages[0] if messages else None
 
     async def _of_broker(self, topic: str, msg_id: str) -> StoredMessage | None:
-        """Find a message by its id, if that is a broker's id.
-
-        None if it is not, or if its broker does not respond.
-        """
-
         async def ask(_: str) -> StoredMessage:
             return await self.by_offset_id(topic, msg_id)
 
@@ -300,7 +295,6 @@ class Messages(ClusterCalls):
     async def _queues(
         self, topic: str, queue: MessageQueue | None, by: str | None
     ) -> tuple[MessageQueue, ...]:
-        """Return the queues to read."""
         places = await self._clusters.of_topic(topic, by=by)
         if queue is not None:
             return (queue,)
@@ -317,7 +311,6 @@ class Messages(ClusterCalls):
         end: int | None,
         expression: str | None,
     ) -> AsyncGenerator[StoredMessage]:
-        """Yield the messages of a queue; for the arguments see ``walk``."""
         brokers = self.client.brokers
         if begin is None:
             offset = await brokers.min_offset(address, queue)

@@ -90,7 +90,6 @@ class Offsets(TopicCalls):
         return tuple(places.values())
 
     async def _topics_of(self, address: str, group: str) -> list[str]:
-        """Topics that a broker has offsets of a group for."""
         keys = (key.rpartition("@") for key in await self.all_of_broker(address))
         return [topic for topic, _, key_group in keys if key_group == group]
 
@@ -304,10 +303,6 @@ class Offsets(TopicCalls):
     async def _standing(
         self, address: str, group: str, topic: str, broker_name: str
     ) -> Mapping[MessageQueue, OffsetWrapper]:
-        """Return the offsets of a group on a broker.
-
-        Without offsets, those of the oldest messages.
-        """
         header = GetConsumeStatsRequestHeader(consumer_group=group)
         try:
             stats = await self.fetch(ConsumeStats, address, Code.GET_CONSUME_STATS, header)

@@ -178,7 +178,6 @@ class StaticTopics(TopicCalls):
         }
 
     async def _neighbours(self, plan: TopicRemappingDetailWrapper) -> list[str]:
-        """Return all brokers of the clusters in a plan."""
         table = (await self._clusters.info()).cluster_addr_table or {}
         meant = set(plan.broker_config_map or {})
         return [

@@ -131,7 +131,6 @@ class Topics(ClusterCalls):
             edits: by topic, what returns the new configuration for that of a broker.
             new: what an edit gets of a broker without the topic; None: each must have it.
             force: also give a topic fewer queues than hold messages.
-            target: see ``Target``.
 
         Returns:
             For each broker and topic, the configuration before and after.
@@ -156,7 +155,6 @@ class Topics(ClusterCalls):
         )
 
     async def _find(self, address: str, topic: str, is_required: bool) -> TopicConfig | None:
-        """Return a topic of a broker; None if it does not exist, unless it ``is_required``."""
         try:
             config = await self.config(address, topic)
             return TopicConfig(**{each.name: getattr(config, each.name) for each in _FIELDS})

@@ -315,3 +315,27 @@ def test_a_checkout_starts_by_the_name_of_its_folder(home: Path) -> None:
         out, err = process.communicate(timeout=DEADLINE)
 
     assert (process.returncode, out, err) == (0, HELP, "")
+
+
+@pytest.mark.process
+def test_make_run_says_that_it_installs_and_ends_at_ctrl_c_without_an_error(
+    home: Path, settings: str, tmp_path: Path
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "python").symlink_to("/bin/true")  # installs nothing
+    (programs / "rocketwire-namesrv").symlink_to(Path(sys.prefix, "bin", "rocketwire-namesrv"))
+    with subprocess.Popen(
+        ["make", "run", f"VENV={tmp_path}", f"ARGS=-c {settings}"],
+        env={**os.environ, "JAVA_OPT_EXT": f"-Duser.home={home}"},
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a terminal's Ctrl-C is for the whole group
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Installing the name server")
+        assert any(line.startswith("log: ") for line in process.stdout)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.communicate(timeout=DEADLINE) == ("", "")

@@ -44,7 +44,7 @@ def test_a_container_starts_and_stops_brokers_for_either(
 
     by_us, by_mqadmin = unique("by-us"), unique("by-mqadmin")
     path = container.configured(by_us, CLUSTER)
-    told = ours(f"addBroker -c {container.address} -b {path}")
+    (told,) = ours(f"addBroker -c {container.address} -b {path}")
     assert told == {"containerAddr": container.address, "configPath": str(path)}
     other = container.configured(by_mqadmin, CLUSTER)
     assert "success" in mqadmin(f"addBroker -c {container.address} -b {other}")

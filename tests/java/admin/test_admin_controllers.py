@@ -117,7 +117,7 @@ def test_a_master_is_elected_and_forgotten(controlled: Controlled, ours: Ours) -
     if again is None:  # it is the master already
         assert ours.status == 1
     else:
-        assert again["masterBrokerId"] == before["brokerId"]
+        assert again[0]["masterBrokerId"] == before["brokerId"]
     ours(f"{elect} 99")
     assert (ours.status, "CONTROLLER" in ours.error) == (1, True)
 
@@ -125,6 +125,6 @@ def test_a_master_is_elected_and_forgotten(controlled: Controlled, ours: Ours) -
     assert ours.status == 1  # it is alive
     port = int(controller.rpartition(":")[2])
     assert ask(port, Code.CONTROLLER_APPLY_BROKER_ID, GONE).header["code"] == 0
-    cleaned = ours(f"cleanBrokerMetadata -a {controller} -bn broker-gone -l")
+    (cleaned,) = ours(f"cleanBrokerMetadata -a {controller} -bn broker-gone -l")
     assert (ours.status, cleaned["brokerName"]) == (0, "broker-gone")
     assert not ours(f"getSyncStateSet -a {controller} -b broker-gone")

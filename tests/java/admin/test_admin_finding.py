@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.java.client.messages import unique
+from tests.java.admin.commands import store
+from tests.java.client.messages import numbered, unique
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def test_a_message_is_sent_and_found_by_key_and_by_its_sender_s_id(
 ) -> None:
     (sent,) = ours(f"sendMessage -t {topic} -p hello -k red -c tag -b broker-a -i 1")
     msg_id = sent["msgId"]
-    assert (sent["brokerName"], sent["queueId"], sent["sendResult"]) == ("broker-a", 1, "SEND_OK")
+    assert (sent["brokerName"], sent["queueId"], sent["status"]) == ("broker-a", 1, "SEND_OK")
 
     (by_key,) = found(ours, f"queryMsgByKey -t {topic} -k red")
     assert (by_key["msgId"], by_key["queueId"], by_key["tags"]) == (msg_id, 1, "tag")
@@ -86,6 +87,29 @@ def test_a_message_to_nowhere_is_refused(ours: Ours, topic: str) -> None:
     assert (ours.status, "broker-none" in ours.error) == (1, True)
     ours(f"consumeMessage -t {topic} -o 1")
     assert ours.status == 2
+
+
+def test_a_long_list_ends_at_its_limit_and_says_how_much_there_is(
+    java_cluster: JavaCluster, ours: Ours, topic: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    store(java_cluster, topic, numbered(1_003), queue_id=1)
+    queue = f"printMsgByQueue -t {topic} -a broker-a -i 1"
+    found(ours, f"{queue} --max 0", 1_003)
+    for line, expected, option in (
+        (f"printMsg -t {topic}", 1_000, "max"),
+        (queue, 1_000, "max"),
+        (f"consumeMessage -t {topic}", 128, "message-number"),
+    ):
+        caplog.clear()
+        assert len(ours(line)) == expected
+        assert [f"{expected:,} messages" in text for text in caplog.messages] == [True]
+        assert "has 1,003" in caplog.text
+        assert len(ours(f"{line} --{option} 0")) == 1_003
+        assert len(ours(f"{line} --{option} 7")) == 7
+        assert len(caplog.messages) == 1
+    assert ours(f"{queue} -f true") == [{"tag": None, "count": 1_003}]
+    both = ours(f"{queue} -f true -p true --max 2")
+    assert (len(both["messages"]), both["tags"]) == (2, {"": 1_003})
 
 
 def test_a_queue_and_its_entries_are_listed(
@@ -126,7 +150,7 @@ def test_who_sent_a_message_is_told_from_its_trace(
     (sent,) = ours(f"sendMessage -t {topic} -p hello -m true")
     msg_id = sent["msgId"]
     (record,) = found(ours, f"queryMsgTraceById -i {msg_id}")
-    assert (record["type"], record["groupName"], record["success"]) == (
+    assert (record["type"], record["group"], record["success"]) == (
         "Pub",
         "rocketwire-admin",
         True,
@@ -151,7 +175,7 @@ def test_how_long_sends_take_is_measured(java_cluster: JavaCluster, ours: Ours, 
     )
     assert (cluster, broker, failed) == ("DefaultCluster", "broker-a", 0)
     sent = ours("sendMsgStatus -b broker-a -c 2")
-    assert [one["sendResult"] for one in sent] == ["SEND_OK"] * 2
+    assert [one["status"] for one in sent] == ["SEND_OK"] * 2
     ours("clusterRT -c nowhere")
     assert (ours.status, "nowhere" in ours.error) == (1, True)
 
@@ -185,10 +209,10 @@ def test_messages_are_found_by_tag_and_sent_again_as_by_mqadmin(
         run(f"queryMsgById -t {topic} -i {ids[1]} -s true{unit}")
     copies = found(ours, f"queryMsgByUniqueKey -t {topic} -i {ids[1]} -a", 3)
     assert [(one["keys"], one["tags"]) for one in copies] == [("key-1", "blue")] * 3
-    early = copies[0]["storeTime"]
+    early = copies[0]["storeTimestamp"]
     # Brokers' indexes know of seconds only, so that all three may be of the first one's.
     line = f"queryMsgByUniqueKey -t {topic} -i {ids[1]} -a"
-    assert found(ours, f"{line} -s 0 -e {copies[-1]['storeTime'] + 1}", 3) == copies
+    assert found(ours, f"{line} -s 0 -e {copies[-1]['storeTimestamp'] + 1}", 3) == copies
     assert not ours(f"{line} -s 0 -e {early - 1000}")
     assert ours(f"queryMsgById -t {topic} -i {ids[0]},{'0' * 32}") is None
     assert (ours.status, "0" * 32 in ours.error) == (1, True)

@@ -118,7 +118,7 @@ def test_a_broker_is_told_to_clean_up_as_by_mqadmin(
     for command in ("cleanExpiredCQ", "deleteExpiredCommitLog"):
         assert ours(f"{command} -b {address}") == [{"brokerAddr": address}]
         assert "success" in mqadmin(f"{command} -b {address}")
-    told = ours(f"resetMasterFlushOffset -b {address} -o 0")  # which a master takes no notice of
+    (told,) = ours(f"resetMasterFlushOffset -b {address} -o 0")  # which a master takes no notice of
     assert told == {"brokerAddr": address, "masterFlushOffset": 0}
     ours("cleanExpiredCQ -b 127.0.0.1:1")
     assert ours.status == 3

@@ -310,6 +310,22 @@ def test_what_is_deleted_is_shown_and_what_is_not_there_is_an_error(
         assert site.ours.status == 1
 
 
+def test_a_broker_s_permission_to_write_stays_in_a_dry_run(site: Site, topic: str) -> None:
+    site.ours.wait_for(topic)
+
+    def perms() -> list[int]:
+        return [each["perm"] for each in site.ours(f"topicRoute -t {topic}")["queueDatas"]]
+
+    before = perms()
+    for line in ("wipeWritePerm -b broker-a", "addWritePerm -b broker-a"):
+        (dry,) = site.ours(f"{line} --dry-run")
+        assert perms() == before
+        (address, count) = dry.values()
+        assert count > 1, address
+        site.ours(f"{line}b --dry-run")
+        assert (site.ours.status, "did you mean broker-a" in site.ours.error) == (1, True)
+
+
 def test_offsets_are_shown_before_they_are_moved(java_cluster: JavaCluster, site: Site) -> None:
     topic, group, other = unique("moved"), unique("g"), unique("other")
     site.ours(f"updateTopic -c {CLUSTER} -t {topic} -r 1 -w 1")

@@ -103,6 +103,8 @@ def test_a_facade_has_the_methods_of_the_trio_class(
             assert other.__doc__ == member.__doc__, (facade, method)
             if callable(member):
                 assert parameters(other) == parameters(member), (facade, method)
+                if member.__annotations__.get("target") == "Unpack[Target]":
+                    assert {"broker", "cluster", "dry_run"} <= {n for n, *_ in parameters(other)}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -7,7 +7,7 @@ library's own errors pass through. ``cli/exit_status.py`` maps errors to exit st
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -111,6 +111,23 @@ class Table:
         if isinstance(self.columns, str):
             return columns(self.columns)
         return tuple(Column(c) if isinstance(c, str) else c for c in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Rows that are printed as they arrive.
+
+    Attributes:
+        head: the table without its rows; printed as it is if there are none.
+        rows: the rows; closed when ``limit`` are printed.
+        limit: how many to print; 0 for all.
+        more: returns what to say if there are more; None for nothing.
+    """
+
+    head: Table
+    rows: AsyncGenerator[Sequence[Value]]
+    limit: int
+    more: Callable[[], Awaitable[str]] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from rocketwire_tools.admin.cli import exit_status as statuses
 from rocketwire_tools.admin.cli.client_config import context_of
 from rocketwire_tools.admin.cli.examples import with_example
 from rocketwire_tools.admin.cli.missing_names import missing_name, suggest
-from rocketwire_tools.admin.cli.output import FORMS, rendered
+from rocketwire_tools.admin.cli.output import FORMS, form_of, rendered
 from rocketwire_tools.admin.cli.settings import add_settings
 from rocketwire_tools.admin.command import Incomplete, LineError, Record, RefusedError, Table
 from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
@@ -138,7 +138,7 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
     except statuses.ERRORS as error:
         print_error(f"{NAME}: {statuses.line_of(error)}")
         return statuses.status_of(error)
-    sys.stdout.write(rendered(output, getattr(arguments, "output_form", FORMS[0])))
+    sys.stdout.write(rendered(output, form_of(arguments)))
     sys.stdout.flush()
     if isinstance(output, Table) and not output.rows and output.searched:
         print_error(f"{NAME}: {output.searched}")
@@ -175,7 +175,6 @@ async def _call(command: Command, context: Context) -> Output:
 
 
 async def _report_waits(waits: Mapping[str, int]) -> None:
-    """Tell the user of a terminal once which servers a slow command waits for."""
     while True:
         await trio.sleep(WAIT_SECONDS)
         slow = [address for address, count in waits.items() if count]

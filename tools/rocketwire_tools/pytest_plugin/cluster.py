@@ -403,12 +403,12 @@ class RocketMQ:
             timeout,
             lambda after: (
                 f"{topic} has {stored()} messages, not {count} {after};"
-                f" {self.do(self._filled_topics)}"
+                f" {self.do(self._describe_topics)}"
             ),
         )
         return self.messages(topic)
 
-    def _filled_topics(self) -> str:
+    def _describe_topics(self) -> str:
         """The topics with messages, for an error: the name may be misspelt, or the broker's."""
         topics = (topic for broker in self.brokers for topic in broker.state.topics)
         names = sorted({str(topic.topic_name) for topic in topics})

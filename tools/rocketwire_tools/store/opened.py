@@ -24,11 +24,10 @@ from rocketwire.store.folder import (
 )
 from rocketwire_tools.store.engine.blocks import open_blocks, open_file, read_bytes
 from rocketwire_tools.store.engine.scan import LogScan
-from rocketwire_tools.store.output import ProgressLine
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
 from rocketwire_tools.store.sources.rocks_config import read_tables
 from rocketwire_tools.store.sources.rocks_queues import RocksQueues
-from rocketwire_tools.terminal import print_error
+from rocketwire_tools.terminal import ProgressLine, print_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,13 +8,12 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from multiprocessing import parent_process
-from typing import TYPE_CHECKING, Any, Final, Self, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
 
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.terminal import printable
+from rocketwire_tools.terminal import INTERVAL, is_watched, printable
 from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
-
-_INTERVAL: Final = 0.5
-"""Seconds between two lines of progress."""
 
 
 def json_line(value: object) -> bytes:
@@ -104,7 +100,7 @@ def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Bl
             terminal, and not in a process that it has started.
     """
     if is_shown is None:
-        is_shown = _is_terminal()
+        is_shown = is_watched()
     if not is_shown:
         yield from scan
         return
@@ -113,7 +109,7 @@ def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Bl
     for block in scan:
         first = block.base if first is None else first
         now = time.monotonic()
-        if now - shown >= _INTERVAL:
+        if now - shown >= INTERVAL:
             shown = now
             length = block.base - first
             rate = length / 1e6 / (now - begin)
@@ -122,42 +118,6 @@ def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Bl
         yield block
     sys.stderr.write("\r\x1b[K")
     sys.stderr.flush()
-
-
-class ProgressLine:
-    """A line on standard error that shows a count; on a terminal only.
-
-    Args:
-        text: with a place for the count.
-        is_shown: as of ``with_progress``.
-    """
-
-    def __init__(self, text: str, *, is_shown: bool | None = None) -> None:
-        self._text = text
-        self._is_shown = _is_terminal() if is_shown is None else is_shown
-        self._shown = time.monotonic()
-        self._is_written = False
-
-    def show(self, count: int) -> None:
-        """Show a count, if the last one stands for long enough."""
-        now = time.monotonic()
-        if self._is_shown and now - self._shown >= _INTERVAL:
-            self._shown, self._is_written = now, True
-            sys.stderr.write(f"\r{self._text.format(count)} \x1b[K")
-            sys.stderr.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_written:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-
-def _is_terminal() -> bool:
-    """Whether somebody watches: not in a process that a command has started."""
-    return sys.stderr.isatty() and parent_process() is None
 
 
 def flat(values: dict[str, Any]) -> list[tuple[str, Any]]:

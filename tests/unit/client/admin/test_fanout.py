@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 
 from rocketwire.client.admin import leaving_out
+from rocketwire.client.admin.auth import Users
 from rocketwire.client.admin.fanout import call_each, leave_out, read_from_each
 from rocketwire.errors import BrokerError, ConnectFailedError, RequestTimeoutError
+from rocketwire.messages.auth import UserInfo
 
 SILENT = RequestTimeoutError("b:1", 28, 5.0)
 REFUSED = BrokerError(1, "no", 28, "c:1")
@@ -35,6 +39,12 @@ async def test_everybody_is_asked_and_the_first_error_raised(*, reads: bool) -> 
         await (read_from_each if reads else call_each)("abcd", asked)
 
     assert sorted(asked.places) == ["a", "b", "c", "d"]
+
+
+async def test_a_call_refuses_a_name_that_its_target_does_not_have() -> None:
+    users: Any = Users.__new__(Users)
+    with pytest.raises(TypeError, match=r"^Users\.create\(\) .* 'brokr'; did you mean broker\?$"):
+        await users.create(UserInfo(), brokr="b:1")
 
 
 async def test_who_does_not_answer_is_left_out_once_and_for_all_if_that_is_wanted() -> None:

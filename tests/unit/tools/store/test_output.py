@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from rocketwire_tools.store.output import ProgressLine, write_table
+from rocketwire_tools.store.output import write_table
+from rocketwire_tools.terminal import ProgressLine
 
 if TYPE_CHECKING:
     import pytest
@@ -36,7 +37,7 @@ def test_a_count_is_shown_now_and_then_and_taken_away(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     times = iter([0.0, 0.1, 0.6, 0.7])
-    monkeypatch.setattr("rocketwire_tools.store.output.time.monotonic", lambda: next(times))
+    monkeypatch.setattr("rocketwire_tools.terminal.time.monotonic", lambda: next(times))
 
     with ProgressLine("{:,} files", is_shown=True) as line:
         for count in (1000, 2000, 3000):
@@ -49,7 +50,7 @@ def test_no_count_is_shown_where_nobody_watches(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     times = iter([0.0, 5.0])
-    monkeypatch.setattr("rocketwire_tools.store.output.time.monotonic", lambda: next(times))
+    monkeypatch.setattr("rocketwire_tools.terminal.time.monotonic", lambda: next(times))
 
     with ProgressLine("{:,} files") as line:
         line.show(1)

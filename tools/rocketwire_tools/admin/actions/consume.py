@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.config import Filter
     from rocketwire.client.consumer.lite.lite_pull_state import Polled
     from rocketwire.wire.message.stored import StoredMessage
+
+Status = TypeVar("Status")
 
 MODES: Final = ("orderly", "pop", "broadcast", "pull")
 """Options that select the type of consumer; the default is a push consumer."""
@@ -96,7 +98,6 @@ async def consume(context: Context) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raise ``UsageError`` if options contradict each other."""
     modes = [mode for mode in MODES if getattr(args, mode)]
     if len(modes) > 1:
         raise UsageError(f"--{modes[0]} and --{modes[1]} cannot be combined")
@@ -118,16 +119,13 @@ def subscription(text: str | None) -> Filter:
     return text or "*"
 
 
-_StartPosition: TypeAlias = tuple[ConsumeFromWhere, int | None]
-
-
-def _start_position(start: str | None) -> _StartPosition:
-    """The start of a new group: Java's constant, and milliseconds since 1970 for a time."""
-    if start is None:
-        return ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, None
-    if start in FROM:
-        return FROM[start], None
-    return ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, int(start)
+def _start(start: str | None) -> dict[str, Any]:
+    is_time = start is not None and start not in FROM
+    return {
+        "consume_from_where": FROM.get(start or "last", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP),
+        "consume_timestamp_millis": int(start) if start is not None and is_time else None,
+        "begin_as_told": start is not None,
+    }
 
 
 class _Consuming:
@@ -155,7 +153,6 @@ class _Consuming:
             nursery.cancel_scope.cancel()
 
     async def _cancel_after_grace(self) -> None:
-        """Cancel the consumer after a grace period, in case the reader of the output is stuck."""
         await self._stop.requested.wait()
         await trio.sleep(GRACE)
         self._scope.cancel()
@@ -166,50 +163,40 @@ class _Consuming:
         await trio.sleep_forever()
 
     def _must_fail(self, message: StoredMessage) -> bool:
-        """Whether ``--fail-first`` makes this delivery fail."""
         return self._args.fail_first and message.reconsume_times == 0
 
     async def _push(self) -> None:
         args = self._args
-        where, millis = _start_position(args.start)
         model = MessageModel.BROADCASTING if args.broadcast else MessageModel.CLUSTERING
         config = PushConsumerConfig(
-            message_model=model,
-            consume_from_where=where,
-            consume_timestamp_millis=millis,
-            begin_as_told=args.start is not None,
-            consume_thread_max=1,
-            await_termination=GRACE,
+            message_model=model, consume_thread_max=1, await_termination=GRACE, **_start(args.start)
         )
+        status, orderly = ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
+        concurrently = self._handle(status.CONSUME_SUCCESS, status.RECONSUME_LATER)
+        in_order = self._handle(orderly.SUCCESS, orderly.SUSPEND_CURRENT_QUEUE_A_MOMENT)
         async with open_push_consumer(
             self._client,
             args.group,
             {args.topic: self._filter},
-            None if args.orderly else self._concurrently,
-            orderly_listener=self._orderly if args.orderly else None,
+            None if args.orderly else concurrently,
+            orderly_listener=in_order if args.orderly else None,
             config=config,
         ):
             await self._stop.requested.wait()
 
-    async def _concurrently(
-        self, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
-    ) -> ConsumeConcurrentlyStatus:
-        for message in messages:
-            if not await self._printing.show(message, context.message_queue.broker_name or ""):
-                await self._leave()
-            if self._must_fail(message):
-                return ConsumeConcurrentlyStatus.RECONSUME_LATER
-        return ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+    def _handle(self, done: Status, failed: Status) -> Callable[..., Awaitable[Status]]:
+        async def handle(
+            messages: Sequence[StoredMessage],
+            context: ConsumeConcurrentlyContext | ConsumeOrderlyContext,
+        ) -> Status:
+            for message in messages:
+                if not await self._printing.show(message, context.message_queue.broker_name or ""):
+                    await self._leave()
+                if self._must_fail(message):
+                    return failed
+            return done
 
-    async def _orderly(
-        self, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
-    ) -> ConsumeOrderlyStatus:
-        for message in messages:
-            if not await self._printing.show(message, context.message_queue.broker_name or ""):
-                await self._leave()
-            if self._must_fail(message):
-                return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
-        return ConsumeOrderlyStatus.SUCCESS
+        return handle
 
     async def _pop(self) -> None:
         args = self._args
@@ -245,19 +232,13 @@ class _Consuming:
                     continue  # the consumer waits until the broker is back
 
     async def _popped(self, message: StoredMessage) -> bool:
-        """Handle a message; False returns it at once instead of after a minute."""
         if not await self._printing.show(message, handle_of(message).broker_name):
             return False
         return not self._must_fail(message)
 
     async def _pull(self) -> None:
         args = self._args
-        where, millis = _start_position(args.start)
-        config = LitePullConsumerConfig(
-            consume_from_where=where,
-            consume_timestamp_millis=millis,
-            begin_as_told=args.start is not None,
-        )
+        config = LitePullConsumerConfig(**_start(args.start))
         text, expression_type = (
             self._filter if isinstance(self._filter, tuple) else (self._filter, None)
         )
@@ -275,7 +256,6 @@ class _Consuming:
             await consumer.commit()
 
     async def _poll(self, consumer: LitePullConsumer) -> Polled | None:
-        """The next messages; None after a stop request."""
         polled = None
         async with self._stop.cancelling():
             while polled is None:

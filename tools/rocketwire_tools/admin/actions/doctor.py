@@ -185,7 +185,6 @@ def _check_name_servers(
 
 
 def _check_registrations(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
-    """Find masters and replicas that are registered with only some of the name servers."""
     for name, addresses in sorted(broker_groups(snapshots).items()):
         registered = {
             id_: tuple(s.address for s in snapshots if id_ in _addresses(s, name))
@@ -224,7 +223,6 @@ def _is_of_missing_broker(difference: Difference, first: Snapshot, second: Snaps
 
 
 def _is_equal_of_both(name: str, first: Snapshot, second: Snapshot) -> bool:
-    """Whether two name servers agree on the replicas of a broker group that both have."""
     both = _addresses(first, name).keys() & _addresses(second, name).keys()
     first_group, second_group = (
         replace(
@@ -237,7 +235,6 @@ def _is_equal_of_both(name: str, first: Snapshot, second: Snapshot) -> bool:
 
 
 def _addresses(snapshot: Snapshot, name: str) -> Mapping[int, str]:
-    """The addresses of a broker group by id; empty if the name server does not have it."""
     group = snapshot.brokers.get(name)
     return (group.broker_addrs if group else None) or {}
 
@@ -283,7 +280,6 @@ def broker_groups(snapshots: Sequence[Snapshot]) -> dict[str, dict[int, str]]:
 
 
 def _check_address(name: str, id_: int, address: str, probe: Probe) -> Iterator[Finding]:
-    """Findings about one broker at one address."""
     role = _role(id_)
     other = probe.unmapped
     if other is not None and other.error is None and probe.error is not None:
@@ -350,7 +346,6 @@ def _check_replicas(
 def _check_versions(
     snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]
 ) -> Iterator[Finding]:
-    """Find incompatible releases."""
     groups = broker_groups(snapshots)
     newest: MQVersion | None = None
     for cluster, names in sorted(_clusters(snapshots).items()):
@@ -383,7 +378,6 @@ def _check_versions(
 
 
 def _clusters(snapshots: Sequence[Snapshot]) -> dict[str, list[str]]:
-    """Names of broker groups by cluster, merged from all name servers."""
     clusters: dict[str, set[str]] = {}
     for snapshot in snapshots:
         for name, broker in snapshot.brokers.items():

@@ -161,7 +161,6 @@ def _without_none(**members: str | None) -> dict[str, str]:
 async def _rates(
     admin: Admin, address: str, table: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, int]]:
-    """Messages per second and of yesterday (transactions and delays: of the last 24 hours)."""
     half = await _stats_of(admin, address, HALF_TOPICS[0])
     delayed = await _stats_of(admin, address, SCHEDULE_TOPIC)
 
@@ -213,8 +212,6 @@ def of_a_day(data: BrokerStatsData | None) -> int:
 
 
 async def _clients(admin: Admin, groups: Iterable[str]) -> list[str]:
-    """Languages and versions of the members of groups, such as ``JAVA%V5_5_0``."""
-
     async def ask(group: str) -> Sequence[Connection]:
         try:
             return (await admin.consumers.connection(group)).connection_set or ()

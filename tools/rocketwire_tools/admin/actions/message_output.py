@@ -48,7 +48,6 @@ def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str
 
 
 def _body(body: bytes) -> tuple[str | None, str | None]:
-    """The body as (text, None), or as (None, base64) if it is not UTF-8."""
     try:
         return body.decode(), None
     except UnicodeDecodeError:

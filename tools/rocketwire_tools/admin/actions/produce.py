@@ -31,6 +31,7 @@ from rocketwire_tools.admin.cli.exit_status import line_of
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.cli.stdio import JsonLines, read_lines
 from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
+from rocketwire_tools.terminal import ProgressLine, is_watched
 
 if TYPE_CHECKING:
     import argparse
@@ -94,7 +95,8 @@ async def produce(context: Context) -> None:
     outcome = None if args.transaction is None else OUTCOMES[args.transaction]
     async with stopping() as stop, open_client(context.config) as client:
         sending = _Sending(client, args, outcome, stop, context.request_timeout)
-        await sending.run()
+        with sending.progress:
+            await sending.run()
     if sending.error is not None:
         raise sending.error
     if stop.signal:
@@ -120,7 +122,6 @@ async def _config(client: ClientInstance, topic: str, within: float) -> Producer
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raise ``UsageError`` for contradictory options, ``IllegalNameError`` for invalid names."""
     check_topic(args.topic)
     check_producer_group(args.group)
     for first, conflicting in (
@@ -135,7 +136,6 @@ def _check(args: argparse.Namespace) -> None:
 
 
 async def _bodies(args: argparse.Namespace) -> AsyncGenerator[list[bytes]]:
-    """Yield bodies, as many at once as are available."""
     if args.count is None:
         _LOG.info("waiting for lines on stdin")
         async with aclosing(read_lines(sys.stdin.fileno())) as chunks:
@@ -167,6 +167,7 @@ class _Sending:
 
     Attributes:
         error: the first failure, or None.
+        progress: shows how many messages have a line.
     """
 
     def __init__(
@@ -189,6 +190,9 @@ class _Sending:
         self._lost: list[int] = []
         self._next: int | None = 1
         self._output = JsonLines(sys.stdout.fileno())
+        is_shown = is_watched() and not sys.stdout.isatty()
+        self.progress = ProgressLine("{:,} messages", is_shown=is_shown)
+        self._written = 0
         self._turn = trio.Lock()
 
     async def run(self) -> None:
@@ -251,7 +255,6 @@ class _Sending:
         await self._write()
 
     async def _write(self) -> None:
-        """Write the results of complete jobs, in order."""
         async with self._turn:
             while self._jobs and self._jobs[0].is_complete:
                 job = self._jobs.popleft()
@@ -265,12 +268,13 @@ class _Sending:
                 try:
                     for line in (*self._failed, *job.lines):
                         await self._output.write(line)
+                        self._written += 1
+                        self.progress.show(self._written)
                 except BrokenPipeError:
                     self._fail(job.number, RefusedError("the reader of the results is gone"))
                 self._failed.clear()
 
     def _fail(self, number: int, cause: Exception) -> None:
-        """Record the first error and stop sending."""
         self._stop.requested.set()
         if self.error is None:
             self.error = LineError(number)
@@ -301,13 +305,9 @@ class _Sending:
     def _message(self, body: bytes) -> Message:
         args = self._args
         return Message(
-            args.topic,
-            body,
-            tags=args.tag,
-            keys=args.key,
-            properties=dict(args.property),
+            args.topic, body, tags=args.tag, keys=args.key, properties=dict(args.property),
             delay_level=args.delay_level or 0,
-        )
+        )  # fmt: skip
 
 
 def describe_failures(lost: Sequence[int], unsent: int | None) -> str:
@@ -329,7 +329,6 @@ def describe_failures(lost: Sequence[int], unsent: int | None) -> str:
 
 
 def _lines(result: SendResult, count: int) -> list[dict[str, Value]]:
-    """The output line of each message of a request."""
     ids = result.msg_id.split(",")
     offset_ids = result.offset_msg_id.split(",")
     return [

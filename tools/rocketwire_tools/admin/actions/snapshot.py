@@ -127,7 +127,6 @@ _SUBJECTS: Final = ("cluster", "broker", "topic", "route")
 
 
 def _facts(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str], Value]]:
-    """Facts by subject and name."""
     for name, brokers in snapshot.clusters.items():
         yield ("cluster", name), list(brokers)
     for name, broker in snapshot.brokers.items():

@@ -99,7 +99,6 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
 
 
 def _identify(tls_context: ssl.SSLContext, settings: Settings) -> None:
-    """Load the client certificate, for servers that require one."""
     cert, key = _text(settings, "cert"), _text(settings, "key-file")
     if cert is None:
         if key is not None:
@@ -140,11 +139,6 @@ class _Password:
 
 
 def _pem(name: str, file: str, label: str) -> str:
-    """The path of a PEM file that contains an object with this label.
-
-    Raises:
-        UsageError: the file cannot be read or contains no such object.
-    """
     path = os.path.expanduser(file)  # no shell expands the paths of a profile
     try:
         text = Path(path).read_text("ascii", "replace")

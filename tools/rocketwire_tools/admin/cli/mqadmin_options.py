@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 import trio
 
 from rocketwire.client.admin import NOW, Admin, leaving_out, open_admin
+from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import ChannelError, DecodeError, RocketWireError
 from rocketwire.messages import decode_bodies, decode_body, to_json
@@ -31,7 +32,7 @@ from rocketwire.policy.topic_attributes import apply_attribute_changes
 from rocketwire.wire.json.fastjson import dumps, loads
 from rocketwire_tools.admin.cli.arguments import host_and_port, seconds
 from rocketwire_tools.admin.cli.exit_status import line_of
-from rocketwire_tools.admin.cli.output import FORMS, rendered
+from rocketwire_tools.admin.cli.output import form_of, print_rows, rendered
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.command import (
     CellType,
@@ -39,6 +40,7 @@ from rocketwire_tools.admin.command import (
     Command,
     Context,
     Incomplete,
+    Listing,
     NotFoundError,
     Option,
     Output,
@@ -53,7 +55,7 @@ from rocketwire_tools.times import time_argument
 if TYPE_CHECKING:
     from rocketwire.client.admin.changes import Change, Target
 
-Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output]]
+Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output | Listing]]
 """The body of a command: takes a connection and the parsed arguments."""
 
 Config = TypeVar("Config", TopicConfig, SubscriptionGroupConfig)
@@ -88,7 +90,6 @@ def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> O
 
 
 def _with_details(text: str, settings: Mapping[str, Any]) -> str:
-    """A help text with the forms of a time, and with the default value if there is one."""
     default = settings.get("default")
     if settings.get("type") is moment:
         return f"{text}: {FORMS_OF_TIMES}"
@@ -133,6 +134,7 @@ def admin_command(
     epilog: str | None = None,
     repeats: bool = False,
     collects: bool = False,
+    changes: bool = False,
 ) -> Command:
     """Define a command that uses an ``Admin``.
 
@@ -146,8 +148,14 @@ def admin_command(
         repeats: whether it has mqadmin's ``-i``, which repeats the call at an interval.
         collects: whether it only collects information from several brokers; it then skips brokers
             that do not respond (``leaving_out``).
+        changes: whether it changes something; it then has ``--dry-run``.
     """
-    perform = _without_silent_brokers(call) if collects else call
+
+    async def print_listing(admin: Admin, args: argparse.Namespace) -> Output:
+        output = await call(admin, args)
+        return await print_rows(output, form_of(args)) if isinstance(output, Listing) else output
+
+    perform = _without_silent_brokers(print_listing) if collects else print_listing
     names = [f"--{each.replace('_', '-')}" for each in one_of]
 
     async def run(context: Context) -> Output:
@@ -163,7 +171,7 @@ def admin_command(
     if one_of:
         required = f"Exactly one of {' and '.join(names)} is required."
         epilog = f"{required}\n{epilog}" if epilog else required
-    all_options = (*options, _INTERVAL) if repeats else options
+    all_options = (*options, *[_INTERVAL] * repeats, *[_DRY_RUN] * changes)
     return Command(name=name, help=text, run=run, options=all_options, epilog=epilog)
 
 
@@ -172,14 +180,48 @@ def broker_command(name: str, text: str, call: Call, *options: Option, **setting
     return admin_command(name, text, call, BROKER, CLUSTER, *options, one_of=ONE_OF, **settings)
 
 
+def change_command(
+    name: str,
+    text: str,
+    headings: str,
+    change: Callable[[Admin, argparse.Namespace], Awaitable[Iterable[Change[Any]]]],
+    *options: Option,
+    missing: Callable[[argparse.Namespace], Exception] | None = None,
+    **settings: Any,
+) -> Command:
+    """Define an ``admin_command`` that shows what it changes, and has ``--dry-run``.
+
+    Args:
+        headings: as of ``change_table``.
+        change: changes something; with ``dry_run`` it writes nothing.
+        missing: returns the error if no server has what is deleted.
+    """
+
+    async def call(admin: Admin, args: argparse.Namespace) -> Table:
+        changes = list(await change(admin, args))
+        if missing is not None and all(each.before is None for each in changes):
+            raise missing(args)
+        return change_table(headings, changes)
+
+    return admin_command(name, text, call, *options, changes=True, **settings)
+
+
+def broker_change(
+    name: str, text: str, headings: str, change: Any, *options: Option, **settings: Any
+) -> Command:
+    """Define a ``change_command`` for the broker of ``-b`` or for a whole cluster (``-c``)."""
+    settings["one_of"] = ONE_OF
+    return change_command(name, text, headings, change, BROKER, CLUSTER, *options, **settings)
+
+
 def in_group(group: str, *commands: Command) -> tuple[Command, ...]:
     """The commands with ``group`` as their heading in the list of commands."""
     return tuple(replace(command, group=group) for command in commands)
 
 
-def _without_silent_brokers(call: Call) -> Call:
-    """Make a call that skips brokers that do not respond, and reports them on stderr."""
-
+def _without_silent_brokers(
+    call: Callable[[Admin, argparse.Namespace], Awaitable[Output]],
+) -> Callable[[Admin, argparse.Namespace], Awaitable[Output]]:
     async def perform(admin: Admin, args: argparse.Namespace) -> Output:
         with leaving_out() as left_out:
             try:
@@ -200,15 +242,13 @@ def _without_silent_brokers(call: Call) -> Call:
 
 
 def _report(left_out: Mapping[object, ChannelError], except_for: str | None = None) -> None:
-    """Log the servers that did not respond, except for an error that is printed anyway."""
     for line in dict.fromkeys(map(line_of, left_out.values())):
         if line != except_for:
             _LOG.warning("left out: %s", line)
 
 
 async def _repeat(call: Callable[[], Awaitable[Output]], context: Context) -> None:
-    """Print the output of a call at intervals until a signal arrives."""
-    form = getattr(context.arguments, "output_form", FORMS[0])
+    form = form_of(context.arguments)
     async with stopping() as stop:
         while not stop.is_requested:
             sys.stdout.write(rendered(await call(), form))
@@ -217,9 +257,35 @@ async def _repeat(call: Callable[[], Awaitable[Output]], context: Context) -> No
                 await stop.requested.wait()
 
 
-def change_command(name: str, text: str, call: Call, *options: Option, **settings: Any) -> Command:
-    """Define an ``admin_command`` that changes something and has ``--dry-run``."""
-    return admin_command(name, text, call, *options, DRY_RUN, **settings)
+def order_command(
+    name: str,
+    text: str,
+    headings: str,
+    places: str | Callable[[Admin, argparse.Namespace], Awaitable[Iterable[str]]],
+    order: Callable[[Admin, argparse.Namespace, str], Awaitable[Sequence[Value] | None]],
+    *options: Option,
+    told: Callable[[argparse.Namespace], Sequence[Value]] = lambda _: (),
+    **settings: Any,
+) -> Command:
+    """Define an ``admin_command`` that gives servers an order; ``--dry-run`` only lists them.
+
+    Args:
+        headings: column headings of server, ``told`` and answer.
+        places: returns the servers; or the destination of the option that names the only one.
+        order: gives the order to a server and returns its answer.
+        told: returns what the servers are told.
+    """
+
+    async def call(admin: Admin, args: argparse.Namespace) -> Table:
+        servers = [getattr(args, places)] if isinstance(places, str) else await places(admin, args)
+        answers: dict[str, Any] = dict.fromkeys(servers)
+        if not args.dry_run:
+            answers = await call_each(servers, partial(order, admin, args))
+        cells = [(server, *told(args), *(answer or ())) for server, answer in answers.items()]
+        width = len(columns(headings))
+        return Table(headings, [(*row, *[None] * (width - len(row))) for row in cells])
+
+    return admin_command(name, text, call, *options, changes=True, **settings)
 
 
 def list_command(
@@ -233,27 +299,22 @@ def list_command(
     """Define a command that changes what the JSON array of a file names, and keeps the rest.
 
     Args:
-        name: its name in mqadmin.
-        text: one line of help.
         cls: class of the array's elements.
         update: the method of ``Admin`` that takes edits by name.
         heading: column heading of the elements' names, such as ``topic``.
-        options: further options.
     """
 
-    async def call(admin: Admin, args: argparse.Namespace) -> Table:
+    async def change(admin: Admin, args: argparse.Namespace) -> list[Change[Config]]:
         name_of = f"{heading}Name"
         elements = await objects_in(cls, args.filename, name_of)
         edits = {element[name_of]: partial(_merge, cls, element) for element in elements}
-        changes = await update(admin, args)(edits, new=cls(), **target(args))
-        return change_table(f"brokerAddr {heading} setting", changes)
+        return await update(admin, args)(edits, new=cls(), **target(args))
 
     file = option("-f --filename", f"file with a JSON array of {cls.__name__}", required=True)
-    return broker_command(name, text, call, file, *options, DRY_RUN)
+    return broker_change(name, text, f"brokerAddr {heading} setting", change, file, *options)
 
 
 def _merge(cls: type[Config], members: Mapping[str, Any], present: Config) -> Config:
-    """Return a configuration with the members that a JSON object has; attributes are changes."""
     merged = {**to_json(present), **members}
     merged["attributes"] = apply_attribute_changes(present.attributes, members.get("attributes"))
     return decode_body(cls, dumps(merged)) or present
@@ -304,7 +365,7 @@ VIA: Final = option(
 _INTERVAL: Final = option(
     "-i --interval", "repeat every N seconds until interrupted", type=seconds, metavar="N"
 )
-DRY_RUN: Final = option("--dryRun", "show the changes and write nothing", switch=True)
+_DRY_RUN: Final = option("--dryRun", "show the changes and write nothing", switch=True)
 FORCE: Final = option(
     "--force", "also give a topic fewer queues than hold messages: they become unreadable",
     switch=True,
@@ -345,8 +406,8 @@ def key_table(
     return Table(f"{heading} key value", rows)
 
 
-def given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """The options that were given, by name."""
+def select_given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return those of these options that were given, by name."""
     values = {name: getattr(args, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -377,7 +438,6 @@ def change_table(
 
 
 def _members(value: object) -> dict[str, Any]:
-    """The members of a value, without its password; a plain value has the name ``""``."""
     if value is None:
         return {}
     if isinstance(value, str | int):
@@ -386,7 +446,6 @@ def _members(value: object) -> dict[str, Any]:
 
 
 def _hide(key: str, old: Value, new: Value) -> Value:
-    """The cell of a change; passwords are not shown."""
     if key == "password":
         old, new = (value and "(hidden)" for value in (old, new))
     return {"old": old, "new": new}

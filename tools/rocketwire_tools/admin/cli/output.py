@@ -9,24 +9,40 @@ from __future__ import annotations
 import csv
 import io
 import json
+import logging
+import sys
+import time
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.controls import escape_lines
 from rocketwire_tools.admin.command import CellType, Column, Incomplete, Record, Table
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.terminal import csv_cell, printable
+from rocketwire_tools.terminal import ProgressLine, csv_cell, is_watched, printable
 from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
-    from rocketwire_tools.admin.command import Output, Value
+    from rocketwire_tools.admin.command import Listing, Output, Value
+
+_LOG: Final = logging.getLogger("rocketwire.admin")
 
 FORMS: Final = ("table", "json", "csv")
 
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _SEPARATORS: Final = (",", ":")
+_MEASURED: Final = 100
+"""Rows of a listing that set the widths of its columns."""
+_WAIT_SECONDS: Final = 1.0
+"""Longest time for which the rows of a listing wait for others to set the widths."""
+
+
+def form_of(args: argparse.Namespace) -> str:
+    """The form that the arguments of a command have."""
+    return getattr(args, "output_form", FORMS[0])
 
 
 def rendered(output: Output, form: str) -> str:
@@ -43,14 +59,102 @@ def rendered(output: Output, form: str) -> str:
             return as_json(dict(output.members)) + "\n"
         columns = (Column("name"), Column("value", CellType.VALUE))
         rows: list[Sequence[Value]] = [(name, value) for name, value in output.members.items()]
-        return _pairs(rows) if form == "table" else _csv(columns, rows)
-    if form == "json":
-        return _json(output) if output.document is None else as_json(output.document) + "\n"
-    if form == "csv":
-        return _csv(output.typed, output.rows)
-    return _table(output.typed, output.rows) + (
-        f"{escape_lines(output.footer)}\n" if output.footer else ""
-    )
+        return _pairs(rows) if form == "table" else _format(columns, rows, form)
+    if form == "json" and output.document is not None:
+        return as_json(output.document) + "\n"
+    footer = f"{escape_lines(output.footer)}\n" if output.footer and form == "table" else ""
+    return _format(output.typed, output.rows, form) + footer
+
+
+async def print_rows(listing: Listing, form: str) -> Table | None:
+    """Print rows as they arrive; returns a table without rows if there are none."""
+    writer, count, has_more = RowWriter(listing.head.typed, form), 0, False
+    end_of_wait = time.monotonic() + (_WAIT_SECONDS if form == "table" else 0)
+    is_shown = is_watched() and not sys.stdout.isatty()
+    try:
+        with ProgressLine("{:,} messages", is_shown=is_shown) as progress:
+            async with aclosing(listing.rows) as rows:
+                async for row in rows:
+                    has_more = count == listing.limit > 0
+                    if has_more:
+                        break
+                    count += 1
+                    writer.add(row)
+                    progress.show(count)
+                    if count >= _MEASURED or time.monotonic() > end_of_wait:
+                        _print(writer.take())
+    finally:
+        if count:
+            _print(writer.take())
+    if not count:
+        return listing.head
+    _print(writer.end())
+    if has_more and listing.more is not None:
+        _LOG.warning("%s", await listing.more())
+    return None
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _format(columns: Sequence[Column], rows: Sequence[Sequence[Value]], form: str) -> str:
+    writer = RowWriter(columns, form)
+    for row in rows:
+        writer.add(row)
+    return writer.take() + writer.end()
+
+
+class RowWriter:
+    """Formats rows in one of ``FORMS``; rows of a table set the widths until the first ``take``."""
+
+    def __init__(self, columns: Sequence[Column], form: str) -> None:
+        """Begins with the headings."""
+        self._columns = columns
+        self._form = form
+        names = [column.name for column in columns]
+        self._cells = [names] if form == "table" else []
+        self._widths: list[int] = []
+        self._pieces = [_csv_line(names)] if form == "csv" else []
+        self._separator = "["
+
+    def add(self, row: Sequence[Value]) -> None:
+        """Add a row."""
+        if self._form == "json":
+            names = (column.name for column in self._columns)
+            self._pieces += self._separator, as_json(dict(zip(names, row, strict=True)))
+            self._separator = ",\n "
+        elif self._form == "csv":
+            self._pieces.append(_csv_line([_plain(value) for value in row]))
+        else:
+            pairs = zip(row, self._columns, strict=True)
+            self._cells.append([_shown(value, column.cell_type) for value, column in pairs])
+
+    def take(self) -> str:
+        """Return the text of the rows that were added."""
+        self._widths = self._widths or [
+            max(map(len, cells)) for cells in zip(*self._cells, strict=True)
+        ]
+        to_right = [
+            column.cell_type in (CellType.NUMBER, CellType.BYTES) for column in self._columns
+        ]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(row, self._widths, to_right, strict=True)
+            ).rstrip()
+            for row in self._cells
+        ]
+        text = "".join([*self._pieces, *(f"{line}\n" for line in lines)])
+        self._pieces, self._cells = [], []
+        return text
+
+    def end(self) -> str:
+        """Return what comes after the last row."""
+        if self._form != "json":
+            return ""
+        return "[]\n" if self._separator == "[" else "]\n"
 
 
 def as_json(value: Value) -> str:
@@ -59,17 +163,9 @@ def as_json(value: Value) -> str:
     return unbroken(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
 
-def _json(table: Table) -> str:
-    names = [column.name for column in table.typed]
-    lines = [as_json(dict(zip(names, row, strict=True))) for row in table.rows]
-    return "[" + ",\n ".join(lines) + "]\n"
-
-
-def _csv(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> str:
+def _csv_line(cells: Sequence[str | int | float]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column.name for column in columns])
-    writer.writerows([[_plain(value) for value in row] for row in rows])
+    csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue()
 
 
@@ -81,21 +177,6 @@ def _plain(value: Value) -> str | int | float:
     return csv_cell(value if isinstance(value, str) else as_json(value))
 
 
-def _table(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> str:
-    cells = [[column.name for column in columns]]
-    cells += [[_shown(v, c.cell_type) for v, c in zip(row, columns, strict=True)] for row in rows]
-    widths = [max(len(row[index]) for row in cells) for index in range(len(columns))]
-    to_right = [column.cell_type in (CellType.NUMBER, CellType.BYTES) for column in columns]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, to_right, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def _pairs(rows: Sequence[Sequence[Value]]) -> str:
     width = max((len(printable(name)) for name, _ in rows), default=0)
     return "".join(
@@ -104,7 +185,6 @@ def _pairs(rows: Sequence[Sequence[Value]]) -> str:
 
 
 def _shown(value: Value, cell_type: CellType) -> str:
-    """Format a cell of a table on one line."""
     if value is None or value == "":
         return "-"
     if cell_type is CellType.CHANGE and isinstance(value, Mapping):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.config import NAMESRV_ADDR_ENV
+from rocketwire.nearest import did_you_mean
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.command import UsageError
 
@@ -60,18 +61,12 @@ class Setting:
 
 
 SETTINGS: Final = (
-    Setting(
-        "namesrv-addr",
-        "name servers: host:port;host:port",
-        "ADDR",
+    Setting("namesrv-addr", "name servers: host:port;host:port", "ADDR",
         aliases=("-n", "--namesrvAddr", "--nameserverAddr"),  # mqadmin has both
-        variables=(NAMESRV_ADDR_ENV,),
-    ),
-    Setting(
-        "address-map",
+        variables=(NAMESRV_ADDR_ENV,)),
+    Setting("address-map",
         "addresses to connect to in place of registered ones, with * as wildcard",
-        "FROM=TO;FROM=TO",
-    ),
+        "FROM=TO;FROM=TO"),
     Setting("access-key", "access key; requests are signed", "KEY"),
     Setting("secret-key", "secret key; safer in the environment or a profile", "KEY"),
     Setting("security-token", "token of temporary credentials", "TOKEN"),
@@ -82,11 +77,10 @@ SETTINGS: Final = (
     Setting("key-password", "password of the key; safer in the environment or a profile", "TEXT"),
     Setting("insecure", "accept any server certificate"),
     Setting("tls-server-name", "expected name in server certificates", "NAME"),
-    Setting(
-        "namespace", "prefix for topics and groups, where messages are sent or consumed", "NAME"
-    ),
+    Setting("namespace", "prefix for topics and groups, where messages are sent or consumed",
+        "NAME"),
     Setting("request-timeout", "timeout of a call in seconds (default 5)", "SECONDS", number=True),
-)
+)  # fmt: skip
 
 
 def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -> None:
@@ -109,12 +103,9 @@ def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -
         ("profile-file", "FILE", "file of profiles (default ~/.config/rocketwire/admin.toml)"),
     ):
         group.add_argument(
-            f"--{name}",
-            dest=_PREFIX + name.replace("-", "_"),
-            default=argparse.SUPPRESS,
-            metavar=metavar,
-            help=text,
-        )
+            f"--{name}", dest=_PREFIX + name.replace("-", "_"), default=argparse.SUPPRESS,
+            metavar=metavar, help=text,
+        )  # fmt: skip
 
 
 def settings_of(
@@ -198,7 +189,8 @@ def _profile(arguments: argparse.Namespace, environment: Mapping[str, str]) -> d
     if profile is None:
         if not name:
             return {}
-        raise UsageError(f"no profile {name} in {path}; it has: {', '.join(profiles)}")
+        near = did_you_mean(name, profiles) or f"; it has: {', '.join(profiles)}"
+        raise UsageError(f"no profile {name} in {path}{near}")
     return _checked_names(profile, path)
 
 
@@ -206,5 +198,6 @@ def _checked_names(profile: dict[str, Any], path: Path) -> dict[str, Any]:
     names = [setting.name for setting in SETTINGS]
     for name in profile:
         if name not in names:
-            raise UsageError(f"{path}: unknown setting {name}; valid are: {', '.join(names)}")
+            near = did_you_mean(name, names) or f"; valid are: {', '.join(names)}"
+            raise UsageError(f"{path}: unknown setting {name}{near}")
     return profile

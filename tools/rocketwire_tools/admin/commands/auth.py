@@ -13,29 +13,23 @@ from rocketwire_tools.admin.command import NotFoundError, Option, Table, UsageEr
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from rocketwire.client.admin.changes import Change
+    from rocketwire.messages.auth import PolicyEntryInfo
 
-async def _create_user(admin: Admin, args: Namespace) -> Table:
+
+async def _create_user(admin: Admin, args: Namespace) -> list[Change[UserInfo]]:
     user = UserInfo(username=args.username, password=args.password, user_type=args.user_type)
-    return mq.change_table(_OF_USERS, await admin.users.create(user, **mq.target(args)))
+    return await admin.users.create(user, **mq.target(args))
 
 
-async def _update_user(admin: Admin, args: Namespace) -> Table:
-    values = mq.given(args, "password", "user_type", "user_status")
+async def _update_user(admin: Admin, args: Namespace) -> list[Change[UserInfo]]:
+    values = mq.select_given(args, "password", "user_type", "user_status")
     if not values:
         raise UsageError("--password, --user-type or --user-status is required")
-    user = UserInfo(username=args.username, **values)
-    return mq.change_table(_OF_USERS, await admin.users.update(user, **mq.target(args)))
-
-
-async def _delete_user(admin: Admin, args: Namespace) -> Table:
-    changes = await admin.users.delete(args.username, **mq.target(args))
-    if all(change.before is None for change in changes):
-        raise NotFoundError(f"no broker has a user {args.username}")
-    return mq.change_table(_OF_USERS, changes)
+    return await admin.users.update(UserInfo(username=args.username, **values), **mq.target(args))
 
 
 def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]], searched: str) -> Table:
-    """A table of users, without the passwords that brokers also return."""
     rows = [
         (address, user.username, user.user_type, user.user_status)
         for address, users in users_by_broker.items()
@@ -63,45 +57,28 @@ def _acl_from(args: Namespace) -> AclInfo:
     return acl_of(args.subject, args.resources, args.actions, args.decision, args.source_ip)
 
 
-async def _create_acl(admin: Admin, args: Namespace) -> Table:
-    changes = await admin.acls.create(_acl_from(args), **mq.target(args))
-    return mq.change_table(_OF_POLICIES, changes)
-
-
-async def _update_acl(admin: Admin, args: Namespace) -> Table:
-    changes = await admin.acls.update(_acl_from(args), **mq.target(args))
-    return mq.change_table(_OF_POLICIES, changes)
-
-
-async def _delete_acl(admin: Admin, args: Namespace) -> Table:
-    changes = [
+async def _delete_acl(admin: Admin, args: Namespace) -> list[Change[PolicyEntryInfo]]:
+    return [
         change
         for resource in args.resources or (None,)
         for change in await admin.acls.delete(args.subject, resource, **mq.target(args))
     ]
-    if all(change.before is None for change in changes):
-        resources = ", ".join(args.resources) or "any resource"
-        raise NotFoundError(f"{args.subject} has no policy for {resources}")
-    return mq.change_table(_OF_POLICIES, changes)
 
 
-async def _copy_users(admin: Admin, args: Namespace) -> Table:
-    changes = await admin.users.copy(
-        args.from_broker, args.to_broker, args.usernames, dry_run=args.dry_run
-    )
-    return mq.change_table(_OF_USERS, changes)
+def _no_policy(args: Namespace) -> NotFoundError:
+    resources = ", ".join(args.resources) or "any resource"
+    return NotFoundError(f"{args.subject} has no policy for {resources}")
 
 
-async def _copy_acls(admin: Admin, args: Namespace) -> Table:
+async def _copy_acls(admin: Admin, args: Namespace) -> list[Change[PolicyEntryInfo]]:
     by_subject = await admin.acls.copy(
         args.from_broker, args.to_broker, args.subjects, dry_run=args.dry_run
     )
-    changes = [
+    return [
         change._replace(name=f"{subject} {change.name}")
         for subject, of_subject in by_subject.items()
         for change in of_subject
     ]
-    return mq.change_table(_OF_POLICIES, changes)
 
 
 def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]], searched: str) -> Table:
@@ -153,7 +130,6 @@ _SOURCES: Final = mq.option(
 
 
 def _policy(*, required: bool) -> tuple[Option, ...]:
-    """The options of a policy."""
     return (
         _SUBJECT,
         _RESOURCES,
@@ -162,7 +138,6 @@ def _policy(*, required: bool) -> tuple[Option, ...]:
         mq.option("-d --decision", "whether to allow or deny", choices=("Allow", "Deny"),
             required=required),
         _SOURCES,
-        mq.DRY_RUN,
     )  # fmt: skip
 
 
@@ -173,27 +148,34 @@ _FROM_TO: Final = (
 
 COMMANDS: Final = mq.in_group(
     "users and policies",
-    mq.broker_command("createUser", "create a user", _create_user, _USERNAME,
-        mq.option("-p --password", "password", required=True), _TYPE, mq.DRY_RUN),
-    mq.broker_command("updateUser", "change password, type or status of a user", _update_user,
-        _USERNAME, mq.option("-p --password", "new password"), _TYPE,
+    mq.broker_change("createUser", "create a user", _OF_USERS, _create_user, _USERNAME,
+        mq.option("-p --password", "password", required=True), _TYPE),
+    mq.broker_change("updateUser", "change password, type or status of a user", _OF_USERS,
+        _update_user, _USERNAME, mq.option("-p --password", "new password"), _TYPE,
         mq.option("-s --userStatus", "whether the user may connect",
-            choices=("enable", "disable")), mq.DRY_RUN),
-    mq.broker_command("deleteUser", "delete a user", _delete_user, _USERNAME, mq.DRY_RUN),
+            choices=("enable", "disable"))),
+    mq.broker_change("deleteUser", "delete a user", _OF_USERS,
+        lambda admin, args: admin.users.delete(args.username, **mq.target(args)), _USERNAME,
+        missing=lambda args: NotFoundError(f"no broker has a user {args.username}")),
     mq.broker_command("getUser", "show a user", _get_user, _USERNAME, collects=True),
     mq.broker_command("listUser", "list users", _list_users,
         mq.option("-f --filter", "only names that contain this text"), collects=True),
-    mq.change_command("copyUser", "copy users from one broker to another", _copy_users, *_FROM_TO,
+    mq.change_command("copyUser", "copy users from one broker to another", _OF_USERS,
+        lambda admin, args: admin.users.copy(
+            args.from_broker, args.to_broker, args.usernames, dry_run=args.dry_run), *_FROM_TO,
         mq.option("-u --usernames", "only these users (default all)", type=mq.words, default=())),
-    mq.change_command("copyAcl", "copy policies from one broker to another", _copy_acls, *_FROM_TO,
+    mq.change_command("copyAcl", "copy policies from one broker to another", _OF_POLICIES,
+        _copy_acls, *_FROM_TO,
         mq.option("-s --subjects", "only of these users (default all)", type=mq.words, default=())),
-    mq.broker_command("createAcl", "add policies of a user", _create_acl,
+    mq.broker_change("createAcl", "add policies of a user", _OF_POLICIES,
+        lambda admin, args: admin.acls.create(_acl_from(args), **mq.target(args)),
         *_policy(required=True)),
-    mq.broker_command("updateAcl", "change policies of a user", _update_acl,
+    mq.broker_change("updateAcl", "change policies of a user", _OF_POLICIES,
+        lambda admin, args: admin.acls.update(_acl_from(args), **mq.target(args)),
         *_policy(required=False), epilog="What is not given stays as it is, by resource."),
-    mq.broker_command("deleteAcl", "delete policies of a user", _delete_acl, _SUBJECT,
+    mq.broker_change("deleteAcl", "delete policies of a user", _OF_POLICIES, _delete_acl, _SUBJECT,
         mq.option("-r --resources", "only for these resources", type=mq.words, default=()),
-        mq.DRY_RUN),
+        missing=_no_policy),
     mq.broker_command("getAcl", "show the policies of a user", _get_acl, _SUBJECT, collects=True),
     mq.broker_command("listAcl", "list policies", _list_acls,
         mq.option("-s --subject", "only of users whose name contains this text"),

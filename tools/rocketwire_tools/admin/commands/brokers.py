@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final, cast
 
@@ -14,14 +15,15 @@ from rocketwire.nearest import did_you_mean
 from rocketwire.wire.json.fastjson import loads
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
+from rocketwire_tools.admin.command import RefusedError, Table, Value
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from rocketwire.client.admin import Admin
+    from rocketwire.client.admin.changes import Change
     from rocketwire_tools.admin.command import Command
 
 
@@ -38,13 +40,13 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     return replace(table, searched=f"no broker has a setting {args.key}{hint}")
 
 
-async def _update_config(admin: Admin, args: Namespace) -> Table:
+async def _update_config(admin: Admin, args: Namespace) -> Iterable[Change[str]]:
     targets = await mq.addresses(admin, args, slaves=args.update_all_broker)
     values = {args.key: args.value}
     by_broker = await call_each(
         targets, lambda broker: admin.brokers.update_config(broker, values, dry_run=args.dry_run)
     )
-    return mq.change_table("brokerAddr key", chain.from_iterable(by_broker.values()))
+    return chain.from_iterable(by_broker.values())
 
 
 async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
@@ -75,7 +77,7 @@ async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
     return Table(
         "brokerAddr role masterOffset:number otherAddr slaveOffset:number "
         "diff:bytes inSync bytesPerSecond:bytes transferFromWhere:number "
-        "lastRead:time lastWrite:time",
+        "lastReadTimestamp:time lastWriteTimestamp:time",
         rows,
     )
 
@@ -122,7 +124,7 @@ async def _show_consume_stats(admin: Admin, args: Namespace) -> Table:
                         ))  # fmt: skip
     return Table(
         "topic group brokerName queueId:number brokerOffset:number "
-        "consumerOffset:number diff:number lastTime:time",
+        "consumerOffset:number diff:number lastTimestamp:time",
         sorted(rows, key=lambda row: (-int(str(row[6])), str(row))),
         searched=f"{args.broker_addr} has no offsets of a group"
         + (f" with a lag of {args.level} or more" if args.level else ""),
@@ -154,19 +156,14 @@ async def _show_consume_queue(admin: Admin, args: Namespace) -> Table:
 def _cleaning(
     name: str, text: str, method: Callable[[Admin], Callable[..., Awaitable[tuple[str, ...]]]]
 ) -> Command:
-    """Define a command that cleans up the selected brokers by a method of ``Admin``."""
-
     async def clean(admin: Admin, args: Namespace) -> Table:
-        targets = await method(admin)(broker=args.broker_addr, cluster=args.cluster)
+        targets = await method(admin)(
+            broker=args.broker_addr, cluster=args.cluster, dry_run=args.dry_run
+        )
         return Table("brokerAddr", [(address,) for address in targets], failed=not targets)
 
     scope = "Default: all brokers of all clusters."
-    return mq.admin_command(name, text, clean, *_CLEANED, epilog=scope)
-
-
-async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
-    await admin.brokers.reset_master_flush_offset(args.broker_addr, args.offset)
-    return record(brokerAddr=args.broker_addr, masterFlushOffset=args.offset)
+    return mq.admin_command(name, text, clean, *_CLEANED, epilog=scope, changes=True)
 
 
 async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
@@ -176,7 +173,7 @@ async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
     return Table("brokerAddr info:value", rows)
 
 
-async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
+async def _limit_cold_data(admin: Admin, args: Namespace) -> Iterable[Change[int]]:
     limit: int | None = getattr(args, "threshold", None)
     by_broker = await call_each(
         await mq.addresses(admin, args),
@@ -184,16 +181,11 @@ async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
             broker, args.consumer_group, limit, dry_run=args.dry_run
         ),
     )
-    return mq.change_table("brokerAddr group", chain.from_iterable(by_broker.values()))
+    return chain.from_iterable(by_broker.values())
 
 
-async def _set_read_ahead(admin: Admin, args: Namespace) -> Table:
-    targets = await mq.addresses(admin, args, slaves=True)
-    mode: str = args.commit_log_read_ahead_mode
-    by_broker = await call_each(
-        targets, lambda broker: admin.brokers.set_read_ahead_mode(broker, mode)
-    )
-    return Table("brokerAddr answer", list(by_broker.items()))
+async def _set_read_ahead(admin: Admin, args: Namespace, broker: str) -> tuple[Value]:
+    return (await admin.brokers.set_read_ahead_mode(broker, args.commit_log_read_ahead_mode),)
 
 
 def identity(text: str) -> tuple[str, str, int]:
@@ -203,18 +195,6 @@ def identity(text: str) -> tuple[str, str, int]:
     if not (cluster and name and number.isascii() and number.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text!r}: must be CLUSTER:BROKER:ID")
     return cluster, name, int(number)
-
-
-async def _add_broker(admin: Admin, args: Namespace) -> Record:
-    await admin.brokers.add_to_container(args.broker_container_addr, args.broker_config_path)
-    return record(containerAddr=args.broker_container_addr, configPath=args.broker_config_path)
-
-
-async def _remove_broker(admin: Admin, args: Namespace) -> Record:
-    cluster, name, broker_id = args.broker_identity
-    container: str = args.broker_container_addr
-    await admin.brokers.remove_from_container(container, cluster, name, broker_id)
-    return record(containerAddr=container, clusterName=cluster, brokerName=name, brokerId=broker_id)
 
 
 _CONTAINER: Final = mq.broker_address(
@@ -231,9 +211,9 @@ COMMANDS: Final = mq.in_group(
     mq.broker_command("brokerStatus", "show the status of brokers", _show_status, collects=True),
     mq.broker_command("getBrokerConfig", "show the configuration of brokers", _show_config,
         mq.option("-k --key", "only this setting"), collects=True),
-    mq.broker_command("updateBrokerConfig", "change the configuration of brokers", _update_config,
-        _KEY, mq.option("-v --value", "value of the setting", required=True),
-        mq.boolean_option("-a --updateAllBroker", "with -c, also slaves"), mq.DRY_RUN),
+    mq.broker_change("updateBrokerConfig", "change the configuration of brokers", "brokerAddr key",
+        _update_config, _KEY, mq.option("-v --value", "value of the setting", required=True),
+        mq.boolean_option("-a --updateAllBroker", "with -c, also slaves")),
     mq.broker_command("haStatus", "show the state of replication", _show_ha_status, collects=True,
         repeats=True),
     mq.admin_command("getBrokerEpoch", "show the epochs of brokers", _show_epochs, mq.CLUSTER,
@@ -257,26 +237,34 @@ COMMANDS: Final = mq.in_group(
         lambda admin: admin.brokers.clean_expired_queues),
     _cleaning("deleteExpiredCommitLog", "delete expired commit log files now",
         lambda admin: admin.brokers.delete_expired_commit_log),
-    mq.admin_command("resetMasterFlushOffset", "set the master's flush offset on a slave",
-        _reset_flush_offset, mq.broker_address("-b --brokerAddr", "address of the slave"),
-        mq.option("-o --offset", "flush offset of the master", type=int, required=True)),
+    mq.order_command("resetMasterFlushOffset", "set the master's flush offset on a slave",
+        "brokerAddr masterFlushOffset:number", "broker_addr",
+        lambda admin, args, broker: admin.brokers.reset_master_flush_offset(broker, args.offset),
+        mq.broker_address("-b --brokerAddr", "address of the slave"),
+        mq.option("-o --offset", "flush offset of the master", type=int, required=True),
+        told=lambda args: (args.offset,)),
     mq.broker_command("getColdDataFlowCtrInfo", "show the limits for reads of old messages",
         _show_cold_data_limits, collects=True),
-    mq.broker_command("updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
-        _limit_cold_data, mq.CONSUMER_GROUP,
-        mq.option("-v --threshold", "bytes per second", type=positive, required=True),
-        mq.DRY_RUN),
-    mq.broker_command("removeColdDataFlowCtrGroupConfig", "remove the limit of a group",
-        _limit_cold_data, mq.CONSUMER_GROUP, mq.DRY_RUN),
-    mq.broker_command("setCommitLogReadAheadMode",
-        "enable or disable read-ahead for a broker's files", _set_read_ahead,
+    mq.broker_change("updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
+        "brokerAddr group", _limit_cold_data, mq.CONSUMER_GROUP,
+        mq.option("-v --threshold", "bytes per second", type=positive, required=True)),
+    mq.broker_change("removeColdDataFlowCtrGroupConfig", "remove the limit of a group",
+        "brokerAddr group", _limit_cold_data, mq.CONSUMER_GROUP),
+    mq.order_command("setCommitLogReadAheadMode",
+        "enable or disable read-ahead for a broker's files", "brokerAddr answer",
+        partial(mq.addresses, slaves=True), _set_read_ahead, mq.BROKER, mq.CLUSTER,
         mq.option("-m --commitLogReadAheadMode", "0 enables read-ahead, 1 disables it",
-            choices=("0", "1"), required=True)),
-    mq.admin_command("addBroker", "start a broker in a container", _add_broker, _CONTAINER,
-        mq.option("-b --brokerConfigPath",
+            choices=("0", "1"), required=True), one_of=mq.ONE_OF),
+    mq.order_command("addBroker", "start a broker in a container", "containerAddr configPath",
+        "broker_container_addr", lambda admin, args, container:
+            admin.brokers.add_to_container(container, args.broker_config_path),
+        _CONTAINER, mq.option("-b --brokerConfigPath",
             "the broker's configuration file, on the container's machine", required=True,
-            metavar="PATH")),
-    mq.admin_command("removeBroker", "stop a broker in a container", _remove_broker, _CONTAINER,
-        mq.option("-b --brokerIdentity", "the broker", type=identity, required=True,
-            metavar="CLUSTER:BROKER:ID")),
+            metavar="PATH"), told=lambda args: (args.broker_config_path,)),
+    mq.order_command("removeBroker", "stop a broker in a container",
+        "containerAddr clusterName brokerName brokerId:number", "broker_container_addr",
+        lambda admin, args, container:
+            admin.brokers.remove_from_container(container, *args.broker_identity),
+        _CONTAINER, mq.option("-b --brokerIdentity", "the broker", type=identity, required=True,
+            metavar="CLUSTER:BROKER:ID"), told=lambda args: args.broker_identity),
 )  # fmt: skip

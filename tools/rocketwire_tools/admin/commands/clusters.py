@@ -84,7 +84,6 @@ def _number(table: Mapping[str, str], key: str) -> float | None:
 
 
 def _rates(table: Mapping[str, str]) -> tuple[Value, ...]:
-    """The values of ``_RATES`` from a broker's status; rates are averages over ten seconds."""
     earliest = int(_number(table, "earliestMessageTimeStamp") or 0)
     return (
         table.get("brokerVersionDesc"),
@@ -101,7 +100,6 @@ def _rates(table: Mapping[str, str]) -> tuple[Value, ...]:
 
 
 def _totals(table: Mapping[str, str]) -> tuple[Value, ...]:
-    """Messages stored and delivered yesterday and today."""
     counts: list[Value] = []
     for end, start in (("TodayMorning", "YesterdayMorning"), ("TodayNow", "TodayMorning")):
         for operation in ("Put", "Get"):
@@ -156,7 +154,6 @@ async def _show_stats(admin: Admin, args: Namespace) -> Table:
 
 
 async def _stats_of(admin: Admin, topic: str, *, only_active: bool) -> list[tuple[Value, ...]]:
-    """One row for each group of a topic."""
     rows: list[tuple[Value, ...]] = []
     places = await admin.clusters.of_topic(topic)
     groups = await admin.topics.consumer_groups(topic)

@@ -34,7 +34,6 @@ async def _run(context: Context) -> str:
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """All arguments, including those of subcommands."""
     for action in parser._actions:  # no public API  # pyright: ignore[reportPrivateUsage] - it has no public name
         yield action
         if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage] - it has no public name

@@ -51,7 +51,7 @@ async def _show_progress(admin: Admin, args: Namespace) -> Table:
     of_topic = f" in topic {args.topic_name}" if args.topic_name else ""
     return Table(
         f"topic brokerName queueId:number brokerOffset:number consumerOffset:number{client} "
-        "diff:number inflight:number lastTime:time oldestWaiting:time",
+        "diff:number inflight:number lastTimestamp:time oldestWaiting:time",
         rows,
         searched=f"no offsets of group {group}{of_topic}: it has not consumed yet",
         footer=f"{_lag(stats):,} messages behind" + (f", oldest {age:,.0f} s" if oldest else ""),
@@ -66,8 +66,6 @@ def _by_lag(queue: MessageQueue, offsets: OffsetWrapper) -> tuple[int, str, str,
 async def _find_oldest(
     admin: Admin, table: Mapping[MessageQueue, OffsetWrapper]
 ) -> dict[MessageQueue, int]:
-    """Store times (ms) of the first message that waits in each queue, as far as it can be read."""
-
     async def ask(queue: MessageQueue) -> int | None:
         try:
             message = await admin.messages.at(queue, table[queue].consumer_offset)
@@ -92,7 +90,6 @@ def _lag(stats: ConsumeStats) -> int:
 
 
 async def _show_all_progress(admin: Admin) -> Table:
-    """Every group that has a retry topic."""
     rows: list[tuple[Value, ...]] = []
     denied = Denied()
     for name in sorted(await admin.topics.names()):
@@ -130,7 +127,6 @@ async def _show_all_progress(admin: Admin) -> Table:
 
 
 async def _find_members(admin: Admin, group: str) -> tuple[ConsumerConnection | None, int | None]:
-    """The members of a group and their number; None if a broker does not respond."""
     try:
         connections = await admin.consumers.connection(group)
     except ChannelError as error:
@@ -181,12 +177,11 @@ async def _list_producers(admin: Admin, args: Namespace) -> Table:
         for group, members in sorted((await admin.consumers.producers_of(args.broker)).items())
         for producer in members
     ]  # fmt: skip
-    headings = "group clientId remoteIP language version lastUpdate:time"
+    headings = "group clientId remoteIP language version lastUpdateTimestamp:time"
     return Table(headings, rows, searched=f"no producer is connected to {args.broker}")
 
 
 def _describe_member(info: ConsumerRunningInfo) -> Table:
-    """The queues of a member as a table with its stacks; in JSON an object with everything."""
     queues: dict[str, Any] = {
         f"{queue.topic}/{queue.broker_name}/{queue.queue_id}": to_json(process)
         for queue, process in (info.mq_table or {}).items()

@@ -66,13 +66,6 @@ _OPTIONS: Final = (
 )  # fmt: skip
 
 COMMANDS: Final = (
-    Command(
-        name="consume",
-        help="print the messages of a topic as they arrive",
-        options=_OPTIONS,
-        run=consume,
-        epilog=_EPILOG,
-        group="messages",
-        streams=True,
-    ),
-)
+    Command(name="consume", help="print the messages of a topic as they arrive", options=_OPTIONS,
+        run=consume, epilog=_EPILOG, group="messages", streams=True),
+)  # fmt: skip

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from rocketwire.client.admin import Admin
+    from rocketwire.client.admin.changes import Change
 
 
 async def _show_metadata(admin: Admin, args: Namespace) -> Record:
@@ -51,17 +52,11 @@ async def _show_sync_state(admin: Admin, args: Namespace) -> Table:
     )
 
 
-async def _elect(admin: Admin, args: Namespace) -> Record:
+async def _elect(admin: Admin, args: Namespace, broker: str) -> tuple[Value, ...]:
     election = await admin.controllers.elect_master(
-        args.controller_address, args.cluster_name, args.broker_name, args.broker_id
+        args.controller_address, args.cluster_name, broker, args.broker_id
     )
-    return record(
-        brokerName=args.broker_name,
-        masterBrokerId=election.master_broker_id,
-        masterAddress=election.master_address,
-        masterEpoch=election.master_epoch,
-        syncStateSetEpoch=election.sync_state_set_epoch,
-    )
+    return election.master_address, election.master_epoch, election.sync_state_set_epoch
 
 
 def _parse_numbers(text: str) -> list[int]:
@@ -71,16 +66,11 @@ def _parse_numbers(text: str) -> list[int]:
     return [int(word) for word in words]
 
 
-async def _clean(admin: Admin, args: Namespace) -> Record:
-    ids: list[int] = args.broker_controller_ids_to_clean or []
+async def _clean(admin: Admin, args: Namespace, broker: str) -> None:
     await admin.controllers.clean_broker(
-        args.controller_address,
-        args.broker_name,
-        cluster=args.cluster_name,
-        broker_ids=ids,
-        clean_living=args.clean_living_broker,
-    )
-    return record(brokerName=args.broker_name, cleaned=list(ids))
+        args.controller_address, broker, cluster=args.cluster_name,
+        broker_ids=args.broker_controller_ids_to_clean, clean_living=args.clean_living_broker,
+    )  # fmt: skip
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
@@ -90,25 +80,20 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     return mq.key_table("controllerAddr", configs)
 
 
-async def _update_config(admin: Admin, args: Namespace) -> Table:
+async def _update_config(admin: Admin, args: Namespace) -> list[Change[str]]:
     values = {args.key: args.value}
-    changes = [
+    return [
         change
         for address in args.controller_address
         for change in await admin.controllers.update_config(address, values, dry_run=args.dry_run)
     ]
-    return mq.change_table("controllerAddr key", changes)
 
 
 _ADDRESS: Final = mq.option(
     "-a --controllerAddress", "address of a controller", type=host_and_port, required=True
 )
-_ADDRESSES: Final = mq.option(
-    "-a --controllerAddress",
-    "addresses separated by semicolons",
-    type=hosts_and_ports,
-    required=True,
-)
+_ADDRESSES: Final = mq.option("-a --controllerAddress", "addresses separated by semicolons",
+    type=hosts_and_ports, required=True)  # fmt: skip
 _NAME: Final = mq.option("-bn --brokerName", "name of the broker group", required=True)
 
 COMMANDS: Final = mq.in_group(
@@ -119,18 +104,22 @@ COMMANDS: Final = mq.in_group(
         _show_sync_state, _ADDRESS, mq.CLUSTER,
         mq.option("-b --brokerName", "name of the broker group"),
         one_of=("broker_name", "cluster_name"), repeats=True),
-    mq.admin_command("electMaster", "make a broker the master of its group", _elect, _ADDRESS,
-        _NAME, mq.option("-b --brokerId", "id of the broker", type=int, required=True),
-        mq.option("-c --clusterName", "name of the cluster", required=True)),
-    mq.admin_command("cleanBrokerMetadata", "remove brokers from the controllers' metadata", _clean,
-        _ADDRESS, _NAME, mq.CLUSTER,
+    mq.order_command("electMaster", "make a broker the master of its group",
+        "brokerName masterBrokerId:number masterAddress masterEpoch:number "
+        "syncStateSetEpoch:number", "broker_name", _elect, _ADDRESS, _NAME,
+        mq.option("-b --brokerId", "id of the broker", type=int, required=True),
+        mq.option("-c --clusterName", "name of the cluster", required=True),
+        told=lambda args: (args.broker_id,)),
+    mq.order_command("cleanBrokerMetadata", "remove brokers from the controllers' metadata",
+        "brokerName cleaned:value", "broker_name", _clean, _ADDRESS, _NAME, mq.CLUSTER,
         mq.option("-b --brokerControllerIdsToClean", "ids, such as 1;2 (default all)",
-            type=_parse_numbers),
-        mq.option("-l --cleanLivingBroker", "also brokers that are alive", switch=True)),
+            type=_parse_numbers, default=[]),
+        mq.option("-l --cleanLivingBroker", "also brokers that are alive", switch=True),
+        told=lambda args: (args.broker_controller_ids_to_clean,)),
     mq.admin_command("getControllerConfig", "show the configuration of controllers", _show_config,
         _ADDRESSES),
     mq.change_command("updateControllerConfig", "change the configuration of controllers",
-        _update_config, _ADDRESSES,
+        "controllerAddr key", _update_config, _ADDRESSES,
         mq.option("-k --key", "name of the setting", required=True),
         mq.option("-v --value", "value of the setting", required=True)),
 )  # fmt: skip

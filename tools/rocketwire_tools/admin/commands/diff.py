@@ -44,17 +44,10 @@ async def _run(context: Context) -> Table:
 
 
 COMMANDS: Final = (
-    Command(
-        name="diff",
-        help="compare the responses of two name servers",
+    Command(name="diff", help="compare the responses of two name servers",
         options=(
             mq.argument("servers", "the two name servers", nargs=2, metavar="HOST:PORT"),
-            mq.option(
-                "-t --topic", "compare only the route of this topic; repeatable", action="append"
-            ),
-        ),
-        run=_run,
-        epilog=_EPILOG,
-        group="looking around",
-    ),
-)
+            mq.option("-t --topic", "compare only the route of this topic; repeatable",
+                action="append")),
+        run=_run, epilog=_EPILOG, group="looking around"),
+)  # fmt: skip

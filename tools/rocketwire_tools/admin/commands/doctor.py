@@ -114,7 +114,6 @@ async def _probe_brokers(
 async def _find_unread(
     calls: BrokerCalls, snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]
 ) -> dict[tuple[str, str], dict[int, int]]:
-    """Count the messages in queues outside of the route, by topic and broker, and by queue id."""
     masters = {
         name: addresses[MASTER_ID]
         for name, addresses in broker_groups(snapshots).items()
@@ -165,12 +164,10 @@ async def _probe(calls: BrokerCalls, id_: int, address: str) -> Probe:
 
 
 def _reason(address: str, error: RocketWireError) -> str:
-    """The error without the address, which a finding has already."""
     return str(error).removeprefix(f"{address}: ")
 
 
 async def _identity(calls: BrokerCalls, address: str) -> Identity | None:
-    """The identity of the broker at an address; None if it is not readable."""
     try:
         values = read_config((await calls.call(address, RequestCode.GET_BROKER_CONFIG)).body or b"")
         own_address = join_address(values["brokerIP1"].strip("[]"), int(values["listenPort"]))
@@ -182,7 +179,6 @@ async def _identity(calls: BrokerCalls, address: str) -> Identity | None:
 async def _other_address(
     calls: BrokerCalls, name: str, id_: int, address: str, hosts: Collection[str]
 ) -> str | None:
-    """Find a broker that is silent at its registered address: try the hosts of name servers."""
     try:
         registered, port = split_address(address)
     except LocalProtocolError:  # a broker may register any text
@@ -196,7 +192,6 @@ async def _other_address(
 
 
 def _ratio(text: str | None) -> float | None:
-    """Usage of a disk; None if the broker reports none (-1)."""
     try:
         share = float(text or "")
     except ValueError:
@@ -205,17 +200,10 @@ def _ratio(text: str | None) -> float | None:
 
 
 COMMANDS: Final = (
-    Command(
-        name="doctor",
-        help="check name servers, brokers, replicas and routes for faults",
+    Command(name="doctor", help="check name servers, brokers, replicas and routes for faults",
         options=(
-            mq.option(
-                "-t --topic", "check only the route of this topic; repeatable", action="append"
-            ),
-            mq.option("-q --quiet", "show only problems and warnings", switch=True),
-        ),
-        run=_run,
-        epilog=_EPILOG,
-        group="looking around",
-    ),
-)
+            mq.option("-t --topic", "check only the route of this topic; repeatable",
+                action="append"),
+            mq.option("-q --quiet", "show only problems and warnings", switch=True)),
+        run=_run, epilog=_EPILOG, group="looking around"),
+)  # fmt: skip

@@ -45,11 +45,6 @@ async def _export_metrics(admin: Admin, args: Namespace) -> Record:
 
 
 async def _write(document: Mapping[str, Value], folder: str | None, name: str) -> Record:
-    """Return a document; with a folder, write it to a file there and return the file's path.
-
-    Raises:
-        RefusedError: the file cannot be written.
-    """
     if folder is None:
         return Record(document)
     path = trio.Path(folder) / name

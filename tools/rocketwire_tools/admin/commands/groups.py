@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from rocketwire.client.admin import Admin
+    from rocketwire.client.admin.changes import Change
 
 
-async def _update(admin: Admin, args: Namespace) -> Table:
-    values = mq.given(args, *_VALUES)
+async def _update(admin: Admin, args: Namespace) -> list[Change[SubscriptionGroupConfig]]:
+    values = mq.select_given(args, *_VALUES)
     if args.group_retry_policy is not None:
         try:
             policy = decode_body(GroupRetryPolicy, args.group_retry_policy.encode())
@@ -37,22 +38,12 @@ async def _update(admin: Admin, args: Namespace) -> Table:
         changed = apply_attribute_changes(group.attributes, attributes)
         return replace(group, attributes=changed, **values)
 
-    changes = await admin.groups.update({args.group_name: edit}, new=_NEW, **mq.target(args))
-    return mq.change_table("brokerAddr group setting", changes)
+    return await admin.groups.update({args.group_name: edit}, new=_NEW, **mq.target(args))
 
 
-async def _delete(admin: Admin, args: Namespace) -> Table:
-    changes = await admin.groups.delete(
-        args.group_name, clean_offset=args.remove_offset, **mq.target(args)
-    )
-    if all(change.before is None for change in changes):
-        raise _no_group(args.group_name)
-    return mq.change_table("brokerAddr group setting", changes)
-
-
-def _no_group(group: str) -> NotFoundError:
-    text = f"no such group {group}: no broker has a configuration of it"
-    return NotFoundError(text, kind="group", name=group)
+def _no_group(args: Namespace) -> NotFoundError:
+    text = f"no such group {args.group_name}: no broker has a configuration of it"
+    return NotFoundError(text, kind="group", name=args.group_name)
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
@@ -72,24 +63,14 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
         (name, to_json(config)) for name, config in configs if config is not None
     ]
     if not rows:
-        raise _no_group(args.group_name)
+        raise _no_group(args)
     names = list(dict.fromkeys(key for _, config in rows for key in config))
     headings = [Column("brokerName"), *(Column(name, CellType.VALUE) for name in names)]
     return Table(headings, [(name, *(config.get(key) for key in names)) for name, config in rows])
 
 
-async def _set_mode(admin: Admin, args: Namespace) -> Table:
-    changes = await admin.groups.set_request_mode(
-        args.group_name,
-        args.topic,
-        MessageRequestMode(args.mode),
-        pop_share_queue_num=args.pop_share_queue_num,
-        **mq.target(args),
-    )
-    return mq.change_table("brokerAddr group setting", changes)
-
-
 _TOPIC: Final = mq.option("-t --topicName --topic", "name of the topic", required=True)
+_HEADINGS: Final = "brokerAddr group setting"
 _NEW: Final = SubscriptionGroupConfig(consume_from_min_enable=False, consume_broadcast_enable=False)
 """Configuration of a new group, as in mqadmin."""
 _VALUES: Final = (
@@ -100,7 +81,8 @@ _VALUES: Final = (
 
 COMMANDS: Final = mq.in_group(
     "consumer groups",
-    mq.broker_command("updateSubGroup", "create or change a consumer group", _update, mq.GROUP,
+    mq.broker_change("updateSubGroup", "create or change a consumer group", _HEADINGS, _update,
+        mq.GROUP,
         mq.boolean_option("-s --consumeEnable", "whether the group may consume", default=None),
         mq.boolean_option("-m --consumeFromMinEnable",
             "whether the group may start at the oldest message", default=None),
@@ -118,21 +100,24 @@ COMMANDS: Final = mq.in_group(
             "whether members are notified of changes", default=None,
             dest="notify_consumer_ids_changed_enable"),
         mq.option("--attributes", "changes of attributes: +name=value,-name", default=""),
-        mq.DRY_RUN,
         epilog="What is not given stays as it is. A new group may consume, not in order, not"
         " broadcasting,\nfrom after the newest message; it has 1 retry queue and 16 retries."),
     mq.list_command("updateSubGroupList", "create or change the groups in a file",
         SubscriptionGroupConfig, lambda admin, _: admin.groups.update, "group"),
-    mq.broker_command("deleteSubGroup", "delete a consumer group", _delete, mq.GROUP,
+    mq.broker_change("deleteSubGroup", "delete a consumer group", _HEADINGS,
+        lambda admin, args: admin.groups.delete(
+            args.group_name, clean_offset=args.remove_offset, **mq.target(args)), mq.GROUP,
         mq.boolean_option("-r --removeOffset", "also delete the offsets; without it a broker of 5.5"
             " that creates groups automatically creates the group again at once"),
-        mq.DRY_RUN),
+        missing=_no_group),
     mq.admin_command("getConsumerConfig", "show the configuration of a group in each broker",
         _show_config, mq.GROUP, collects=True),
-    mq.broker_command("setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC,
-        mq.GROUP,
+    mq.broker_change("setConsumeMode", "let a group pull or pop a topic", _HEADINGS,
+        lambda admin, args: admin.groups.set_request_mode(
+            args.group_name, args.topic, MessageRequestMode(args.mode),
+            pop_share_queue_num=args.pop_share_queue_num, **mq.target(args)), _TOPIC, mq.GROUP,
         mq.option("-m --mode", "how consumers receive messages", required=True,
             type=str.upper, choices=("PULL", "POP")),
         mq.option("-q --popShareQueueNum", "queues of other members that each pops too; -1 for all",
-            type=int), mq.DRY_RUN),
+            type=int)),
 )  # fmt: skip

@@ -91,7 +91,6 @@ def _average(sent: list[TimedSend]) -> float | None:
 
 
 async def _time_topic(admin: Admin, args: Namespace) -> Table | Incomplete:
-    """Send to the queues of a topic in turn."""
     message = Message(args.topic, b"a" * args.size)
     config = ProducerConfig(send_msg_timeout=admin.clusters.within)
     series = Series()
@@ -115,7 +114,6 @@ async def _time_topic(admin: Admin, args: Namespace) -> Table | Incomplete:
 
 
 async def _time_broker(admin: Admin, args: Namespace) -> Table | Incomplete:
-    """Send to the topic with the broker's name, which each broker creates."""
     topic: str = args.broker_name
     await admin.clusters.master(topic)  # or a broker would create a topic of that name
     message = Message(topic, b"hello jodie" * -(-args.message_size // 11))
@@ -138,7 +136,7 @@ async def _time_broker(admin: Admin, args: Namespace) -> Table | Incomplete:
     failed = any(timed.error is not None for timed in sent)
     return series.finish(
         Table(
-            "millis:number sendResult msgId queueId:number queueOffset:number error",
+            "millis:number status msgId queueId:number queueOffset:number error",
             rows,
             failed=failed,
         )
@@ -146,7 +144,6 @@ async def _time_broker(admin: Admin, args: Namespace) -> Table | Incomplete:
 
 
 async def _time_clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
-    """Send to the topic with the broker's name in each broker."""
     table = (await admin.clusters.info()).cluster_addr_table or {}
     clusters = [args.cluster] if args.cluster is not None else sorted(table)
     rows: list[tuple[Value, ...]] = []
@@ -173,7 +170,6 @@ async def _time_clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
 async def _time_round(
     producer: Producer, series: Series, topic: str, args: Namespace
 ) -> tuple[Value, ...]:
-    """Average, successes, failures and first error of the messages to one topic."""
     message = Message(topic, b"a" * args.size)
     attempts = [
         await series.send(topic, partial(producer.send, message)) for _ in range(args.amount)

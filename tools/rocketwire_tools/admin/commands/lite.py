@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from rocketwire.client.admin.fanout import call_each, read_from_each
+from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.messages import to_json
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, Table, Value, record
+from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ T = TypeVar("T")
 async def _call_by_name(
     admin: Admin, args: Namespace, call: Callable[[str], Awaitable[T]]
 ) -> dict[str, T]:
-    """Results of calls to the brokers of the parent topic, by name; without silent brokers."""
     places = await admin.clusters.of_topic(args.parent_topic)
     by_address = await read_from_each(places.values(), call)
     return {name: by_address[address] for name, address in places.items() if address in by_address}
@@ -79,7 +78,7 @@ async def _show_topic(admin: Admin, args: Namespace) -> Table:
             len(members), *([shown] if args.show_client_id else []),
         ))  # fmt: skip
     headings = (
-        "brokerName minOffset:number maxOffset:number lastUpdate:time sharding "
+        "brokerName minOffset:number maxOffset:number lastUpdateTimestamp:time sharding "
         "subClientCount:number"
     )
     return Table(headings + (" subscribers:value" if args.show_client_id else ""), rows)
@@ -135,20 +134,13 @@ async def _show_group(admin: Admin, args: Namespace) -> Record:
     )
 
 
-async def _dispatch(admin: Admin, args: Namespace) -> Table:
+async def _find_dispatching(admin: Admin, args: Namespace) -> list[str]:
     places = await admin.clusters.of_topic(args.parent_topic)
-    targets = {
-        name: address for name, address in places.items() if args.broker_name in (None, name)
-    }
-    await call_each(
-        targets.values(),
-        lambda address: admin.lite.trigger_dispatch(address, args.group, args.client_id),
-    )
-    return Table(
-        "brokerName brokerAddr",
-        list(targets.items()),
-        searched=f"no broker {args.broker_name} has topic {args.parent_topic}",
-    )
+    if args.broker_name is None:
+        return list(places.values())
+    if args.broker_name not in places:
+        raise RefusedError(f"no broker {args.broker_name} has topic {args.parent_topic}")
+    return [places[args.broker_name]]
 
 
 _PARENT: Final = mq.option("-p --parentTopic", "name of the parent topic", required=True)
@@ -173,8 +165,9 @@ COMMANDS: Final = mq.in_group(
         mq.option("-k --topK", "number of topics with the largest lag per broker", type=positive,
             default=20),
         collects=True),
-    mq.admin_command("triggerLiteDispatch", "make brokers dispatch messages of lite topics now",
-        _dispatch, _PARENT, _GROUP,
+    mq.order_command("triggerLiteDispatch", "make brokers dispatch messages of lite topics now",
+        "brokerAddr", _find_dispatching, lambda admin, args, broker:
+            admin.lite.trigger_dispatch(broker, args.group, args.client_id), _PARENT, _GROUP,
         mq.option("-c --clientId", "only for this client"),
         mq.option("-b --brokerName", "only in this broker group")),
 )  # fmt: skip

@@ -51,13 +51,13 @@ def message_table(messages: Iterable[StoredMessage], searched: str) -> Table:
         ))  # fmt: skip
     return Table(
         "msgId offsetMsgId queueId:number queueOffset:number tags keys "
-        "storeTime:time storeHost size:bytes",
+        "storeTimestamp:time storeHost storeSize:bytes",
         rows,
         searched=searched,
     )
 
 
-def stored_between(begin: int | None, end: int | None) -> str:
+def describe_times(begin: int | None, end: int | None) -> str:
     """The words for a range of store times; none for all times."""
     if not begin and end in (None, FOREVER):
         return ""
@@ -98,17 +98,12 @@ async def _consume_directly(admin: Admin, args: Namespace, msg_id: str) -> Recor
         raise NotFoundError(f"no message {msg_id} in topic {args.topic}")
     succeeded = result.consume_result in ("CR_SUCCESS", "CR_COMMIT")
     return record(
-        msgId=msg_id,
-        consumeResult=result.consume_result,
-        remark=result.remark,
-        order=result.order,
-        spentTimeMills=result.spent_time_mills,
-        failed=not succeeded,
-    )
+        msgId=msg_id, consumeResult=result.consume_result, remark=result.remark, order=result.order,
+        spentTimeMills=result.spent_time_mills, failed=not succeeded,
+    )  # fmt: skip
 
 
 async def _query_by_id(admin: Admin, args: Namespace) -> Record | Table:
-    """A record for one id; a table with a row for each of several ids."""
     ids: Sequence[str] = args.msg_id
     if args.client_id is not None:
         records = [await _consume_directly(admin, args, msg_id) for msg_id in ids]
@@ -168,13 +163,10 @@ async def _resend(admin: Admin, producer: Producer, args: Namespace, msg_id: str
         )
     )  # fmt: skip
     return record(
-        msgId=msg_id,
-        status=sent.status.name,
-        offsetMsgId=sent.offset_msg_id,
-        brokerName=sent.message_queue.broker_name,
-        queueId=sent.message_queue.queue_id,
+        msgId=msg_id, status=sent.status.name, offsetMsgId=sent.offset_msg_id,
+        brokerName=sent.message_queue.broker_name, queueId=sent.message_queue.queue_id,
         queueOffset=sent.queue_offset,
-    )
+    )  # fmt: skip
 
 
 async def _query_by_unique_key(admin: Admin, args: Namespace) -> Record | Table:
@@ -183,7 +175,7 @@ async def _query_by_unique_key(admin: Admin, args: Namespace) -> Record | Table:
     messages = await admin.messages.by_unique_key(
         args.topic, args.msg_id, begin=args.start_time, end=args.end_time, cluster=args.cluster
     )
-    span = stored_between(args.start_time, args.end_time)
+    span = describe_times(args.start_time, args.end_time)
     text = f"no message {args.msg_id} in topic {args.topic}{span}"
     if args.show_all:
         return message_table(messages, text)
@@ -193,19 +185,13 @@ async def _query_by_unique_key(admin: Admin, args: Namespace) -> Record | Table:
 
 
 async def _query_by_key(admin: Admin, args: Namespace) -> Table:
-    """``message_table`` with the index key, which ``--last-key`` of the next query may use."""
     key, key_type = args.msg_key, args.key_type
     query = admin.messages.by_tag if key_type == INDEX_OF_TAGS else admin.messages.by_key
     messages = await query(
-        args.topic,
-        key,
-        max_num=args.max_num,
-        begin=args.begin_timestamp,
-        end=args.end_timestamp,
-        cluster=args.cluster,
-        last_key=args.last_key,
-    )
-    span = stored_between(args.begin_timestamp, args.end_timestamp)
+        args.topic, key, max_num=args.max_num, begin=args.begin_timestamp, end=args.end_timestamp,
+        cluster=args.cluster, last_key=args.last_key,
+    )  # fmt: skip
+    span = describe_times(args.begin_timestamp, args.end_timestamp)
     what = "tag" if key_type == INDEX_OF_TAGS else "key"
     table = message_table(messages, f"no message with {what} {key} in topic {args.topic}{span}")
     rows = [
@@ -228,12 +214,9 @@ async def _query_by_offset(admin: Admin, args: Namespace) -> Record:
 
 async def _query_trace(admin: Admin, args: Namespace) -> Table:
     records = await admin.messages.trace(
-        args.msg_id,
-        trace_topic=args.trace_topic,
-        max_num=args.max_num,
-        begin=args.begin_timestamp,
+        args.msg_id, trace_topic=args.trace_topic, max_num=args.max_num, begin=args.begin_timestamp,
         end=args.end_timestamp,
-    )
+    )  # fmt: skip
     rows = [
         (
             record.trace_type, record.group_name, record.topic, record.time_stamp, record.cost_time,
@@ -243,11 +226,11 @@ async def _query_trace(admin: Admin, args: Namespace) -> Table:
         for record in records
     ]  # fmt: skip
     return Table(
-        "type groupName topic time:time costTime:number success storeHost "
+        "type group topic timestamp:time costTime:number success storeHost "
         "retryTimes:number requestId transactionState",
         rows,
         searched=f"no record of message {args.msg_id} in topic {args.trace_topic}"
-        + stored_between(args.begin_timestamp, args.end_timestamp),
+        + describe_times(args.begin_timestamp, args.end_timestamp),
     )
 
 

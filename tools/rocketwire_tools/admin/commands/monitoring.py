@@ -70,7 +70,6 @@ async def _findings(admin: Admin) -> AsyncGenerator[_Line]:
 
 
 async def _lag(admin: Admin, table: Mapping[MessageQueue, OffsetWrapper]) -> _Line:
-    """Total lag, maximum lag of a queue, and maximum delay in milliseconds."""
     lags = [offsets.broker_offset - offsets.consumer_offset for offsets in table.values()]
     delay = 0
     for queue, offsets in table.items():

@@ -13,9 +13,11 @@ from rocketwire_tools.admin.command import NotFoundError, Table
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable
 
     from rocketwire.client.admin import Admin
+    from rocketwire.client.admin.changes import Change
+    from rocketwire_tools.admin.command import Command
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:
@@ -23,20 +25,7 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
     return mq.key_table("namesrvAddr", await admin.name_servers.configs())
 
 
-async def _update_config(admin: Admin, args: Namespace) -> Table:
-    values = {args.key: args.value}
-    changes = await admin.name_servers.update_configs(values, dry_run=args.dry_run)
-    return mq.change_table("namesrvAddr key", changes)
-
-
-async def _put(admin: Admin, args: Namespace) -> Table:
-    changes = await admin.name_servers.put_kv(
-        args.namespace, args.key, args.value, dry_run=args.dry_run
-    )
-    return mq.change_table("namesrvAddr key", changes)
-
-
-async def _delete(admin: Admin, args: Namespace) -> Table:
+async def _delete(admin: Admin, args: Namespace) -> list[Change[str]]:
     changes = await admin.name_servers.delete_kv(args.namespace, args.key, dry_run=args.dry_run)
     if all(change.before is None for change in changes):
         known = await admin.name_servers.kv_namespace(args.namespace)
@@ -44,27 +33,27 @@ async def _delete(admin: Admin, args: Namespace) -> Table:
             f"no name server has a key {args.key} in {args.namespace}"
             + did_you_mean(args.key, known)
         )
-    return mq.change_table("namesrvAddr key", changes)
+    return changes
 
 
-async def _wipe(admin: Admin, args: Namespace) -> Table:
-    counts = await admin.name_servers.wipe_write_perm(args.broker_name)
-    await _check_broker(admin, args, counts)
-    return Table("namesrvAddr wipeTopicCount:number", list(counts.items()))
+def _write_perm_command(
+    name: str, text: str, heading: str, change: Callable[[Admin, str], Awaitable[dict[str, int]]]
+) -> Command:
+    async def call(admin: Admin, args: Namespace) -> Table:
+        broker: str = args.broker_name
+        if args.dry_run:
+            topics = await admin.topics.configs(await admin.clusters.master(broker))
+            counts = {each.address: len(topics) for each in admin.client.name_servers.each()}
+        else:
+            counts = await change(admin, broker)
+        if not any(counts.values()):
+            await admin.clusters.master(broker)  # raises an error if there is no such broker
+        return Table(f"namesrvAddr {heading}:number", list(counts.items()))
+
+    return mq.admin_command(name, text, call, _BROKER_NAME, changes=True)
 
 
-async def _add(admin: Admin, args: Namespace) -> Table:
-    counts = await admin.name_servers.add_write_perm(args.broker_name)
-    await _check_broker(admin, args, counts)
-    return Table("namesrvAddr addTopicCount:number", list(counts.items()))
-
-
-async def _check_broker(admin: Admin, args: Namespace, counts: Mapping[str, int]) -> None:
-    """Raise ``BrokerNotFoundError`` if nothing changed because there is no such broker."""
-    if not any(counts.values()):
-        await admin.clusters.master(args.broker_name)
-
-
+_HEADINGS: Final = "namesrvAddr key"
 _NAMESPACE: Final = mq.option("-s --namespace", "namespace of the key", required=True)
 _KEY: Final = mq.option("-k --key", "the key", required=True)
 _VALUE: Final = mq.option("-v --value", "the value", required=True)
@@ -73,11 +62,16 @@ _BROKER_NAME: Final = mq.option("-b --brokerName", "name of the broker group", r
 COMMANDS: Final = mq.in_group(
     "name servers",
     mq.admin_command("getNamesrvConfig", "show the configuration of name servers", _show_config),
-    mq.change_command("updateNamesrvConfig", "change the configuration of name servers",
-        _update_config, _KEY, _VALUE),
-    mq.change_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE),
-    mq.change_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY),
-    mq.admin_command("wipeWritePerm",
-        "stop sends to a broker: remove the write permission of its topics", _wipe, _BROKER_NAME),
-    mq.admin_command("addWritePerm", "allow sends to a broker again", _add, _BROKER_NAME),
+    mq.change_command("updateNamesrvConfig", "change the configuration of name servers", _HEADINGS,
+        lambda admin, args: admin.name_servers.update_configs(
+            {args.key: args.value}, dry_run=args.dry_run), _KEY, _VALUE),
+    mq.change_command("updateKvConfig", "store a value", _HEADINGS,
+        lambda admin, args: admin.name_servers.put_kv(
+            args.namespace, args.key, args.value, dry_run=args.dry_run), _NAMESPACE, _KEY, _VALUE),
+    mq.change_command("deleteKvConfig", "remove a value", _HEADINGS, _delete, _NAMESPACE, _KEY),
+    _write_perm_command("wipeWritePerm",
+        "stop sends to a broker: remove the write permission of its topics", "wipeTopicCount",
+        lambda admin, broker: admin.name_servers.wipe_write_perm(broker)),
+    _write_perm_command("addWritePerm", "allow sends to a broker again", "addTopicCount",
+        lambda admin, broker: admin.name_servers.add_write_perm(broker)),
 )  # fmt: skip

@@ -50,7 +50,6 @@ async def _reset(admin: Admin, args: Namespace) -> Table:
 
 
 async def _move(admin: Admin, args: Namespace, timestamp: int) -> Table:
-    """Move the offsets of a group to a time."""
     group, topic, force, by = args.group, args.topic, args.force, args.cluster
     before = await admin.offsets.of_group(group, topic, by=by)
     offsets = await admin.offsets.move(
@@ -61,13 +60,9 @@ async def _move(admin: Admin, args: Namespace, timestamp: int) -> Table:
 
 async def _reset_old(admin: Admin, args: Namespace) -> Table:
     resets = await admin.offsets.reset_by_time_old(
-        args.group,
-        args.topic,
-        args.timestamp,
-        force=args.force,
-        by=args.cluster,
+        args.group, args.topic, args.timestamp, force=args.force, by=args.cluster,
         dry_run=args.dry_run,
-    )
+    )  # fmt: skip
     rows = [
         (
             reset.broker_name, reset.queue_id, reset.broker_offset, reset.consumer_offset,
@@ -113,20 +108,22 @@ _FORCE: Final = mq.boolean_option("-f --force", "also move offsets forward", def
 
 COMMANDS: Final = mq.in_group(
     "offsets",
-    mq.change_command("resetOffsetByTime", "set the offsets of a group to a time", _reset, _GROUP,
+    mq.admin_command("resetOffsetByTime", "set the offsets of a group to a time", _reset, _GROUP,
         mq.TOPIC, _WHEN, _FORCE,
         mq.option("-b --broker", "only on the broker with this address", type=host_and_port,
             metavar="ADDR"),
         mq.option("-q --queue", "only this queue", type=int),
-        mq.option("-o --offset", "use this offset instead of the time", type=int), mq.VIA),
-    mq.change_command("resetOffsetByTimeOld", "set the offsets of an offline group to a time",
-        _reset_old, _GROUP, mq.TOPIC, _WHEN, _FORCE, mq.VIA),
-    mq.change_command("skipAccumulatedMessage", "skip all messages that a group has not consumed",
-        _skip, _GROUP, mq.TOPIC, _FORCE, mq.VIA),
-    mq.change_command("cloneGroupOffset", "copy the offsets of one group to another", _clone,
+        mq.option("-o --offset", "use this offset instead of the time", type=int), mq.VIA,
+        changes=True),
+    mq.admin_command("resetOffsetByTimeOld", "set the offsets of an offline group to a time",
+        _reset_old, _GROUP, mq.TOPIC, _WHEN, _FORCE, mq.VIA, changes=True),
+    mq.admin_command("skipAccumulatedMessage", "skip all messages that a group has not consumed",
+        _skip, _GROUP, mq.TOPIC, _FORCE, mq.VIA, changes=True),
+    mq.admin_command("cloneGroupOffset", "copy the offsets of one group to another", _clone,
         mq.TOPIC, mq.option("-s --srcGroup", "source group", required=True),
         mq.option("-d --destGroup", "target group", required=True),
-        mq.boolean_option("-o --offline", "accepted for mqadmin; has no effect", default=None)),
+        mq.boolean_option("-o --offline", "accepted for mqadmin; has no effect", default=None),
+        changes=True),
     mq.admin_command("getConsumerStatus", "show the offsets in the memory of members",
         _show_members, _GROUP, mq.TOPIC, mq.option("-i --originClientId", "only this member")),
 )  # fmt: skip

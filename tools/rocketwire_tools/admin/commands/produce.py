@@ -57,13 +57,6 @@ _OPTIONS: Final = (
 )  # fmt: skip
 
 COMMANDS: Final = (
-    Command(
-        name="produce",
-        help="send a message for each line of stdin, or generated messages",
-        options=_OPTIONS,
-        run=produce,
-        epilog=_EPILOG,
-        group="messages",
-        streams=True,
-    ),
-)
+    Command(name="produce", help="send a message for each line of stdin, or generated messages",
+        options=_OPTIONS, run=produce, epilog=_EPILOG, group="messages", streams=True),
+)  # fmt: skip

@@ -24,15 +24,10 @@ async def _update(admin: Admin, args: Namespace) -> Table:
     if args.total_queue_num is None:
         raise UsageError("--total-queue-num is required")
     brokers = await _brokers(admin, args)
-    return _mapping_table(
-        await admin.static_topics.create_or_update(
-            args.topic,
-            args.total_queue_num,
-            brokers,
-            force=args.force_replace,
-            dry_run=args.dry_run,
-        )
+    plan = await admin.static_topics.create_or_update(
+        args.topic, args.total_queue_num, brokers, force=args.force_replace, dry_run=args.dry_run
     )
+    return _mapping_table(plan)
 
 
 async def _remap(admin: Admin, args: Namespace) -> Table:
@@ -69,7 +64,6 @@ async def _brokers(admin: Admin, args: Namespace) -> list[str]:
 
 
 def _mapping_table(plan: TopicRemappingDetailWrapper) -> Table:
-    """A table of the current position of each logical queue."""
     rows: list[tuple[int, str, int]] = []
     for broker, part in (plan.broker_config_map or {}).items():
         detail = part.mapping_detail
@@ -85,7 +79,6 @@ _STATIC: Final = (
     mq.option("-c --clusters", "cluster names, separated by commas", type=mq.words),
     mq.boolean_option("-fr --forceReplace", "also apply mappings that brokers consider outdated"),
     mq.option("-mf --mapFile", "apply the mapping in this file of mqadmin", metavar="FILE"),
-    mq.DRY_RUN,
 )
 
 _ONE_OF: Final = ("brokers", "clusters", "map_file")
@@ -94,7 +87,7 @@ COMMANDS: Final = mq.in_group(
     "topics",
     mq.admin_command("updateStaticTopic", "create a static topic, or add queues to it", _update,
         *_STATIC, mq.option("-qn --totalQueueNum", "total number of logical queues", type=int),
-        one_of=_ONE_OF),
+        one_of=_ONE_OF, changes=True),
     mq.admin_command("remappingStaticTopic", "move the queues of a static topic", _remap, *_STATIC,
-        one_of=_ONE_OF),
+        one_of=_ONE_OF, changes=True),
 )  # fmt: skip

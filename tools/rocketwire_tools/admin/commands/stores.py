@@ -31,23 +31,12 @@ _LOCAL: Final = (
 )
 
 
-async def _switch(admin: Admin, args: Namespace) -> Table:
-    engine = TimerEngine(args.engine_type)
-    targets = await mq.addresses(admin, args)
-    await call_each(targets, lambda broker: admin.stores.switch_timer_engine(broker, engine))
-    return Table("brokerAddr engine", [(address, engine.name) for address in targets])
-
-
-async def _export_configs(admin: Admin, args: Namespace) -> Table:
+async def _find_exporting(admin: Admin, args: Namespace) -> tuple[str, ...]:
     if args.config_path is not None:
         raise UsageError(f"rocksDBConfigToJson --config-path {_LOCAL}")
-    configs = args.config_type or tuple(RocksDBConfig)
     if (args.broker_addr is None) == (args.cluster is None):
         raise UsageError("exactly one of --broker-addr, --cluster is required")
-    targets = await admin.clusters.targets(args.broker_addr, args.cluster, slaves=True)
-    await call_each(targets, lambda broker: admin.stores.export_rocksdb_config(broker, configs))
-    rows = [(address, [config.value for config in configs]) for address in targets]
-    return Table("brokerAddr exported:value", rows)
+    return await admin.clusters.targets(args.broker_addr, args.cluster, slaves=True)
 
 
 def rocksdb_configs(text: str) -> tuple[RocksDBConfig, ...]:
@@ -95,7 +84,6 @@ async def _dump(context: Context) -> Table:
 
 
 def _messages_of(data: bytes) -> Iterator[StoredMessage]:
-    """The messages in a file of a compacted topic, which may be padded with zeros."""
     position = 0
     while position + 4 <= len(data):
         size = int.from_bytes(data[position : position + 4], "big", signed=True)
@@ -107,18 +95,26 @@ def _messages_of(data: bytes) -> Iterator[StoredMessage]:
 
 COMMANDS: Final = mq.in_group(
     "stores",
-    mq.broker_command("switchTimerEngine", "change where brokers store timer messages", _switch,
+    mq.order_command("switchTimerEngine", "change where brokers store timer messages",
+        "brokerAddr engine", mq.addresses, lambda admin, args, broker:
+            admin.stores.switch_timer_engine(broker, TimerEngine(args.engine_type)),
+        mq.BROKER, mq.CLUSTER,
         mq.option("-e --engineType", "R for RocksDB, F for files", choices=("R", "F"),
-            required=True)),
-    mq.admin_command("rocksDBConfigToJson",
-        "make brokers export configuration from RocksDB to JSON files", _export_configs, mq.BROKER,
+            required=True),
+        told=lambda args: (TimerEngine(args.engine_type).name,), one_of=mq.ONE_OF),
+    mq.order_command("rocksDBConfigToJson",
+        "make brokers export configuration from RocksDB to JSON files", "brokerAddr exported:value",
+        _find_exporting, lambda admin, args, broker:
+            admin.stores.export_rocksdb_config(broker, args.config_type),
+        mq.BROKER,
         mq.option("-c --cluster", "all brokers of this cluster", metavar="NAME"),
         mq.option("-t --configType",
             "some of topics;subscriptionGroups;consumerOffsets (default all)", type=rocksdb_configs,
-            metavar="KINDS"),
+            metavar="KINDS", default=tuple(RocksDBConfig)),
         mq.option("-p --configPath", "rejected: needs access to the broker's files"),
         mq.option("-e --exportFile", "ignored: belongs to --configPath", metavar="FILE"),
-        mq.option("-j --jsonEnable", "ignored: belongs to --configPath", metavar="BOOLEAN")),
+        mq.option("-j --jsonEnable", "ignored: belongs to --configPath", metavar="BOOLEAN"),
+        told=lambda args: ([config.value for config in args.config_type],)),
     mq.admin_command("checkRocksdbCqWriteProgress",
         "make brokers compare queues in RocksDB and in files", _check,
         mq.option("-c --cluster", "name of the cluster", required=True, metavar="NAME"),

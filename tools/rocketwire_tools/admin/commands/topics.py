@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
 
 
-async def _update(admin: Admin, args: Namespace) -> Table:
+async def _update(admin: Admin, args: Namespace) -> list[Change[Any]]:
     attributes = parse_attribute_changes(args.attributes)
 
     def edit(topic: TopicConfig) -> TopicConfig:
@@ -39,7 +39,7 @@ async def _update(admin: Admin, args: Namespace) -> Table:
             topic,
             topic_sys_flag=int(flag),
             attributes=apply_attribute_changes(topic.attributes, attributes),
-            **mq.given(args, "read_queue_nums", "write_queue_nums", "perm", "order"),
+            **mq.select_given(args, "read_queue_nums", "write_queue_nums", "perm", "order"),
         )
 
     new = TopicConfig(read_queue_nums=_QUEUES, write_queue_nums=_QUEUES)
@@ -64,7 +64,7 @@ async def _update(admin: Admin, args: Namespace) -> Table:
             Change(address, topic, {"orderConf": before}, {"orderConf": after})
             for address, topic, before, after in orders
         )
-    return mq.change_table("addr topic setting", changes)
+    return changes
 
 
 async def _delete(admin: Admin, args: Namespace) -> Table:
@@ -131,7 +131,9 @@ async def _show_status(admin: Admin, args: Namespace) -> Table:
         )
     ]  # fmt: skip
     return Table(
-        "brokerName queueId:number minOffset:number maxOffset:number lastUpdated:time inRoute", rows
+        "brokerName queueId:number minOffset:number maxOffset:number lastUpdateTimestamp:time "
+        "inRoute",
+        rows,
     )
 
 
@@ -141,14 +143,16 @@ async def _list_clusters(admin: Admin, args: Namespace) -> Table:
     return Table("clusterName", [(name,) for name in clusters], searched=searched)
 
 
-async def _update_perm(admin: Admin, args: Namespace) -> Table:
+async def _update_perm(admin: Admin, args: Namespace) -> list[Change[TopicConfig]]:
     if args.cluster_name is not None:
         cluster = set(await mq.addresses(admin, args))
         holders = (await admin.clusters.of_topic(args.topic)).values()
         targets = [address for address in holders if address in cluster]
     else:
         targets = [args.broker_addr]
-    changes = [
+    if not targets:
+        raise RefusedError(f"no broker of cluster {args.cluster_name} has topic {args.topic}")
+    return [
         change
         for address in targets
         for change in await admin.topics.update(
@@ -157,9 +161,6 @@ async def _update_perm(admin: Admin, args: Namespace) -> Table:
             dry_run=args.dry_run,
         )
     ]
-    if not targets:
-        raise RefusedError(f"no broker of cluster {args.cluster_name} has topic {args.topic}")
-    return mq.change_table("brokerAddr topic setting", changes)
 
 
 async def _change_order_conf(admin: Admin, args: Namespace) -> Record | Table:
@@ -195,7 +196,8 @@ _KEPT: Final = "What is not given stays as it is. A new topic has no attributes 
 
 COMMANDS: Final = mq.in_group(
     "topics",
-    mq.broker_command("updateTopic", "create or change a topic", _update, mq.TOPIC,
+    mq.broker_change("updateTopic", "create or change a topic", "addr topic setting", _update,
+        mq.TOPIC,
         mq.option("-r --readQueueNums", f"number of queues to read from (new topic: {_QUEUES})",
             type=natural),
         mq.option("-w --writeQueueNums", f"number of queues to write to (new topic: {_QUEUES})",
@@ -206,11 +208,12 @@ COMMANDS: Final = mq.in_group(
         mq.boolean_option("-u --unit", "whether it is the topic of a unit", default=None),
         mq.boolean_option("-s --hasUnitSub", "whether units subscribe to it", default=None),
         mq.option("-a --attributes", "changes of attributes: +name=value,-name", default=""),
-        mq.FORCE, mq.DRY_RUN, epilog=_KEPT),
+        mq.FORCE, epilog=_KEPT),
     mq.list_command("updateTopicList", "create or change the topics in a file", TopicConfig,
         lambda admin, args: partial(admin.topics.update, force=args.force), "topic", mq.FORCE),
-    mq.change_command("deleteTopic", "delete a topic from brokers and name servers", _delete,
-        mq.TOPIC, mq.option("-c --clusterName", "name of the cluster", required=True)),
+    mq.admin_command("deleteTopic", "delete a topic from brokers and name servers", _delete,
+        mq.TOPIC, mq.option("-c --clusterName", "name of the cluster", required=True),
+        changes=True),
     mq.admin_command("topicList", "list all topics", _list,
         mq.option("-c --clusterModel", "show clusters and consumer groups", switch=True)),
     mq.admin_command("topicRoute", "show the route of a topic", _show_route, mq.TOPIC,
@@ -219,13 +222,14 @@ COMMANDS: Final = mq.in_group(
         mq.VIA, collects=True),
     mq.admin_command("topicClusterList", "list the clusters that have a topic", _list_clusters,
         mq.TOPIC),
-    mq.broker_command("updateTopicPerm", "change the permission of a topic", _update_perm, mq.TOPIC,
+    mq.broker_change("updateTopicPerm", "change the permission of a topic",
+        "brokerAddr topic setting", _update_perm, mq.TOPIC,
         mq.option("-p --perm", "2 to write, 4 to read, 6 for both", type=int, choices=(2, 4, 6),
-            required=True), mq.DRY_RUN),
-    mq.change_command("updateOrderConf", "show, set or delete the queues of an ordered topic",
+            required=True)),
+    mq.admin_command("updateOrderConf", "show, set or delete the queues of an ordered topic",
         _change_order_conf, mq.TOPIC,
         mq.option("-m --method", "what to do", required=True, choices=("put", "get", "delete")),
-        mq.option("-v --orderConf", "broker:queues;broker:queues")),
+        mq.option("-v --orderConf", "broker:queues;broker:queues"), changes=True),
     mq.admin_command("allocateMQ", "show how members would share the queues", _allocate, mq.TOPIC,
         mq.option("-i --ipList", "members, separated by commas", type=mq.words, required=True)),
 )  # fmt: skip

@@ -6,6 +6,7 @@ is not permitted. Where an account may only subscribe, the answers to pulls say 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
@@ -20,12 +21,14 @@ from rocketwire.errors import (
     BrokerNotFoundError,
     ChannelError,
     ClientError,
+    RocketWireError,
     TopicRouteNotFoundError,
 )
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topics import GetTopicStatsInfoRequestHeader, TopicStatsTable
+from rocketwire.nearest import did_you_mean
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.policy.routing import MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import subscription_data
@@ -115,9 +118,13 @@ async def queues_of(
             client.routes.forget(topic)
             if may_be_gone:
                 return
+            near = ""
+            with suppress(RocketWireError):  # the list may be refused
+                topics = (await client.name_servers.all_topics()).topic_list or ()
+                near = did_you_mean(topic, topics)
             raise UnknownTopicError(
                 f"topic {topic} does not exist: no name server has a route of it; create it, or"
-                " see options 'subscribe', 'namespace' and 'nameServers'"
+                f" see options 'subscribe', 'namespace' and 'nameServers'{near}"
             ) from None
         readable = await get_queues(client, topic)
         if not readable and not may_be_gone:

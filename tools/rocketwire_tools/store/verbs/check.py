@@ -23,8 +23,8 @@ from rocketwire_tools.store.checks.store_facts import configured_topics
 from rocketwire_tools.store.checks.unread import add_unread, leave_out_unreadable
 from rocketwire_tools.store.lookup import at_physical_offset
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.output import ProgressLine, json_line, with_progress, write_table
-from rocketwire_tools.terminal import printable
+from rocketwire_tools.store.output import json_line, with_progress, write_table
+from rocketwire_tools.terminal import ProgressLine, printable
 
 if TYPE_CHECKING:
     import argparse

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
+import trio
 
-from rocketwire_tools.admin.cli.output import rendered
-from rocketwire_tools.admin.command import CellType, Column, Record, Table
+from rocketwire_tools.admin.cli.output import print_rows, rendered
+from rocketwire_tools.admin.command import CellType, Column, Listing, Record, Table
 from rocketwire_tools.times import utc
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from rocketwire_tools.admin.command import Value
 
 TABLE = Table(
     (
@@ -76,3 +83,51 @@ def test_a_text_in_json_is_a_text() -> None:
 
 def test_a_time_that_no_calendar_has_stays_a_number() -> None:
     assert str(2**62) == utc(2**62)
+
+
+@pytest.mark.parametrize(
+    ("form", "waits_for", "text"),
+    [
+        ("json", 1, '[{"a":0},\n {"a":1}]\n'),
+        ("csv", 1, "a\n0\n1\n"),
+        ("table", 100, "a \n0 \n1 \n"),
+    ],
+)
+def test_rows_are_printed_as_they_arrive_up_to_a_limit(
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    form: str,
+    waits_for: int,
+    text: str,
+) -> None:
+    printed: list[str] = []
+
+    async def rows() -> AsyncGenerator[Sequence[Value]]:
+        for number in range(1000):
+            printed.append(capsys.readouterr().out)
+            yield (number,)
+
+    async def more() -> str:
+        return "1,000 in all"
+
+    def list_rows(limit: int) -> str:
+        printed.clear()
+        trio.run(print_rows, Listing(Table("a", ()), rows(), limit, more), form)
+        return "".join(printed) + capsys.readouterr().out
+
+    assert list_rows(2).replace(" ", "") == text.replace(" ", "")
+    assert caplog.messages == ["1,000 in all"]
+    whole = list_rows(0)
+    assert whole == rendered(Table("a", [(number,) for number in range(1000)]), form)
+    assert [bool(each) for each in printed] == [False] * waits_for + [True] * (1000 - waits_for)
+    assert caplog.messages == ["1,000 in all"]
+
+
+def test_what_waits_is_printed_before_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    async def rows() -> AsyncGenerator[Sequence[Value]]:
+        yield (5,)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        trio.run(print_rows, Listing(Table("a", ()), rows(), 0, None), "table")
+    assert capsys.readouterr().out == "a\n5\n"

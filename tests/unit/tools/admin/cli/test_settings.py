@@ -122,7 +122,10 @@ def test_certificates_are_checked_unless_told_otherwise() -> None:
         ('namesrv-addr = "x:1"', "namesrv-addr is outside of a profile"),
         ('[default]\nsecret-key = "hush-hush', "admin.toml: "),
         ('[default]\nsecret-key = ["hush-hush"]', "secret-key of the profile: must be a string"),
-        ('[default]\naccess-key = "a"\nsecret_key = "hush-hush"', "unknown setting secret_key"),
+        (
+            '[default]\naccess-key = "a"\nsecret_key = "hush-hush"',
+            "unknown setting secret_key; did you mean secret-key?",
+        ),
         ('[default]\nsecret-key = "hush-hush"', "access-key is missing"),
     ],
 )

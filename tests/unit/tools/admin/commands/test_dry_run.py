@@ -1,0 +1,66 @@
+"""Every command that changes something has ``--dry-run``, with which it writes nothing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+
+import pytest
+
+from rocketwire_tools.admin.registry import all_commands
+from tests.support.admin_in_process import run
+
+CHANGING = re.compile(
+    "(add|clean|clone|copy|create|delete|elect|rem|reset|set|skip|switch|trigger|update|wipe)"
+)
+"""What the names of commands begin with that change something."""
+NOBODY = "127.0.0.1:1"
+
+
+def test_each_command_that_changes_something_has_a_dry_run() -> None:
+    changing = [command for command in all_commands() if CHANGING.match(command.name)]
+    assert len(changing) > 40
+    for command in changing:
+        parser = argparse.ArgumentParser(conflict_handler="resolve")
+        for add_option in command.options:
+            add_option(parser)
+        assert "--dry-run" in parser.format_help(), command.name
+
+
+@pytest.mark.parametrize(
+    ("line", "rows"),
+    [
+        (f"cleanExpiredCQ -b {NOBODY}", {"brokerAddr": NOBODY}),
+        (f"cleanUnusedTopic -b {NOBODY}", {"brokerAddr": NOBODY}),
+        (f"deleteExpiredCommitLog -b {NOBODY}", {"brokerAddr": NOBODY}),
+        (
+            f"resetMasterFlushOffset -b {NOBODY} -o 7",
+            {"brokerAddr": NOBODY, "masterFlushOffset": 7},
+        ),
+        (f"setCommitLogReadAheadMode -b {NOBODY} -m 1", {"brokerAddr": NOBODY, "answer": None}),
+        (
+            f"switchTimerEngine -b {NOBODY} -e F",
+            {"brokerAddr": NOBODY, "engine": "FILE_TIME_WHEEL"},
+        ),
+        (
+            f"rocksDBConfigToJson -b {NOBODY} -t topics",
+            {"brokerAddr": NOBODY, "exported": ["topics"]},
+        ),
+        (f"addBroker -c {NOBODY} -b a.conf", {"containerAddr": NOBODY, "configPath": "a.conf"}),
+        (
+            f"removeBroker -c {NOBODY} -b c:b:0",
+            {"containerAddr": NOBODY, "clusterName": "c", "brokerName": "b", "brokerId": 0},
+        ),
+        (
+            f"cleanBrokerMetadata -a {NOBODY} -bn b -b 1;2 -c c",
+            {"brokerName": "b", "cleaned": [1, 2]},
+        ),
+    ],
+)
+def test_an_order_that_is_not_given_reaches_nobody(line: str, rows: dict[str, object]) -> None:
+    words = [*line.split(), "-n", NOBODY, "--output", "json"]
+    dry = run(*words, "--dry-run")
+
+    assert (dry.status, dry.complaint, json.loads(dry.out)) == (0, "", [rows])
+    assert run(*words).status == 3
