@@ -15,11 +15,13 @@ class ProgramParser(argparse.ArgumentParser):
     """A parser whose errors are one line, with the call that shows the options."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the arguments; an unknown one is an error of the command that it was given to."""
+        """Parse the arguments; an error names the options that are nearest to an unknown one."""
         parsed, unknown = super().parse_known_args(args, namespace)
-        if unknown:
-            hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions)
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        near = [
+            did_you_mean(each.partition("=")[0], self._option_string_actions) for each in unknown
+        ]
+        if any(near):
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{next(filter(None, near))}")
         return parsed, unknown
 
     def error(self, message: str) -> NoReturn:

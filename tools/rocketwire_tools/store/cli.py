@@ -69,12 +69,12 @@ class _StoreParser(ProgramParser):
     """The parser of the command, which knows what there was once."""
 
     def error(self, message: str) -> NoReturn:
-        words = message.replace("'", " ").split()
+        words = message.replace("'", " ").replace(";", " ").split()
         advice = next((text for word, text in _GONE.items() if word in words), None)
         super().error(f"{message}; {advice}" if advice else message)
 
 
-class _VerbParser(ProgramParser):
+class _VerbParser(_StoreParser):
     """The parser of a verb.
 
     Attributes:
