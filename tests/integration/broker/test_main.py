@@ -44,8 +44,14 @@ def test_it_is_ready_when_it_says_so_and_ends_at_a_signal(tmp_path: Path, number
     assert found is not None, child.output
     assert raw_call.brokers(int(found[1])) == {found[2]}
     assert raw_call.routes_to(int(found[1]), "orders", found[2])
-    child.signal(number)
-    assert child.process.wait(60) == 128 + number
+    broker_port = found[2].rpartition(":")[2]
+    ports = ("--port", found[1], "--broker-port", broker_port, "--status-port", "0")
+    with socket.create_connection((LOOPBACK, int(broker_port))):
+        child.signal(number)  # a script starts the next one at once
+        second = Child("second", [*PROGRAM, "dev", *ports], tmp_path)
+        assert child.process.wait(60) == 128 + number
+        second.wait_until(lambda: "ready: " in second.output, "ready again")
+    second.stop()
 
 
 def test_a_broker_alone_joins_another_cluster(tmp_path: Path) -> None:
