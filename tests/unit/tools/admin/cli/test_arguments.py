@@ -93,6 +93,9 @@ def test_seconds_are_more_than_nothing(text: str) -> None:
 
 def test_a_command_that_is_none_is_told_from_those_that_are() -> None:
     meant, nothing = run("topicstats"), run("help", "xyz")
+    assert "latest store time: now, 2h ago, " in " ".join(
+        run("queryMsgByKey", "--help").out.split()
+    )
     option = run("topicList", "--outptu", "json").complaint
     assert (
         "topicList: error: unrecognized arguments: --outptu json; did you mean --output" in option

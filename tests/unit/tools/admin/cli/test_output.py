@@ -131,3 +131,16 @@ def test_what_waits_is_printed_before_an_error(capsys: pytest.CaptureFixture[str
     with pytest.raises(KeyError):
         trio.run(print_rows, Listing(Table("a", ()), rows(), 0, None), "table")
     assert capsys.readouterr().out == "a\n5\n"
+
+
+def test_a_terminal_shows_how_many_rows_have_gone_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def rows() -> AsyncGenerator[Sequence[Value]]:
+        for number in range(2):
+            yield (number,)
+
+    monkeypatch.setattr("rocketwire_tools.terminal.INTERVAL", 0.0)
+    monkeypatch.setattr("rocketwire_tools.admin.cli.output.is_watched", lambda: True)
+    trio.run(print_rows, Listing(Table("a", ()), rows(), 0, None), "csv")
+    assert capsys.readouterr() == ("a\n0\n1\n", "\r1 messages \x1b[K\r2 messages \x1b[K\r\x1b[K")
