@@ -14,9 +14,9 @@ USAGE: Final = 2
 class ProgramParser(argparse.ArgumentParser):
     """A parser whose errors are one line, with the call that shows the options."""
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
         """Parse the arguments; an error names the options that are nearest to an unknown one."""
-        parsed, unknown = super().parse_known_args(args, namespace)
+        parsed, unknown = super().parse_known_args(*arguments, **options)
         near = [
             did_you_mean(each.partition("=")[0], self._option_string_actions) for each in unknown
         ]

@@ -239,10 +239,12 @@ async def test_offsets_and_lags_of_lite_topics_are_told_as_by_mqadmin(
         assert len(ours(f"queryMsgByKey -t {lmq} -c {topic} -k 2")) == 1
 
         line = f"resetOffsetByTime -g {group} -t {lmq} -c {topic} -s 0"
-        assert ours(line) == [{"brokerName": NAME, "queueId": 0, "offset": 0}]
+        place = {"brokerName": NAME, "queueId": 0}
+        before = told["consumerOffset"]
+        assert ours(line) == [place | {"before": before, "offset": 0, "resetTo": 0}]
         assert rows(mqadmin(line), of=NAME) == [[NAME, "0", "0"]]
         line = f"skipAccumulatedMessage -g {group} -t {lmq} -c {topic}"
-        assert ours(line) == [{"brokerName": NAME, "queueId": 0, "offset": 3}]
+        assert ours(line) == [place | {"before": 0, "offset": 3, "resetTo": None}]
         assert ours(f"topicStatus -t {lmq}") is None
         assert ours.status == 1
 

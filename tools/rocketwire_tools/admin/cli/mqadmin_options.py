@@ -58,6 +58,9 @@ if TYPE_CHECKING:
 Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output | Listing]]
 """The body of a command: takes a connection and the parsed arguments."""
 
+ChangeCall: TypeAlias = "Callable[[Admin, argparse.Namespace], Awaitable[Iterable[Change[Any]]]]"
+"""The body of a command that changes something; with ``dry_run`` it writes nothing."""
+
 Config = TypeVar("Config", TopicConfig, SubscriptionGroupConfig)
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
@@ -184,7 +187,7 @@ def change_command(
     name: str,
     text: str,
     headings: str,
-    change: Callable[[Admin, argparse.Namespace], Awaitable[Iterable[Change[Any]]]],
+    change: ChangeCall,
     *options: Option,
     missing: Callable[[argparse.Namespace], Exception] | None = None,
     **settings: Any,
@@ -193,7 +196,7 @@ def change_command(
 
     Args:
         headings: as of ``change_table``.
-        change: changes something; with ``dry_run`` it writes nothing.
+        change: its body.
         missing: returns the error if no server has what is deleted.
     """
 
@@ -207,7 +210,7 @@ def change_command(
 
 
 def broker_change(
-    name: str, text: str, headings: str, change: Any, *options: Option, **settings: Any
+    name: str, text: str, headings: str, change: ChangeCall, *options: Option, **settings: Any
 ) -> Command:
     """Define a ``change_command`` for the broker of ``-b`` or for a whole cluster (``-c``)."""
     settings["one_of"] = ONE_OF

@@ -22,6 +22,10 @@ async def _create_user(admin: Admin, args: Namespace) -> list[Change[UserInfo]]:
     return await admin.users.create(user, **mq.target(args))
 
 
+def _no_user(args: Namespace) -> NotFoundError:
+    return NotFoundError(f"no broker has a user {args.username}")
+
+
 async def _update_user(admin: Admin, args: Namespace) -> list[Change[UserInfo]]:
     values = mq.select_given(args, "password", "user_type", "user_status")
     if not values:
@@ -156,7 +160,7 @@ COMMANDS: Final = mq.in_group(
             choices=("enable", "disable"))),
     mq.broker_change("deleteUser", "delete a user", _OF_USERS,
         lambda admin, args: admin.users.delete(args.username, **mq.target(args)), _USERNAME,
-        missing=lambda args: NotFoundError(f"no broker has a user {args.username}")),
+        missing=_no_user),
     mq.broker_command("getUser", "show a user", _get_user, _USERNAME, collects=True),
     mq.broker_command("listUser", "list users", _list_users,
         mq.option("-f --filter", "only names that contain this text"), collects=True),

@@ -118,13 +118,7 @@ async def _consume(admin: Admin, args: Namespace) -> Listing:
 
 
 async def _check_queue(admin: Admin, queue: MessageQueue) -> None:
-    """Check that a queue exists; static topics and topics without own route are not checked.
-
-    Brokers report no error for a queue that does not exist.
-
-    Raises:
-        RefusedError: the queue does not exist.
-    """
+    # Brokers report no error for a queue that does not exist.
     topic, name, number = queue.topic or "", queue.broker_name, queue.queue_id
     if not has_own_route(topic):
         return
