@@ -92,7 +92,7 @@ def test_a_message_to_nowhere_is_refused(ours: Ours, topic: str) -> None:
 def test_a_long_list_ends_at_its_limit_and_says_how_much_there_is(
     java_cluster: JavaCluster, ours: Ours, topic: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store(java_cluster, topic, numbered(1_003), queue_id=1)
+    store(java_cluster, topic, numbered(1_003), queue_id=1, KEYS="key")
     queue = f"printMsgByQueue -t {topic} -a broker-a -i 1"
     found(ours, f"{queue} --max 0", 1_003)
     for line, expected, option in (
@@ -108,6 +108,8 @@ def test_a_long_list_ends_at_its_limit_and_says_how_much_there_is(
         assert len(ours(f"{line} --{option} 7")) == 7
         assert len(caplog.messages) == 1
     assert ours(f"{queue} -f true") == [{"tag": None, "count": 1_003}]
+    found(ours, f"queryMsgByKey -t {topic} -k key -m 5", 5)
+    assert "listed 5 messages; there may be more" in caplog.text
     both = ours(f"{queue} -f true -p true --max 2")
     assert (len(both["messages"]), both["tags"]) == (2, {"": 1_003})
 

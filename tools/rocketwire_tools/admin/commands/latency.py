@@ -17,6 +17,7 @@ from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.cli.exit_status import UNREACHABLE, line_of, status_of
 from rocketwire_tools.admin.command import Incomplete, Table, Value
+from rocketwire_tools.admin.commands.sending import PRODUCERS
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
-
-_PRODUCERS: Final = "rocketwire-admin"
-"""Producer group."""
 
 
 class TimedSend(NamedTuple):
@@ -96,7 +94,7 @@ async def _time_topic(admin: Admin, args: Namespace) -> Table | Incomplete:
     series = Series()
     sent: list[TimedSend] = []
     rows: list[tuple[Value, ...]] = []
-    async with open_producer(admin.client, _PRODUCERS, config) as producer:
+    async with open_producer(admin.client, PRODUCERS, config) as producer:
         queues = await producer.queues(args.topic)
         for queue in itertools.islice(itertools.cycle(queues), args.amount):
             broker = queue.broker_name or ""
@@ -149,7 +147,7 @@ async def _time_clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
     rows: list[tuple[Value, ...]] = []
     config = ProducerConfig(send_msg_timeout=admin.clusters.within)
     series = Series()
-    async with open_producer(admin.client, _PRODUCERS, config) as producer:
+    async with open_producer(admin.client, PRODUCERS, config) as producer:
         for number in range(args.rounds):
             if number:
                 await trio.sleep(args.interval)

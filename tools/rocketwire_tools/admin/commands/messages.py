@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.message.stored import StoredMessage
 
+_LOG: Final = logging.getLogger("rocketwire.admin")
 _RESEND_GROUP: Final = "ReSendMsgById"
 """Group of the producer that resends messages (Java: ``QueryMsgByIdSubCommand``)."""
 
@@ -198,6 +200,8 @@ async def _query_by_key(admin: Admin, args: Namespace) -> Table:
         (*row, index_key(message, key_type, key))
         for row, message in zip(table.rows, messages, strict=True)
     ]
+    if len(rows) >= args.max_num:
+        _LOG.warning("listed %d messages; there may be more: narrow the times", len(rows))
     return Table((*table.typed, "indexKey"), rows, searched=table.searched)
 
 

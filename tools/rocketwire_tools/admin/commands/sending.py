@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
     from rocketwire.messages.message_queue import MessageQueue
 
-_PRODUCERS: Final = "rocketwire-admin"
+PRODUCERS: Final = "rocketwire-admin"
 """Producer group."""
 
 
@@ -28,7 +28,7 @@ async def _send(admin: Admin, args: Namespace) -> Table:
     config = ProducerConfig(
         send_msg_timeout=admin.clusters.within, enable_trace=args.msg_trace_enable
     )
-    async with open_producer(admin.client, _PRODUCERS, config) as producer:
+    async with open_producer(admin.client, PRODUCERS, config) as producer:
         if broker is None:
             result = await producer.send(message)
         else:

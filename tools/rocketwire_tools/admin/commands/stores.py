@@ -124,7 +124,6 @@ COMMANDS: Final = mq.in_group(
         epilog="Brokers log the result. Exit status 1 if a broker has not started the check."),
     Command(name="exportMetadataInRocksDB",
         help="not supported: needs RocksDB files on the broker's machine", run=_refuse,
-
         options=(
             mq.option("-p --path", "folder with the configuration"),
             mq.option("-t --configType", "topics or subscriptionGroups", metavar="CONFIGTYPE"),
