@@ -262,7 +262,7 @@ STATE = (
     Defect(name="KV keys trimmed", case="ns/100/30", ask=spelled("key", str.strip, 100, 101, 102)),
     Defect(
         name="retry topics not listed",
-        case="ns/105/19",
+        case="ns/206/4",
         answer=body(206, listed(lambda name: not name.startswith("%"))),
     ),
     Defect(

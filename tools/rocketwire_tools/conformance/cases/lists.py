@@ -69,6 +69,7 @@ SYSTEM: Final = (
     *("TBW102", "SELF_TEST_TOPIC", "BenchmarkTest", "OFFSET_MOVED_EVENT", "{cluster}", "{broker}"),
     *("SCHEDULE_TOPIC_XXXX", "RMQ_SYS_TRACE_TOPIC", "RMQ_SYS_TRANS_HALF_TOPIC"),
     *("RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC", "rmq_sys_wheel_timer"),
+    *("%RETRY%{topic}", "%DLQ%{topic}", "%LMQ%{topic}", "rmq_sys_{topic}", "TBW102{topic}"),
 )
 HANDLER: Final = (
     "DefaultRequestProcessor.getBrokerMemberGroup, RouteInfoManager.getBrokerMemberGroup @ 5.5.0"
@@ -118,7 +119,7 @@ CASES: Final = (
         ask(206, None, topics("{topic}", "{topicB}", "{topicC}")),
     ),
     case("ns/206/4", 106, f"{LISTS}; TopicValidator.SYSTEM_TOPIC_SET",
-        "Topics of the system MUST be routed and listed like other topics.",
+        "Topics of the system and of groups MUST be routed and listed like other topics.",
         # Without permissions, so that no client uses them for its messages.
         register(None, registration(tuple(topic_config(name, perm=0) for name in SYSTEM))),
         *(ask(105, {"topic": topic}, success()) for topic in SYSTEM),
