@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from rocketwire.flags import CommandFlag
 from tests.integration.conformance.defects import asks, body, ignored, quoted, text
@@ -62,8 +62,9 @@ def fields_of(request: RemotingCommand) -> dict[str, str]:
 
 def table_of(request: RemotingCommand) -> dict[str, Any]:
     """The topics of a registration in JSON."""
-    wrapper = json.loads(request.body or b"{}").get("topicConfigSerializeWrapper") or {}
-    return cast("dict[str, Any]", wrapper.get("topicConfigTable") or {})
+    read: dict[str, Any] = json.loads(request.body or b"{}")
+    wrapper: dict[str, Any] = read.get("topicConfigSerializeWrapper") or {}
+    return wrapper.get("topicConfigTable") or {}
 
 
 def one_way(request: RemotingCommand, code: int, **fields: str) -> RemotingCommand:
