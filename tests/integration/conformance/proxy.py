@@ -96,9 +96,10 @@ class _Pair:
         decoder = FrameDecoder()
         readable = True
         while True:
-            with trio.move_on_after(self._defect.idle_seconds) as idle:
+            data = b""
+            with trio.move_on_after(self._defect.idle_seconds):
                 data = await self._near.receive_some()
-            if idle.cancelled_caught or not data:
+            if not data:
                 return
             if readable:
                 decoder.feed(bytes(data))

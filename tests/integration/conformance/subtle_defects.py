@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from rocketwire.flags import CommandFlag
 from tests.integration.conformance.defects import asks, body, ignored, quoted, text
@@ -62,8 +62,9 @@ def fields_of(request: RemotingCommand) -> dict[str, str]:
 
 def table_of(request: RemotingCommand) -> dict[str, Any]:
     """The topics of a registration in JSON."""
-    wrapper = json.loads(request.body or b"{}").get("topicConfigSerializeWrapper") or {}
-    return cast("dict[str, Any]", wrapper.get("topicConfigTable") or {})
+    read: dict[str, Any] = json.loads(request.body or b"{}")
+    wrapper: dict[str, Any] = read.get("topicConfigSerializeWrapper") or {}
+    return wrapper.get("topicConfigTable") or {}
 
 
 def one_way(request: RemotingCommand, code: int, **fields: str) -> RemotingCommand:
@@ -188,62 +189,40 @@ def folded(members: dict[str, Any]) -> dict[str, Any]:
 FRAMES = (
     Defect(name="names of members bare", case="ns/206/1", raw=header(rb'"(\w+)":', rb"\1:")),
     Defect(name="version as a text", case="ns/206/1", raw=header(rb'(n":)(\d+)}$', rb'\1"\2"}')),
-    Defect(
-        name="opaque as a text", case="ns/206/1", raw=header(rb'"opaque":(\d+)', rb'"opaque":"\1"')
-    ),
+    Defect(name="opaque as a text", case="ns/206/1",
+        raw=header(rb'"opaque":(\d+)', rb'"opaque":"\1"')),
     Defect(name="code as a text", case="ns/206/1", raw=header(rb'"code":(\d+)', rb'"code":"\1"')),
-    Defect(
-        name="ext field as a number",
-        case="ns/205/1",
-        raw=header(rb'("wipeTopicCount":)"(\d+)"', rb"\1\2"),
-    ),
-    Defect(
-        name="ext field as a boolean",
-        case="ns/322/1",
-        raw=header(rb'("changed":)"(\w+)"', rb"\1\2"),
-    ),
+    Defect(name="ext field as a number", case="ns/205/1",
+        raw=header(rb'("wipeTopicCount":)"(\d+)"', rb"\1\2")),
+    Defect(name="ext field as a boolean", case="ns/322/1",
+        raw=header(rb'("changed":)"(\w+)"', rb"\1\2")),
     Defect(name="language in small letters", case="ns/206/1", raw=header(b"JAVA", b"java")),
     Defect(name="language missing", case="ns/206/1", raw=header(b'"language":"JAVA",', b"")),
     Defect(name="remark null", case="ns/206/1", raw=header(b'"flag"', b'"remark":null,"flag"')),
     Defect(name="a member twice", case="ns/206/1", raw=header(b'"flag":1', b'"flag":1,"flag":1')),
-    Defect(
-        name="binary is said in a JSON header",
-        case="ns/206/1",
-        raw=header(b'RPC":"JSON"', b'RPC":"ROCKETMQ"'),
-    ),
+    Defect(name="binary is said in a JSON header", case="ns/206/1",
+        raw=header(b'RPC":"JSON"', b'RPC":"ROCKETMQ"')),
     Defect(name="version 0", case="ns/206/1", raw=header(rb'"version":\d+', b'"version":0')),
     Defect(name="the client's version", case="ns/103/180", answer=echoes_version),
     Defect(name="quoted keys of clusters", case="ns/103/11", answer=text(106, quoted)),
     Defect(name="quoted keys of members", case="ns/901/1", answer=text(901, quoted)),
-    Defect(
-        name="apostrophes in a list",
-        case="ns/206/1",
-        answer=text(206, lambda old: old.replace('"', "'")),
-    ),
-    Defect(
-        name="a comma too many in a route",
-        case="ns/103/1",
-        answer=text(105, lambda old: old.replace("]", ",]", 1)),
-    ),
+    Defect(name="apostrophes in a list", case="ns/206/1",
+        answer=text(206, lambda old: old.replace('"', "'"))),
+    Defect(name="a comma too many in a route", case="ns/103/1",
+        answer=text(105, lambda old: old.replace("]", ",]", 1))),
     Defect(name="answers turned in flight", case="transport/40", in_flight=turned),
     Defect(name="routes mixed up in flight", case="ns/105/21", in_flight=same_routes),
     Defect(name="answer of another connection", case="transport/40", answer=of_another_connection),
     Defect(name="unknown codes answered twice", case="transport/40", in_flight=twice(3)),
     Defect(name="an answer lost in flight", case="transport/40", in_flight=lambda all_: all_[1:]),
-)
+)  # fmt: skip
 STATE = (
     Defect(name="one topic replaces all", case="ns/103/220", ask=one_replaces_all),
     Defect(name="one topic is ignored", case="ns/103/220", ask=one_is_ignored),
-    Defect(
-        name="checksum of packed registrations wrong",
-        case="ns/103/222",
-        ask=packed(lambda fields: fields | {"bodyCrc32": "77"}),
-    ),
-    Defect(
-        name="checksum of packed registrations not looked at",
-        case="ns/103/222",
-        ask=packed(lambda fields: fields | {"bodyCrc32": "0"}),
-    ),
+    Defect(name="checksum of packed registrations wrong", case="ns/103/222",
+        ask=packed(lambda fields: fields | {"bodyCrc32": "77"})),
+    Defect(name="checksum of packed registrations not looked at", case="ns/103/222",
+        ask=packed(lambda fields: fields | {"bodyCrc32": "0"})),
     Defect(name="one cluster for an address", case="ns/103/223", ask=one_cluster_for_an_address),
     Defect(name="a registration wipes others", case="ns/103/1", ask=others_are(205)),
     Defect(name="a registration opens others", case="ns/mapping/1", ask=others_are(327)),
@@ -251,39 +230,23 @@ STATE = (
     Defect(name="whose connection is reset owned it", case="ns/close/8", ask=whoever_asks_owns),
     Defect(name="KV entries of one connection", case="ns/100/1", answer=own_entries),
     Defect(name="KV values cut", case="ns/100/30", answer=value(lambda old: old[:32_767])),
-    Defect(
-        name="KV values on one line", case="ns/100/30", answer=value(lambda old: old.rstrip("\n"))
-    ),
-    Defect(
-        name="KV keys fold case",
-        case="ns/100/30",
-        ask=spelled("key", str.lower, 100, 101, 102),
-    ),
+    Defect(name="KV values on one line", case="ns/100/30",
+        answer=value(lambda old: old.rstrip("\n"))),
+    Defect(name="KV keys fold case", case="ns/100/30",
+        ask=spelled("key", str.lower, 100, 101, 102)),
     Defect(name="KV keys trimmed", case="ns/100/30", ask=spelled("key", str.strip, 100, 101, 102)),
-    Defect(
-        name="retry topics not listed",
-        case="ns/105/19",
-        answer=body(206, listed(lambda name: not name.startswith("%"))),
-    ),
-    Defect(
-        name="system topics not listed",
-        case="ns/206/4",
-        answer=body(206, listed(lambda name: name.lower()[:7] != "rmq_sys")),
-    ),
-    Defect(
-        name="template topic not in its cluster",
-        case="ns/206/4",
-        answer=body(224, listed(lambda name: name != "TBW102")),
-    ),
+    Defect(name="retry topics not listed", case="ns/206/4",
+        answer=body(206, listed(lambda name: not name.startswith("%")))),
+    Defect(name="system topics not listed", case="ns/206/4",
+        answer=body(206, listed(lambda name: name.lower()[:7] != "rmq_sys"))),
+    Defect(name="template topic not in its cluster", case="ns/206/4",
+        answer=body(224, listed(lambda name: name != "TBW102"))),
     Defect(name="lists fold case", case="ns/206/5", answer=body(206, folded)),
     Defect(name="routes fold case", case="ns/206/5", ask=spelled("topic", str.lower, 105)),
     Defect(name="clusters fold case", case="ns/206/5", ask=spelled("cluster", str.lower, 224)),
     Defect(name="wiping folds case", case="ns/206/5", ask=spelled("brokerName", str.lower, 205)),
-    Defect(
-        name="properties not shown",
-        case="ns/319/1",
-        answer=text(319, lambda old: re.sub("waitSeconds.*\n", "", old)),
-    ),
+    Defect(name="properties not shown", case="ns/319/1",
+        answer=text(319, lambda old: re.sub("waitSeconds.*\n", "", old))),
     Defect(name="properties not set", case="ns/318/7", ask=asks(318, 327)),
     Defect(name="a minute idle is too long", case="idle/6", idle_seconds=15.0),
-)
+)  # fmt: skip

@@ -18,7 +18,6 @@ from rocketwire_tools.conformance.model.outcomes import (
     JsonBody,
     Like,
     Messages,
-    Number,
     Response,
     Silence,
 )
@@ -350,4 +349,3 @@ def bodies(*texts: str | int) -> tuple[Has, ...]:
 
 POSITION: Final = {"position": "ext.msgId:position", "place": "ext.queueOffset"}
 """Saves the position in the commit log and the queue offset of a stored message."""
-POSITIVE: Final = Number(least=1)

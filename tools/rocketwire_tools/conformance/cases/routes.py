@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.cases.common import ORDER, ORDERED, ROUTE, one_broker, topics
+from rocketwire_tools.conformance.cases.common import ORDER, ORDERED, ROUTE, one_broker
 from rocketwire_tools.conformance.model.case import Case, case, since_5_3
 from rocketwire_tools.conformance.model.outcomes import ANY, Contains, Has, Like, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
@@ -36,14 +36,6 @@ def missing(topic: str) -> Response:
 
 
 QUOTED: Final = one_broker('"0":"{address}"')
-OWN: Final = (
-    "%RETRY%{topic}",
-    "%DLQ%{topic}",
-    "%LMQ%{topic}",
-    "RMQ_SYS_TRACE_{topic}",
-    "rmq_sys_{topic}",
-    "TBW102{topic}",
-)
 TWO: Final = (
     register(on="a"),
     register(
@@ -112,17 +104,6 @@ CASES: Final = (
             has({"topicList": ["{topic}", "{topicB}", "{topicC}"]})),
         ask(304, None, has({"topicList": Contains(("{cluster}", "{broker}", "{brokerB}"))})),
     ),
-    case("ns/105/19", (), PICKUP,
-        "Topics with prefixes that brokers and clients use MUST be routed and listed like other "
-        "topics.",
-        register(None, registration(tuple(OWN))),
-        *(
-            ask(105, {"topic": topic}, has({"queueDatas": [ANY]}))
-            for topic in OWN
-        ),
-        ask(206, None, topics(*OWN)),
-        ask(224, {"cluster": "{cluster}"}, topics(*OWN)),
-    ),
     case("ns/105/20", 48, PICKUP,
         "A route MUST contain the registered queue numbers, permission and flags.",
         register(None,
@@ -139,7 +120,7 @@ CASES: Final = (
                 "writeQueueNums": 5,
             }]})),
     ),
-    case("ns/105/21", (), "NettyRemotingAbstract.processRequestCommand @ 5.5.0",
+    case("ns/105/21", 3, "NettyRemotingAbstract.processRequestCommand @ 5.5.0",
         "1,000 concurrent route requests on one connection MUST each be answered with their topic.",
         register(None,
             registration(tuple(

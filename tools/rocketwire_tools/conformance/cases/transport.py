@@ -27,7 +27,7 @@ from rocketwire_tools.conformance.model.requests import (
     unsupported,
     until,
 )
-from rocketwire_tools.conformance.model.steps import Frame, Open, Request, Send
+from rocketwire_tools.conformance.model.steps import Frame, Open, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,22 +80,6 @@ def _closes(number: int, what: str, sent: bytes | Frame, evidence: str, item: in
     )  # fmt: skip
 
 
-def _split(number: int, length: int) -> Case:
-    return case(f"transport/{number}", 2, DECODER,
-        f"A frame in two segments, the first of {length} bytes, MUST be answered like one in one.",
-        send(WHOLE[:length]),
-        expect(Silence(seconds=0.1)),
-        send(WHOLE[length:]),
-        expect(NOTHING),
-        tags=frozenset({"split"}),
-    )  # fmt: skip
-
-
-SPLITS: Final = tuple(
-    _split(100 + length, length)
-    for length in (1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 40, len(WHOLE) - 1)
-)
-
 CASES: Final = (
     case("transport/5", 1, "RemotingCommand.encodeHeader, markResponseType @ 5.5.0",
         "The response to a request MUST have valid lengths, the request's opaque and only the "
@@ -109,18 +93,6 @@ CASES: Final = (
         expect(NOTHING),
         tags=frozenset({"split"}),
     ),
-    case("transport/7", 3, DECODER,
-        "Two frames in one segment MUST both be answered, each with its own opaque.",
-        send(Request(code=106, opaque=11), Request(code=206, opaque=12)),
-        expect(success(opaque=11), success(opaque=12)),
-        expect(success(opaque=11), success(opaque=12)),
-        expect(Silence(seconds=0.1)),
-    ),
-    since_5_3("transport/8", (), DECODER, "A hundred frames in one segment MUST all be answered.",
-        Send(tuple(Request(code=99999, opaque=n) for n in range(100))),
-        *(expect(Response(code=3, remark=ANY, opaque=None)) for _ in range(100)),
-        expect(Silence(seconds=0.1)),
-    ),
     case("transport/9", (2, 3), DECODER,
         "One and a half frames followed by the other half MUST get two responses.",
         send(WHOLE + WHOLE[:50]),
@@ -130,8 +102,8 @@ CASES: Final = (
         expect(NOTHING),
     ),
     since_5_3("transport/40", 3, "NettyRemotingAbstract.processRequestCommand @ 5.5.0",
-        "Different requests in flight on several connections MUST each be answered with their own "
-        "content.",
+        "Different requests in one segment, on several connections at once, MUST each be answered "
+        "with their own content.",
         register(None, registration((topic_config("{topic}", perm=4), "{topicB}"))),
         ask(100, put("{key}")),
         ask(100, put("{keyB}", "{keyB}")),
@@ -193,5 +165,4 @@ CASES: Final = (
         "A body MUST be ignored if the request has no body by definition.",
         ask(106, None, success(), body=b"\x00\xff not looked at"),
     ),
-    *SPLITS,
 )  # fmt: skip

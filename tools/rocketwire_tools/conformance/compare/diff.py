@@ -264,6 +264,8 @@ def _body(body: bytes | None, names: Names, own_view: bool) -> object:
         value: object = fastjson.loads(body)
     except DecodeError:
         return body
+    if own_view and isinstance(value, dict):
+        cast("dict[str, object]", value).pop("brokerAddr", None)  # of any broker (304)
     return _canonical(_own(value, names) if own_view else value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from rocketwire.codes import LanguageCode, SerializeType
 
@@ -66,11 +66,12 @@ class FrameRules:
 
 def _header_violation(header: bytes) -> str:
     try:
-        members = _standard_json(header)
+        value = _standard_json(header)
     except (ValueError, RecursionError) as error:
         return f"header: not standard JSON ({error})"
-    if not isinstance(members, dict):
+    if not isinstance(value, dict):
         return "header: not an object"
+    members = cast("dict[str, Any]", value)
     for name, kind in (_REQUIRED | _OPTIONAL).items():
         if name not in members:
             if name in _REQUIRED:
@@ -81,7 +82,8 @@ def _header_violation(header: bytes) -> str:
         return f"language: {members['language']!r} is unknown"
     if members.get("serializeTypeCurrentRPC", "JSON") != "JSON":
         return f"serializeTypeCurrentRPC: {members['serializeTypeCurrentRPC']!r} in a JSON header"
-    wrong = [name for name, value in members.get("extFields", {}).items() if type(value) is not str]
+    fields: dict[str, object] = members.get("extFields", {})
+    wrong = [name for name, text in fields.items() if type(text) is not str]
     return f"ext: the values of {wrong} are no strings" if wrong else ""
 
 

@@ -68,14 +68,16 @@ class LiveServer:
 
     async def _restore(self, configuration: Mapping[str, str]) -> list[str]:
         """Set changed properties again; returns a sentence for each that remains changed."""
-        for attempt in range(2):
-            there = await self.configuration()
-            changed = [name for name, old in configuration.items() if there.get(name) != old]
-            if attempt or not changed:
-                break
+        changed = await self._changed(configuration)
+        if changed:
             lines = "".join(f"{name}={_escape(configuration[name])}\n" for name in changed)
             await self._exchange(Request(code=318, body=lines))
+            changed = await self._changed(configuration)
         return [f"could not set {name} to {configuration[name]!r} again" for name in changed]
+
+    async def _changed(self, configuration: Mapping[str, str]) -> list[str]:
+        there = await self.configuration() if configuration else {}
+        return [name for name, old in configuration.items() if there.get(name) != old]
 
     async def clean_up(
         self, traces: Traces, configuration: Mapping[str, str] | None = None

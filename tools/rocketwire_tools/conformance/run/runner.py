@@ -111,7 +111,10 @@ async def run_case(
     ``traces`` receives the data that the case stored and could not remove.
     """
     verdict = await _run_once(case, number, target, settings, traces)
-    for attempt in range(1, case.attempts):
+    # 4.9 lists brokers without a lock: 106 fails if another case registers one meanwhile
+    # (``RouteInfoManager.getAllClusterInfo`` @ 4.9.4).
+    attempts = max(case.attempts, 3 if settings.profile is Profile.JAVA_4_9 else 1)
+    for attempt in range(1, attempts):
         if verdict.kind is not VerdictKind.FAIL:
             break
         again = dataclasses.replace(settings, run=f"{settings.run}{attempt}")
