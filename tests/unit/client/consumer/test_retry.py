@@ -14,7 +14,7 @@ from tests.support.fakes.consumer_fakes import BROKER, world
 async def test_an_attempt_as_a_new_message_tells_how_many_there_were() -> None:
     held = {"UNIQ_KEY": "ID", "TRAN_MSG": "true"}
     failed = StoredMessage(topic="orders", body=b"x", properties=held, reconsume_times=2)
-    async with world() as (network, client):
+    async with world(namespace="ns") as (network, client):
         broker = network.peer(BROKER)
         header = SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1)
         broker.on(Code.SEND_MESSAGE_V2, reply(header))
@@ -26,5 +26,6 @@ async def test_an_attempt_as_a_new_message_tells_how_many_there_were() -> None:
         "RETRY_TOPIC": "orders",
         "RECONSUME_TIME": "3",
         "MAX_RECONSUME_TIMES": "16",
+        "INSTANCE_ID": "ns",
         "DELAY": "5",
     }
