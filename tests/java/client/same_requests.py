@@ -92,7 +92,7 @@ def trace_records(body: str) -> dict[str, list[dict[str, str]]]:
     found: dict[str, list[dict[str, str]]] = defaultdict(list)
     for record in body.split("\2")[:-1]:
         kind, *values = record.split("\1")
-        found[kind].append(dict(zip(TRACED[kind].split(), values, strict=True)))
+        found[kind].append(dict(zip(TRACED[kind].split(), values, strict=False)))
     return found
 
 

@@ -1,6 +1,10 @@
-"""What a group's retry topic gets from a consumer itself."""
+"""What brokers are told of a group, and its retry topic gets, as Java's consumers do it."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import pytest
 
 from rocketwire.client.consumer.retry import send_to_retry_topic
 from rocketwire.codes import RequestCode as Code
@@ -8,7 +12,7 @@ from rocketwire.messages.send import SendMessageResponseHeader
 from rocketwire.testing import reply
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import BROKER, world
+from tests.support.fakes.consumer_fakes import BROKER, consumer, world
 
 
 async def test_an_attempt_as_a_new_message_tells_how_many_there_were() -> None:
@@ -29,3 +33,10 @@ async def test_an_attempt_as_a_new_message_tells_how_many_there_were() -> None:
         "INSTANCE_ID": "ns",
         "DELAY": "5",
     }
+
+
+@pytest.mark.parametrize("flavour", ["push", "pop", "lite pull"])
+async def test_a_group_belongs_to_the_unit_of_its_client(flavour: str) -> None:
+    async with world(unit_mode=True) as (_, client), consumer(flavour, client) as opened:
+        member: Any = opened
+        assert member.heartbeat().unit_mode
