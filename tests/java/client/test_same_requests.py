@@ -122,7 +122,7 @@ def settings(setting: str, address: str) -> ClientConfig:
         use_heartbeat_v2="heartbeat2" in words,
         access_channel=AccessChannel.CLOUD if "cloud" in words else AccessChannel.LOCAL,
         zone_name="zone" if "zone" in words else None,
-        zone_mode="true" if "zone" in words else None,
+        zone_mode="false" if "zone" in words else None,
         tls=trusting if "tls" in words else None,
         credentials=Credentials("user", SECRET.decode(), "token") if "acl" in words else None,
     )
