@@ -56,11 +56,13 @@ TRACED = {
 def fields(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
     """Every leaf of a value as its path and text; members of lists have no number."""
     if isinstance(value, dict):
-        for name, each in cast("dict[Any, Any]", value).items():
+        table: dict[Any, Any] = value
+        for name, each in table.items():
             key = "{queue}" if str(name).startswith("{") else name
             yield from fields(f"{prefix}.{key}", each)
     elif isinstance(value, list) and value:
-        for each in cast("list[Any]", value):
+        members: list[Any] = value
+        for each in members:
             yield from fields(prefix, each)
     else:
         yield prefix, "*" if VARIABLE.search(prefix) else json.dumps(value)
