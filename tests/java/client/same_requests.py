@@ -3,6 +3,9 @@
 Of each request code the values of every field are compared, by the paths that ``fields`` makes.
 """
 
+# JSON of any form is compared.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import json
@@ -56,13 +59,11 @@ TRACED = {
 def fields(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
     """Every leaf of a value as its path and text; members of lists have no number."""
     if isinstance(value, dict):
-        table: dict[Any, Any] = value
-        for name, each in table.items():
+        for name, each in value.items():
             key = "{queue}" if str(name).startswith("{") else name
             yield from fields(f"{prefix}.{key}", each)
     elif isinstance(value, list) and value:
-        members: list[Any] = value
-        for each in members:
+        for each in value:
             yield from fields(prefix, each)
     else:
         yield prefix, "*" if VARIABLE.search(prefix) else json.dumps(value)
