@@ -128,7 +128,7 @@ class ClientConfig:
         client_ip: part of the client id; None for an address of this machine.
         instance_name: part of the client id; ``DEFAULT`` is replaced if the id must be unique.
         unit_name: part of the client id, and of requests to the address server.
-        unit_mode: create topics as topics of a unit.
+        unit_mode: create topics as topics of a unit; groups of consumers belong to it.
         namespace: namespace of the first kind, a part of topic and group names; empty for that of
             an endpoint ``MQ_INST_x_y.host:port`` of ``namesrv_addr``.
         namespace_v2: namespace of the second kind, an ext field.

@@ -17,6 +17,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerNotFoundError, RocketWireError
 from rocketwire.messages.message_const import (
     DELAY,
+    INSTANCE_ID,
     KEYS,
     MAX_RECONSUME_TIMES,
     ORIGIN_MESSAGE_ID,
@@ -207,6 +208,8 @@ async def _send_to_queue(
         DELAY: str(3 + message.reconsume_times),
     }
     properties.pop(TRANSACTION_PREPARED, None)
+    if instance.config.namespace:
+        properties[INSTANCE_ID] = instance.config.namespace
     header = SendMessageRequestHeaderV2(
         producer_group=INNER_PRODUCER_GROUP,
         topic=topic,

@@ -183,8 +183,7 @@ async def open_consumer_trace(
         call_timeout: see ``ConsumerTrace``.
         nursery: runs the task that sends the records.
     """
-    name = without_namespace(group, instance.config.namespace)
-    trace_sender = TraceSender(instance, f"{name}-CONSUME")
+    trace_sender = TraceSender(instance, f"{group}-CONSUME")
     is_cloud = instance.config.access_channel is AccessChannel.CLOUD
     dispatcher = TraceDispatcher(trace_sender.send, topic, is_cloud=is_cloud)
     nursery.start_soon(dispatcher.run)

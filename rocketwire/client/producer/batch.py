@@ -85,14 +85,14 @@ def build_outgoing_batch(
             const.UNIQ_KEY: unique_keys[-1],
             **message.wire_properties(),
         }
-        if namespace:
-            properties[const.INSTANCE_ID] = namespace
         parts.append(BatchMessage(body=message.body, flag=message.flag, properties=properties))
     body = encode_batch(parts)
     if len(body) > config.max_message_size:
         raise IllegalMessageError(f"a batch of {len(body)} bytes exceeds {config.max_message_size}")
     wait = "true" if messages[0].wait_store_msg_ok else "false"
     batch_properties = {const.WAIT: wait}
+    if namespace:
+        batch_properties[const.INSTANCE_ID] = namespace
     if has_unique_key:
         batch_properties[const.UNIQ_KEY] = keys.next_key()
     fields = {
@@ -106,7 +106,7 @@ def build_outgoing_batch(
 
 
 MESSAGE_OVERHEAD: Final = 128
-"""Bytes of a message in a batch, without body and properties but with unique key and namespace."""
+"""Bytes of a message in a batch, without body and properties but with unique key."""
 
 
 def split_into_batches(messages: Sequence[Message], max_size: int) -> Iterator[Sequence[Message]]:

@@ -91,7 +91,7 @@ async def open_producer(
             from rocketwire.client.trace.dispatcher import TraceDispatcher
             from rocketwire.client.trace.sender import TraceSender
 
-            trace_sender = TraceSender(client, f"{group}-PRODUCE")
+            trace_sender = TraceSender(client, f"{producer.group}-PRODUCE")
             is_cloud = client.config.access_channel is AccessChannel.CLOUD
             dispatcher = TraceDispatcher(trace_sender.send, settings.trace_topic, is_cloud=is_cloud)
             producer.trace = ProducerTrace(

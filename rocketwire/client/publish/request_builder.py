@@ -293,7 +293,8 @@ def build_outgoing_message(
         properties[const.INSTANCE_ID] = namespace
     retry_fields: dict[str, str] = {}
     if is_retry_topic(message.topic):
-        _move_retry_properties(properties, retry_fields)
+        counters = ((const.RECONSUME_TIME, "j"), (const.MAX_RECONSUME_TIMES, "l"))
+        retry_fields = {letter: properties[name] for name, letter in counters if name in properties}
     text = encode_checked_properties(properties)
     body, sys_flag = _compress(message.body, config)
     if properties.get(const.TRANSACTION_PREPARED) == "true":
@@ -317,14 +318,6 @@ def _compress(body: bytes, config: ProducerConfig) -> tuple[bytes, int]:
         return body, 0
     body = compress_body(body, config.compress_type, level=config.compress_level)
     return body, _COMPRESSED | int(config.compress_type.sys_flag)
-
-
-def _move_retry_properties(properties: dict[str, str], fields: dict[str, str]) -> None:
-    """Move the retry counters of a retried message from its properties to the header."""
-    for name, letter in ((const.RECONSUME_TIME, "j"), (const.MAX_RECONSUME_TIMES, "l")):
-        value = properties.pop(name, None)
-        if value is not None:
-            fields[letter] = value
 
 
 def encode_checked_properties(properties: Mapping[str, str]) -> str:

@@ -13,7 +13,6 @@ from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.client.publish.request_builder import build_outgoing_message
 from rocketwire.client.publish.sender import MessageSender
 from rocketwire.client.publish.unique_keys import unique_keys
-from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.validation import check_message, check_producer_group
 
 if TYPE_CHECKING:
@@ -30,18 +29,16 @@ class TraceSender:
         """Create a sender with its own producer group, which brokers do not get in heartbeats.
 
         Args:
-            name: end of the producer group: the traced group, and ``PRODUCE`` or ``CONSUME``.
+            name: end of the producer group: the traced group with namespace, and ``PRODUCE`` or
+                ``CONSUME``.
 
         Raises:
             IllegalNameError: the producer group would be too long.
         """
         group = f"_INNER_TRACE_PRODUCER-{name}"
         check_producer_group(group)
-        self._namespace = instance.config.namespace
         chance = random.Random()  # noqa: S311 - spreads load, hides nothing
-        self._sender = MessageSender(
-            instance, with_namespace(self._namespace, group), _CONFIG, chance
-        )
+        self._sender = MessageSender(instance, group, _CONFIG, chance)
         self._keys = unique_keys(instance.own_ip)
 
     async def send(self, message: Message) -> None:
@@ -51,5 +48,5 @@ class TraceSender:
         )
         born = now_millis()
         unique_key = self._keys.next_key(born)
-        outgoing = build_outgoing_message(message, unique_key, born, _CONFIG, self._namespace)
+        outgoing = build_outgoing_message(message, unique_key, born, _CONFIG)
         await self._sender.send(message.topic, outgoing, _CONFIG.send_msg_timeout)

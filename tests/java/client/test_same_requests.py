@@ -122,7 +122,7 @@ def settings(setting: str, address: str) -> ClientConfig:
         use_heartbeat_v2="heartbeat2" in words,
         access_channel=AccessChannel.CLOUD if "cloud" in words else AccessChannel.LOCAL,
         zone_name="zone" if "zone" in words else None,
-        zone_mode="true" if "zone" in words else None,
+        zone_mode="false" if "zone" in words else None,
         tls=trusting if "tls" in words else None,
         credentials=Credentials("user", SECRET.decode(), "token") if "acl" in words else None,
     )
@@ -329,6 +329,9 @@ def check_signatures(frames: Sequence[TappedFrame]) -> None:
             continue
         signed = dict(header.get("extFields") or {})
         signature = signed.pop("Signature", None)
+        if header["language"] == "JAVA":  # adds these afterwards, and brokers refuse the request
+            signed.pop("__ZONE_NAME", None)
+            signed.pop("__ZONE_MODE", None)
         content = "".join(value for _, value in sorted(signed.items())).encode() + body
         digest = hmac.digest(SECRET, content, "sha1")
         assert signature == base64.b64encode(digest).decode(), header

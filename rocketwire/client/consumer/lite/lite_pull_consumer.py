@@ -356,6 +356,7 @@ class LitePullConsumer(GroupMember):
             message_model=MessageModel.CLUSTERING,
             consume_from_where=ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,  # whatever it is, as Java
             subscription_data_set=tuple(self._subscriptions.values()),
+            unit_mode=self._instance.config.unit_mode,
         )
 
     def rebalance_soon(self) -> None:

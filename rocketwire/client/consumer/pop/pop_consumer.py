@@ -301,6 +301,7 @@ class PopConsumer(GroupMember):
             consume_type=ConsumeType.CONSUME_PASSIVELY,
             message_model=MessageModel.CLUSTERING,
             consume_from_where=_FROM_WHERE[self.config.init_mode],
+            unit_mode=self._instance.config.unit_mode,
             subscription_data_set=tuple(self._subscriptions.values()),
         )
 

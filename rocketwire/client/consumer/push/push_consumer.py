@@ -235,7 +235,7 @@ class PushConsumer(GroupMember):
             consume_type=ConsumeType.CONSUME_PASSIVELY,
             message_model=self.config.message_model,
             consume_from_where=self.config.consume_from_where,
-            unit_mode=self.config.unit_mode,
+            unit_mode=self.config.unit_mode or self._instance.config.unit_mode,
             subscription_data_set=tuple((self._announced or self._subscriptions).values()),
         )
 

@@ -93,7 +93,7 @@ public class Requests {
                     break;
                 case "zone":
                     System.setProperty("rocketmq.zone", "zone");
-                    System.setProperty("rocketmq.zone.mode", "true");
+                    System.setProperty("rocketmq.zone.mode", "false");
                     break;
                 case "cloud":
                     client.setAccessChannel(AccessChannel.CLOUD);

@@ -441,6 +441,10 @@ async def test_a_namespace_is_on_the_wire_and_not_in_results() -> None:
         assert decode_properties(fields["i"])["INSTANCE_ID"] == "ns"
         assert result.message_queue.topic == "T"
         assert {queue.topic for queue in await it.producer.queues("T")} == {"T"}
+        await it.producer.send_batch([HELLO, HELLO])
+        batch = it.sent()[-1]
+        assert decode_properties(told(batch)["i"])["INSTANCE_ID"] == "ns"
+        assert b"INSTANCE_ID" not in (batch.body or b"")
 
 
 async def test_unit_mode_and_the_second_port_are_the_client_s_settings() -> None:

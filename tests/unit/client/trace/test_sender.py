@@ -12,12 +12,14 @@ from tests.support.fakes.producer_fakes import world
 
 
 async def test_a_trace_message_is_sent_by_the_internal_group_of_the_traced_one() -> None:
-    async with world(brokers=("a",)) as it:
-        await TraceSender(it.producer.instance, "pg-PRODUCE").send(Message("T", b"record"))
+    async with world(brokers=("a",), client={"namespace": "n"}) as it:
+        await TraceSender(it.producer.instance, "n%pg-PRODUCE").send(Message("T", b"record"))
 
     sent = [request for request in it.a.requests if request.code == Code.SEND_MESSAGE_V2]
     assert [request.body for request in sent] == [b"record"]
-    assert (sent[0].ext_fields or {})["a"] == "_INNER_TRACE_PRODUCER-pg-PRODUCE"
+    fields = sent[0].ext_fields or {}
+    assert fields["a"] == "_INNER_TRACE_PRODUCER-n%pg-PRODUCE"
+    assert "INSTANCE_ID" not in fields["i"]
 
 
 async def test_an_empty_trace_message_and_a_group_that_is_too_long_are_errors() -> None:

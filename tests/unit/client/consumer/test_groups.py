@@ -1,6 +1,10 @@
-"""What a group's retry topic gets from a consumer itself."""
+"""What brokers are told of a group, and its retry topic gets, as Java's consumers do it."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import pytest
 
 from rocketwire.client.consumer.retry import send_to_retry_topic
 from rocketwire.codes import RequestCode as Code
@@ -8,13 +12,13 @@ from rocketwire.messages.send import SendMessageResponseHeader
 from rocketwire.testing import reply
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import BROKER, world
+from tests.support.fakes.consumer_fakes import BROKER, consumer, world
 
 
 async def test_an_attempt_as_a_new_message_tells_how_many_there_were() -> None:
     held = {"UNIQ_KEY": "ID", "TRAN_MSG": "true"}
     failed = StoredMessage(topic="orders", body=b"x", properties=held, reconsume_times=2)
-    async with world() as (network, client):
+    async with world(namespace="ns") as (network, client):
         broker = network.peer(BROKER)
         header = SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1)
         broker.on(Code.SEND_MESSAGE_V2, reply(header))
@@ -26,5 +30,13 @@ async def test_an_attempt_as_a_new_message_tells_how_many_there_were() -> None:
         "RETRY_TOPIC": "orders",
         "RECONSUME_TIME": "3",
         "MAX_RECONSUME_TIMES": "16",
+        "INSTANCE_ID": "ns",
         "DELAY": "5",
     }
+
+
+@pytest.mark.parametrize("flavour", ["push", "pop", "lite pull"])
+async def test_a_group_belongs_to_the_unit_of_its_client(flavour: str) -> None:
+    async with world(unit_mode=True) as (_, client), consumer(flavour, client) as opened:
+        member: Any = opened
+        assert member.heartbeat().unit_mode
