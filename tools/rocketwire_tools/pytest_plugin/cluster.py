@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeAlias, TypeVar, cast
 
 import trio
 
@@ -125,7 +125,7 @@ class BrokerOfTest:
         Raises:
             TypeError: ``code`` is no integer.
         """
-        if not isinstance(code, int):
+        if not isinstance(cast("object", code), int):
             raise TypeError(f"code is a ResponseCode or another integer, not {code!r}")
         refusal = Response(code, remark or ResponseCode(code).name)
         self._add(Fault(codes_of(requests), times, refusal=refusal))
@@ -342,7 +342,7 @@ class RocketMQ:
         """
         _check_topic(topic)
         for body in bodies:
-            if not isinstance(body, bytes):
+            if not isinstance(cast("object", body), bytes):
                 raise TypeError(f"a body is bytes, not {body!r}")
         fixed = dict(properties or {})
         for name, value in ((TAGS, tag), (KEYS, keys), (DELAY, delay_level or None)):

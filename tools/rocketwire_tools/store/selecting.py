@@ -99,8 +99,8 @@ def describe_absence(stores: Iterable[OpenedStore], arguments: argparse.Namespac
     bounds = ("queue", "offsets", "physical", "begin", "end", "sql")
     if any(getattr(arguments, bound) is not None for bound in bounds):
         return None
-    topics = [] if known else arguments.topic
-    names = [*topics, *arguments.tag, arguments.key, arguments.message_id]
+    topics: list[str] = [] if known else arguments.topic
+    names: list[str | None] = [*topics, *arguments.tag, arguments.key, arguments.message_id]
     searched = ", ".join(repr(name) for name in names if name)
     return f"no message has {searched}" if searched else None
 

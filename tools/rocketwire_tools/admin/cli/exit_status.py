@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import signal
-from typing import Final
+from typing import Final, cast
 
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
@@ -113,5 +113,5 @@ class Denied:
 def first_of(error: BaseException) -> BaseException:
     """The first error of a group, which may have groups in it."""
     while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     return error

@@ -106,7 +106,10 @@ def test_a_message_that_is_being_written_is_no_damage(
 def test_a_running_broker_that_has_not_begun_its_first_queue_is_no_damage(
     store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OpenedStore, "is_in_use", lambda _: True)
+    def is_in_use(_: OpenedStore) -> bool:
+        return True
+
+    monkeypatch.setattr(OpenedStore, "is_in_use", is_in_use)
     damage.DAMAGE["remove_queues"](store.root)
 
     check = checked(store.root)
