@@ -14,7 +14,7 @@ import numpy as np
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
-from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.store import commit_log, consume_queue, index_file, timers
 from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
@@ -29,7 +29,7 @@ from rocketwire_tools.store.selecting import selected_rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rocketwire.store.folder import StoreFile
+    from rocketwire.store.folder import StoreFile, StoreFolder
     from rocketwire_tools.store.opened import OpenedStore
     from rocketwire_tools.store.sources.databases import Database
 
@@ -285,6 +285,15 @@ def _offsets_in_rocksdb(database: Database, topic: str, key: str) -> Iterator[in
                     break
                 yield rocksdb_records.index_offset(entry)
         hour = rocksdb_records.next_hour(next_hour)
+
+
+def timer_record_at(folder: StoreFolder, offset: int) -> timers.TimerRecord | None:
+    """Return the record at an offset of the timer log; None if none is there."""
+    file = file_at(folder.timer_log, offset)
+    if file is None:
+        return None
+    data = read_bytes(file, offset - file.offset, timers.RECORD_SIZE)
+    return timers.decode_timer_record(data, 0)
 
 
 def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections import Counter
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rocketwire_tools.store.engine.columns import Bools
 
 MAX_FINDINGS: Final = 10_000
 """Findings of one kind that are kept, of damage and of notes each; more are only counted."""
@@ -101,14 +107,8 @@ class Finding:
 
     def report(self) -> dict[str, Any]:
         """Names and values, for a line of JSON."""
-        return {
-            "finding": str(self.kind),
-            **{name: getattr(self, name) for name in _VALUES},
-            "rule": RULES[self.kind],
-        }
-
-
-_VALUES: Final = tuple(field.name for field in fields(Finding) if field.name != "kind")
+        values = asdict(self)
+        return {"finding": str(values.pop("kind")), **values, "rule": RULES[self.kind]}
 
 
 class Findings:
@@ -122,20 +122,18 @@ class Findings:
     def __init__(self) -> None:
         self.kept: list[Finding] = []
         self.counts: dict[tuple[FindingKind, bool], list[int]] = {}
-        self._kept_of_kind: dict[tuple[FindingKind, bool], int] = {}
+        self._kept_of_kind: Counter[tuple[FindingKind, bool]] = Counter()
 
     def add(self, finding: Finding) -> None:
         """Count a finding, and keep it if there is room."""
         self.count(finding.kind, 1, finding.count, is_damage=finding.is_damage)
-        sort = finding.kind, finding.is_damage
-        kept = self._kept_of_kind.get(sort, 0)
-        if kept < MAX_FINDINGS:
-            self._kept_of_kind[sort] = kept + 1
+        if self.room(finding.kind, is_damage=finding.is_damage):
+            self._kept_of_kind[finding.kind, finding.is_damage] += 1
             self.kept.append(finding)
 
     def room(self, kind: FindingKind, *, is_damage: bool = True) -> int:
-        """Findings of a kind that are still kept."""
-        return MAX_FINDINGS - self._kept_of_kind.get((kind, is_damage), 0)
+        """Return how many more findings of a kind are kept."""
+        return MAX_FINDINGS - self._kept_of_kind[kind, is_damage]
 
     def count(
         self, kind: FindingKind, findings: int, count: int | None = None, *, is_damage: bool = True
@@ -152,6 +150,16 @@ class Findings:
             counts = self.counts.setdefault((kind, is_damage), [0, 0])
             counts[0] += findings
             counts[1] += findings if count is None else count
+
+    def keep(self, kind: FindingKind, is_wrong: Bools) -> list[int]:
+        """Return the places of damage that get a finding; the others are only counted.
+
+        A hostile file has millions of wrong places, and a finding takes ten microseconds.
+        """
+        places: list[int] = np.flatnonzero(is_wrong).tolist()
+        room = self.room(kind)
+        self.count(kind, len(places[room:]))
+        return places[:room]
 
     @property
     def has_damage(self) -> bool:

@@ -54,7 +54,7 @@ class QueueGroups:
         return each
 
 
-def groups_of(rows: Rows) -> QueueGroups | None:
+def group_by_queue(rows: Rows) -> QueueGroups | None:
     """The messages of a block by queue, without those of open transactions; None without any."""
     messages = rows.messages
     sys_flags = messages.numbers("sys_flag")

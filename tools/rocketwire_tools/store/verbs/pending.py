@@ -10,13 +10,12 @@ from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_group
 from rocketwire.store import consume_queue, pops, timers
 from rocketwire.store.config_files import consumer_offsets, delay_offsets
-from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.store.writer import DELAYS
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.checks.queue_files import UNIT, QueueFiles
-from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
+from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore, are_whole
@@ -251,7 +250,7 @@ def _slots(
         deleted: set[str | None] = set()
         offset, steps = slot.last, 0
         while offset >= 0 and steps < _MAX_CHAIN:
-            record = _timer_record(store, offset)
+            record = lookup.timer_record_at(store.folder, offset)
             if record is None:
                 break
             message = lookup.at_physical_offset(store, record.physical_offset, "timer log")
@@ -275,14 +274,6 @@ def _slots(
 
 
 _MAX_CHAIN: Final = 1_000_000
-
-
-def _timer_record(store: OpenedStore, offset: int) -> timers.TimerRecord | None:
-    file = file_at(store.folder.timer_log, offset)
-    if file is None:
-        return None
-    data = read_bytes(file, offset - file.offset, timers.RECORD_SIZE)
-    return timers.decode_timer_record(data, 0)
 
 
 def _without(message: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -29,9 +29,8 @@ from rocketwire.store.writer import (
     topic_table,
     write_file,
 )
-from rocketwire_tools.store.checks.findings import Findings
 from rocketwire_tools.store.checks.log_check import has_torn_end
-from rocketwire_tools.store.checks.side_files import check_timers
+from rocketwire_tools.store.checks.side_files import find_timer_damage
 from rocketwire_tools.store.checks.store_facts import (
     batch_topics,
     timers_of_other_size,
@@ -360,9 +359,8 @@ def _copy_timers(store: OpenedStore, files: Files) -> bool:
 
 def _damage_of_timers(store: OpenedStore) -> int:
     """How much of the timer wheel and its log is damaged."""
-    findings = Findings()
-    check_timers(store, findings, store.folder.commit_log[0].offset)
-    return sum(count for _, count in findings.counts.values())
+    folder = store.folder
+    return sum(1 for _ in find_timer_damage(folder, folder.commit_log[0].offset))
 
 
 def _copy(file: StoreFile, files: Files, name: str, size: int) -> None:

@@ -33,7 +33,7 @@ def test_the_newest_messages_of_a_killed_broker_may_be_in_no_queue(store: Broker
 
     assert damage_of(check) == {}
     assert notes_of(check) == {"no queue unit": 6}
-    assert check.queues.unqueued == 6
+    assert check.unqueued == 6
 
 
 def test_the_newest_messages_of_a_broker_that_ended_in_order_are_in_queues(

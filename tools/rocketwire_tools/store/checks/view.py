@@ -1,0 +1,121 @@
+"""A store as the steps of a check see it, with what earlier steps have learned."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rocketwire_tools.store.checks.findings import Findings
+from rocketwire_tools.store.checks.unread import Unread
+
+if TYPE_CHECKING:
+    from rocketwire_tools.store.checks.next_start import NextStart
+    from rocketwire_tools.store.engine.scan import LogScan
+    from rocketwire_tools.store.opened import OpenedStore
+
+
+class StoreView:
+    """A store that is checked.
+
+    Attributes:
+        store: the store.
+        folder: its files; the first step removes those that cannot be read.
+        findings: what the steps have found so far.
+        unread: what cannot be read and is not compared.
+        scan: the pass through the log; None if there is no log.
+        log: what the log has.
+        unqueued: messages that the broker had not yet put into their queues.
+        index_entries: entries of index files that were compared.
+        start: where a broker would cut the log; None if the log is empty or not all was read.
+    """
+
+    def __init__(self, store: OpenedStore) -> None:
+        self.store = store
+        self.folder = store.folder
+        self.findings = Findings()
+        self.unread = Unread()
+        self.scan: LogScan | None = None
+        self.log = LogFacts()
+        self.unqueued = 0
+        self.index_entries = 0
+        self.start: NextStart | None = None
+
+    @cached_property
+    def is_in_use(self) -> bool:
+        """Whether a broker runs on the store; asked once, so that all steps agree."""
+        return self.store.is_in_use()
+
+    @cached_property
+    def may_lag(self) -> bool:
+        """Whether the newest messages may be in no queue: a broker writes, or was killed."""
+        return self.is_in_use or self.store.abort is not None
+
+    @property
+    def log_start(self) -> int:
+        """Offset of the first file of the log."""
+        files = self.folder.commit_log
+        return files[0].offset if files else 0
+
+    @property
+    def newest_end(self) -> int | None:
+        """Offset in the log from which on a running broker has written more; None without one."""
+        return self.log.end if self.is_in_use else None
+
+    @cached_property
+    def has_queues(self) -> bool:
+        """Whether the store has queues that can be read, or should have."""
+        folder, store = self.folder, self.store
+        has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
+        is_root = bool(folder.plain or folder.config) and not has_rocksdb
+        return bool(store.queue_names) or store.rocks_queues is not None or is_root
+
+
+class LogFacts:
+    """What a log has, in bounded form.
+
+    Attributes:
+        runs: messages that stand together without ghosts: offset of the first, number, and bytes.
+            A run begins at each place where Java may cut the log.
+        ghosts: old messages behind the end of the log, and their bytes.
+        newest: largest store timestamp, milliseconds since 1970.
+        damaged_messages: messages with a wrong checksum.
+        broken: offset of a file → that of its first message with a wrong checksum.
+        first_stored: offset of a file → store timestamp of the message with which it begins.
+    """
+
+    def __init__(self) -> None:
+        self.runs: list[list[int]] = []
+        self.ghosts = [0, 0]
+        self.newest = 0
+        self.damaged_messages = 0
+        self.broken: dict[int, int] = {}
+        self.first_stored: dict[int, int] = {}
+
+    def add(self, offset: int, messages: int, size: int, *, is_new_run: bool) -> None:
+        """Count messages that stand together."""
+        last = self.runs[-1] if self.runs else None
+        if last is not None and not is_new_run and last[0] + last[2] == offset:
+            last[1] += messages
+            last[2] += size
+        else:
+            self.runs.append([offset, messages, size])
+
+    def count_from(self, offset: int) -> tuple[int, int]:
+        """Return messages and bytes from an offset of the log on."""
+        runs = [run for run in self.runs if run[0] >= offset]
+        return sum(run[1] for run in runs), sum(run[2] for run in runs)
+
+    @property
+    def messages(self) -> int:
+        """Messages of the log, without ghosts."""
+        return self.count_from(0)[0]
+
+    @property
+    def size(self) -> int:
+        """Their bytes."""
+        return self.count_from(0)[1]
+
+    @property
+    def end(self) -> int:
+        """Offset after the last message that is no ghost."""
+        return max((start + size for start, _, size in self.runs), default=0)
