@@ -48,7 +48,7 @@ def _read_log(store: OpenedStore, size_of_log: int) -> None:
             ):
                 assert last <= place < place + size <= size_of_log
                 last = place + size
-            rows.unfolded()
+            rows.unfold()
         # an empty file is a region without bytes
         assert all(region.start < region.end for region in scan.regions) or not size_of_log
     for scan in store.scans():

@@ -1,4 +1,4 @@
-"""What ``check`` finds: where it stands, which rule it breaks, and whether it is damage."""
+"""Findings of ``check``: the place, the rule that is broken, and whether it is damage."""
 
 from __future__ import annotations
 
@@ -72,55 +72,37 @@ RULES: Final = {
         " and their offsets ascend, and all begin in the log"
     ),
 }
-"""The rule behind each kind, in plain words."""
+"""Kind → its rule, in plain words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that breaks a rule.
+    """Something that breaks a rule."""
 
-    Attributes:
-        kind: what it is.
-        text: what was found.
-        is_damage: whether data are lost or wrong; not for what a kill leaves in good order.
-        file: name of the file, below the root of the store.
-        position: of the first byte in that file.
-        size: bytes, 0 if it is a place.
-        physical_offset: in the log; None if it is not about a place of the log.
-        topic: of the message or queue.
-        queue_id: of the topic.
-        queue_offset: of the message or unit.
-        count: messages, units or entries.
-    """
-
-    kind: FindingKind
-    text: str
+    kind: FindingKind  # what it is
+    text: str  # what was found
+    # whether data are lost or wrong; not for what a kill leaves in good order
     is_damage: bool = True
-    file: str = ""
-    position: int = 0
-    size: int = 0
-    physical_offset: int | None = None
-    topic: str | None = None
-    queue_id: int | None = None
-    queue_offset: int | None = None
-    count: int = 1
+    file: str = ""  # name of the file, below the root of the store
+    position: int = 0  # of the first byte in that file
+    size: int = 0  # bytes, 0 if it is a place
+    physical_offset: int | None = None  # in the log; None if it is not about a place of the log
+    topic: str | None = None  # of the message or queue
+    queue_id: int | None = None  # of the topic
+    queue_offset: int | None = None  # of the message or unit
+    count: int = 1  # messages, units or entries
 
     def report(self) -> dict[str, Any]:
-        """Names and values, for a line of JSON."""
         values = asdict(self)
         return {"finding": str(values.pop("kind")), **values, "rule": RULES[self.kind]}
 
 
 class Findings:
-    """Findings of one check; at most ``MAX_FINDINGS`` of each kind of damage or note are kept.
-
-    Attributes:
-        kept: the findings, in the order in which they were found.
-        counts: kind and whether it is damage → findings and what they count.
-    """
+    """Findings of one check; at most ``MAX_FINDINGS`` of each kind of damage or note are kept."""
 
     def __init__(self) -> None:
-        self.kept: list[Finding] = []
+        self.kept: list[Finding] = []  # the findings, in the order in which they were found
+        # kind and whether it is damage → findings and what they count
         self.counts: dict[tuple[FindingKind, bool], list[int]] = {}
         self._kept_of_kind: Counter[tuple[FindingKind, bool]] = Counter()
 
@@ -163,5 +145,4 @@ class Findings:
 
     @property
     def has_damage(self) -> bool:
-        """Whether a finding is damage."""
         return any(is_damage for _, is_damage in self.counts)

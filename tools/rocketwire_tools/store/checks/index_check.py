@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from rocketwire.messages import message_const
-from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import index_file, layouts
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.unread import unread_finding
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.hashes import index_hashes, positive_hashes
+from rocketwire_tools.store.engine.index_keys import key_hashes
 from rocketwire_tools.store.lookup import at_physical_offset, index_geometry
 
 if TYPE_CHECKING:
@@ -50,17 +48,11 @@ _MOST_ENTRIES: Final = 1 << 18
 
 
 class _Entries(NamedTuple):
-    """Entries of an index file.
+    """Entries of an index file."""
 
-    Attributes:
-        numbers: of each in the file.
-        stored: as in the file.
-        offsets: physical offset of each.
-    """
-
-    numbers: Int64s
-    stored: Entries
-    offsets: Int64s
+    numbers: Int64s  # of each in the file
+    stored: Entries  # as in the file
+    offsets: Int64s  # physical offset of each
 
     @classmethod
     def of(cls, first: int, stored: Entries) -> _Entries:
@@ -75,7 +67,6 @@ class _Entries(NamedTuple):
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def part(self, rows: slice | Bools) -> _Entries:
-        """Some of them."""
         return _Entries(self.numbers[rows], self.stored[rows], self.offsets[rows])
 
 
@@ -105,9 +96,9 @@ class _IndexFile:
                 self._entries = _Entries.of(self.next, stored)
             count = len(self._entries.numbers)
             if end is not None:
-                behind = self._entries.offsets >= end
-                behind[:-1] &= behind[1:]
-                count = int(np.argmax(behind)) if behind.any() else count
+                is_beyond = self._entries.offsets >= end
+                is_beyond[:-1] &= is_beyond[1:]
+                count = int(np.argmax(is_beyond)) if is_beyond.any() else count
             if not count:
                 return
             taken = self._entries.part(slice(0, count))
@@ -123,24 +114,18 @@ class _IndexFile:
         return np.frombuffer(data, ENTRY, len(data) // ENTRY.itemsize)
 
     def position(self, number: int) -> int:
-        """Position of an entry in the file."""
         slots = index_file.HEADER_SIZE + index_file.SLOT_SIZE * self.geometry.slots
         return slots + index_file.ENTRY_SIZE * number
 
     def entry_finding(self, number: int, text: str) -> Finding:
-        """Return a finding about an entry."""
         return _finding_in(self.file, self.position(number), f"entry {number} {text}")
 
 
 class _BlockKeys:
-    """The keys of a block of messages, and whether index files have them.
-
-    Attributes:
-        rows: the messages.
-    """
+    """The keys of a block of messages, and whether index files have them."""
 
     def __init__(self, rows: Rows) -> None:
-        self.rows = rows
+        self.rows = rows  # the messages
         self._next = 0
 
     @cached_property
@@ -150,7 +135,6 @@ class _BlockKeys:
 
     @cached_property
     def _offsets(self) -> Int64s:
-        """Offset in the log of the message of each key."""
         return self.rows.messages.positions[self.hashes[0]] + self.rows.block.base
 
     @cached_property
@@ -238,7 +222,6 @@ class IndexCheck:
     # -------------------------------------------------------------- messages
 
     def compare(self, rows: Rows) -> Iterator[Finding]:
-        """Compare the entries that point into a block."""
         if not self._files:
             return
         positions = rows.messages.positions
@@ -276,7 +259,6 @@ class IndexCheck:
     def _compare(
         self, block: _BlockKeys, waiting: list[tuple[_IndexFile, _Entries]]
     ) -> Iterator[Finding]:
-        """Compare entries that point into a block with its messages."""
         if not waiting:
             return
         entries = _Entries.join([entries for _, entries in waiting])
@@ -325,7 +307,6 @@ class IndexCheck:
         return unread_finding(file.name, error)
 
     def _check_strays(self) -> Iterator[Finding]:
-        """Look at the message of each entry that is not in the order of the log."""
         end, unread = self._view.newest_end, self._view.unread
         for file, entries in self._strays:
             columns = (entries.numbers, entries.offsets, entries.stored["key_hash"])
@@ -408,7 +389,6 @@ def _chain(first: int, slots: Int64s, newest: npt.NDArray[np.int32]) -> Int64s:
 def _check_newest(
     file: _IndexFile, newest: npt.NDArray[np.int32], findings: Findings
 ) -> Iterator[Finding]:
-    """Check that each slot leads to its newest entry; bytes that a short file lacks are zeros."""
     with open_blocks(file.file, block_size=4 * _CHUNK_SLOTS) as blocks:
         for first in range(0, len(newest), _CHUNK_SLOTS):
             expected = newest[first : first + _CHUNK_SLOTS]
@@ -458,59 +438,3 @@ def _are_chains(entries: Entries, first: int, slots: Int64s, newest: npt.NDArray
         newest[slots] = before
         return False
     return True
-
-
-def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
-    """What Java puts into the index for some rows, in its order.
-
-    Returns:
-        The row of each entry, its hash, and whether it stands for a tag.
-    """
-    if not fast_paths.are_on():
-        return _hashes_of_texts(rows)
-    values, topic_numbers = rows.named_values, rows.topic_numbers
-    # The names are complete only after all rows have their numbers.
-    topics = [string_hash(f"{name}#") for name in rows.topics.names]
-    tags = [string_hash(f"{name}#T#") for name in rows.topics.names]
-    parts = (
-        (values.of(message_const.UNIQ_KEY), topics),
-        (values.words_of(message_const.KEYS), topics),
-        (values.of(message_const.TAGS), tags),
-    )
-    rows_of_parts = np.concatenate([part.rows for part, _ in parts])
-    # of one row the first part comes first; numpy sorts 16 bits in linear time
-    is_small = len(rows) <= 1 << 16
-    order = np.argsort(
-        rows_of_parts.astype(np.uint16) if is_small else rows_of_parts, kind="stable"
-    )
-    hashes = np.concatenate(
-        [
-            values.hashes(part, np.array(begins, np.int64)[topic_numbers[part.rows]])
-            for part, begins in parts
-        ]
-    )
-    tag_count = len(parts[2][0].rows)
-    return rows_of_parts[order], positive_hashes(hashes)[order], order >= len(order) - tag_count
-
-
-def _hashes_of_texts(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
-    """As ``key_hashes``, one text after the other."""
-    numbers: list[int] = rows.topic_numbers.tolist()
-    texts_of = rows.property_items.texts
-    properties = zip(
-        numbers,
-        texts_of(message_const.UNIQ_KEY),
-        texts_of(message_const.KEYS),
-        texts_of(message_const.TAGS),
-        strict=True,
-    )
-    entries: list[tuple[int, str, bool]] = []
-    for row, (number, unique_key, keys, tags) in enumerate(properties):
-        topic = rows.topics.names[number]
-        texts = [unique_key, *(keys or "").split(" ")]
-        entries += [(row, f"{topic}#{text}", False) for text in texts if text]
-        if tags:
-            entries.append((row, f"{topic}#T#{tags}", True))
-    of_rows = np.array([row for row, _, _ in entries], np.int64)
-    is_tag = np.array([tag for _, _, tag in entries], np.bool_)
-    return of_rows, index_hashes([text for _, text, _ in entries]), is_tag

@@ -12,10 +12,10 @@ from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.index_check import IndexCheck
 from rocketwire_tools.store.checks.queue_check import QueueCheck
-from rocketwire_tools.store.checks.queue_groups import group_by_queue
 from rocketwire_tools.store.engine.blocks import read_bytes
 from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import records
+from rocketwire_tools.store.engine.queue_groups import group_by_queue
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import RegionKind, State
 from rocketwire_tools.store.output import with_progress
@@ -23,9 +23,9 @@ from rocketwire_tools.store.output import with_progress
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.store.checks.queue_groups import QueueGroups
     from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.engine.columns import Bools, Int64s
+    from rocketwire_tools.store.engine.queue_groups import QueueGroups
     from rocketwire_tools.store.engine.scan import Block, LogScan, Region
 
 _CRC_NAME: Final = int.from_bytes(commit_log.CRC_PROPERTY[:8], "big")
@@ -83,10 +83,7 @@ def _check_checksums(view: StoreView, rows: Rows) -> Iterator[Finding]:
 
 
 def _add_runs(view: StoreView, block: Block, is_exact: Bools) -> None:
-    """Count messages; a run begins at each place where Java may cut.
-
-    Java reads a file from its beginning, so that is its first message with a wrong checksum.
-    """
+    """Count messages; a run begins at each place where Java may cut."""
     log, messages, file = view.log, block.messages, block.file.offset
     stored = messages.numbers("store_timestamp")
     log.newest = max(log.newest, int(stored.max()))
@@ -161,22 +158,21 @@ class LogOrder:
         is_gap = region.kind is RegionKind.GAP
         return (is_gap and unread.has_log_folder) or unread.covers(region.start, region.end)
 
-    def compare(self, rows: Rows, groups: QueueGroups | None) -> Iterator[Finding]:
-        """Compare the queue offsets of messages with those before them."""
-        if groups is None:
-            return
+    def compare(self, rows: Rows, groups: QueueGroups) -> Iterator[Finding]:
         expected = self._expect(groups)
         for place in np.flatnonzero(expected != groups.offsets).tolist():
-            offset, wanted = int(groups.offsets[place]), int(expected[place])
+            offset, expected_offset = int(groups.offsets[place]), int(expected[place])
             count, is_damage = 1, True
-            if offset > wanted:
-                count = offset - wanted
+            if offset > expected_offset:
+                count = offset - expected_offset
                 text = f"{count} messages of the queue are missing before this one"
             elif offset == 0:
-                text = f"the queue begins anew at 0 after {wanted - 1}; its topic was deleted"
+                text = (
+                    f"the queue begins anew at 0 after {expected_offset - 1}; its topic was deleted"
+                )
                 is_damage = False
             else:
-                text = f"the queue had reached {wanted} before this message"
+                text = f"the queue had reached {expected_offset} before this message"
             kind, findings = FindingKind.QUEUE_OFFSET, self._view.findings
             if not findings.room(kind, is_damage=is_damage):
                 findings.count(kind, 1, count, is_damage=is_damage)
@@ -187,7 +183,6 @@ class LogOrder:
             )
 
     def _expect(self, groups: QueueGroups) -> Int64s:
-        """Return the queue offset that each message should have."""
         ends = groups.offsets + groups.steps
         firsts = groups.bounds[:-1]
         expected = np.empty_like(ends)

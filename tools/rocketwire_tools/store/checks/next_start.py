@@ -22,19 +22,12 @@ _NO_RECORD: Final = (RegionKind.END, RegionKind.HOLE, RegionKind.DAMAGE)
 
 @dataclass(frozen=True, slots=True)
 class NextStart:
-    """What a broker finds at its next start.
+    """Where a broker cuts the log at its next start."""
 
-    Attributes:
-        is_clean: whether the last broker was shut down cleanly: it removed ``abort``.
-        cut: offset at which the log would be cut.
-        messages: readable messages that follow there.
-        size: their bytes.
-    """
-
-    is_clean: bool
-    cut: int
-    messages: int
-    size: int
+    is_clean: bool  # whether the last broker was shut down cleanly: it removed ``abort``
+    cut: int  # offset at which the log would be cut
+    messages: int  # readable messages that follow there
+    size: int  # their bytes
 
     def lines(self) -> tuple[str, str]:
         """The report, for a person."""

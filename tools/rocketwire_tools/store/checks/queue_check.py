@@ -1,7 +1,7 @@
 """Queues of a store against its log, in both directions.
 
-The units of a block's messages are read and compared as the log is read; units that no message has
-asked for are looked at in the end.
+The units of a block's messages are read and compared as the log is read; units without a message
+are reported at the end.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from rocketwire.policy.resource_names import LMQ_PREFIX, SCHEDULE_TOPIC, is_syst
 from rocketwire.store import consume_queue
 from rocketwire.store.folder import file_at
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.queue_files import BATCH_UNIT, UNIT, QueueFiles
-from rocketwire_tools.store.checks.store_facts import configured_topics, usual_size
+from rocketwire_tools.store.checks.store_facts import read_topics, usual_size
 from rocketwire_tools.store.checks.unread import unread_finding
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import read_bytes
-from rocketwire_tools.store.lookup import dispatched_places
+from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT, QueueFiles
+from rocketwire_tools.store.lookup import read_dispatches
 from rocketwire_tools.terminal import ProgressLine
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from rocketwire.store.folder import StoreFile
-    from rocketwire_tools.store.checks.queue_groups import QueueGroups
     from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.engine.columns import Int64s
+    from rocketwire_tools.store.engine.queue_groups import QueueGroups
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.sources.rocks_queues import RocksQueue, RocksQueues
 
@@ -63,28 +63,21 @@ _DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
 
 @dataclass(slots=True)
 class QueueProgress:
-    """How far a queue was compared.  A store has 100,000 queues, and most have one run of units.
+    """How far a queue was compared.  A store has 100,000 queues, and most have one run of units."""
 
-    Attributes:
-        first: number of the first unit of the last run that belongs to messages; -1 without a run.
-        end: number after its last unit.
-        earlier: earlier runs, as first and after-last number.
-        missing: runs of messages without a unit, likewise, with the offset of the first message.
-        cursor: number of the next unit, in a queue of batches.
-        replaced: queue offset, physical offset and text of each message whose unit points to a
-            later place: that may be a message of the same offset.
-    """
-
+    # number of the first unit of the last run that belongs to messages; -1 without a run
     first: int = -1
-    end: int = -1
-    earlier: list[list[int]] | tuple[()] = ()
+    end: int = -1  # number after its last unit
+    earlier: list[list[int]] | tuple[()] = ()  # earlier runs, as first and after-last number
+    # runs of messages without a unit, also with the physical offset of the first message
     missing: list[list[int]] | tuple[()] = ()
-    cursor: int = 0
+    cursor: int = 0  # number of the next unit, in a queue of batches
+    # queue offset, physical offset and text of each message whose unit points to a later place:
+    # that may be a message of the same offset
     replaced: list[tuple[int, int, str]] | tuple[()] = ()
 
     @property
     def is_begun(self) -> bool:
-        """Whether the queue has had messages."""
         return self.first >= 0 or bool(self.missing)
 
     def see(self, first: int, end: int) -> None:
@@ -99,7 +92,7 @@ class QueueProgress:
             self.first, self.end = first, end
 
     @property
-    def seen(self) -> list[list[int]]:
+    def matched(self) -> list[list[int]]:
         """All runs of units that belong to messages of the log."""
         return [*self.earlier, [self.first, self.end]] if self.first >= 0 else []
 
@@ -137,7 +130,7 @@ class QueueCheck:
         self._lmq = any(topic.startswith(LMQ_PREFIX) for topic, _ in self._queues)
         self._topics = {topic for topic, _ in (*self._queues, *folder.batch_queues)}
         # settings take 50 MB, and queues have the same names
-        self._configured = frozenset(map(sys.intern, configured_topics(view.store)))
+        self._configured = frozenset(map(sys.intern, read_topics(view.store)))
         for table in (self._queues, self._batches):
             for name in filter(view.unread.has_queue, list(table)):
                 del table[name]
@@ -146,27 +139,22 @@ class QueueCheck:
 
     # -------------------------------------------------------------- messages
 
-    def compare(self, rows: Rows, groups: QueueGroups | None) -> Iterator[Finding]:
-        """Compare the units of the messages of a block."""
-        if groups is not None:
-            are_whole = yield from self._are_whole(rows, groups)
-            for number, name in enumerate(groups.names):
-                part = groups.part(number)
-                offsets = groups.offsets[part]
-                if are_whole[number]:
-                    self._see_whole(name, int(offsets[0]), len(offsets))
-                elif not self._view.unread.has_queue(name):
-                    yield from self._compare_group(
-                        rows, name, groups.rows[part], offsets, groups.steps[part]
-                    )
+    def compare(self, rows: Rows, groups: QueueGroups) -> Iterator[Finding]:
+        are_whole = yield from self._are_whole(rows, groups)
+        for number, name in enumerate(groups.names):
+            part = groups.part(number)
+            offsets = groups.offsets[part]
+            if are_whole[number]:
+                self._see_whole(name, int(offsets[0]), len(offsets))
+            elif not self._view.unread.has_queue(name):
+                yield from self._compare_group(
+                    rows, name, groups.rows[part], offsets, groups.steps[part]
+                )
         if self._lmq and _DISPATCH in rows.data:
             yield from self._compare_lmq(rows)
 
     def _are_whole(self, rows: Rows, groups: QueueGroups) -> Generator[Finding, None, list[bool]]:
-        """Return whether all messages of each group follow each other and have their units.
-
-        Groups for which that is not known here count as not whole.
-        """
+        """Return whether all messages of each group follow each other and have their units."""
         is_read = np.zeros(len(groups.names), np.bool_)
         size = UNIT.itemsize
         data = memoryview(bytearray(len(groups.rows) * size))
@@ -215,15 +203,6 @@ class QueueCheck:
     def _compare_group(
         self, rows: Rows, name: Queue, group: Int64s, offsets: Int64s, steps: Int64s
     ) -> Iterator[Finding]:
-        """Compare the units of messages of one queue.
-
-        Args:
-            rows: of a block.
-            name: topic and queue id.
-            group: the rows that belong to the queue.
-            offsets: their queue offsets.
-            steps: messages that each stands for.
-        """
         try:
             if name in self._batches:
                 yield from self._compare_batches(rows, name, group, offsets, steps)
@@ -325,12 +304,11 @@ class QueueCheck:
     # -------------------------------------------------------------- other queues
 
     def _compare_lmq(self, rows: Rows) -> Iterator[Finding]:
-        """Compare the units that messages have in further queues."""
         queue_ids = rows.messages.numbers("queue_id")
         for row, data in enumerate(rows.property_bytes):
             if _DISPATCH not in data:
                 continue
-            for topic, offset in dispatched_places(rows.properties[row]):
+            for topic, offset in read_dispatches(rows.properties[row]):
                 name = (topic, 0 if topic.startswith(LMQ_PREFIX) else int(queue_ids[row]))
                 if name in self._queues:
                     place, number = np.array([row]), np.array([offset])
@@ -370,7 +348,7 @@ class QueueCheck:
     def finish(self) -> Iterator[Finding]:
         """Report messages without unit and units without message, when the log was read."""
         tables = ((UNIT, self._queues), (BATCH_UNIT, self._batches))
-        usual = {
+        usual_sizes = {
             unit: usual_size((file for files in table.values() for file in files.files), 0)
             for unit, table in tables
         }
@@ -380,7 +358,7 @@ class QueueCheck:
             for number, name in enumerate([*self._queues, *batches]):
                 line.show(number)
                 files = self._batches.get(name) or self._queues[name]
-                yield from self._check_files(name, files, usual[files.unit])
+                yield from self._check_files(name, files, usual_sizes[files.unit])
                 try:
                     last = yield from self._check_rest(name, files)
                     if self._view.is_in_use:
@@ -395,7 +373,6 @@ class QueueCheck:
             yield self._report_queue(name, count)
 
     def _report_queue(self, name: Queue, count: int) -> Finding:
-        """Report messages whose queue has no files."""
         topic, view, is_damage = name[0], self._view, False
         if topic in self._restarted:
             text = f"{count} messages of before the topic was deleted"
@@ -445,7 +422,6 @@ class QueueCheck:
     def _check_files(
         self, name: Queue, files: QueueFiles | RocksQueue, usual: int
     ) -> Iterator[Finding]:
-        """Check that the files of a queue have one size, and follow each other."""
         for before, file in itertools.pairwise([None, *files.files]):
             is_new = self._view.is_in_use and file is files.files[-1]
             if file is not None and file.size != usual and not is_new:
@@ -461,11 +437,11 @@ class QueueCheck:
     ) -> Generator[Finding, None, int]:
         """Report units that belong to no message; return the number after the last valid unit."""
         progress, view = self._progress.get(name, QueueProgress()), self._view
-        seen, log_end = progress.seen, view.newest_end
+        matched, log_end = progress.matched, view.newest_end
         if log_end is not None:  # units that are written meanwhile have messages
-            seen = [*seen, *progress.missing]
-        starts = np.array([run[0] for run in seen], np.int64)
-        ends = np.array([run[1] for run in seen], np.int64)
+            matched = [*matched, *progress.missing]
+        starts = np.array([run[0] for run in matched], np.int64)
+        ends = np.array([run[1] for run in matched], np.int64)
         order = np.argsort(starts, kind="stable")
         starts, ends = starts[order], np.maximum.accumulate(ends[order]) if len(ends) else ends
         last = 0
@@ -475,16 +451,16 @@ class QueueCheck:
             numbers = first + np.arange(len(units))
             if is_unit.any():
                 last = int(numbers[is_unit][-1]) + 1
-            rest = is_unit & (units["physical_offset"] >= view.log_start)
+            unmatched = is_unit & (units["physical_offset"] >= view.log_start)
             if log_end is not None:
-                rest &= units["physical_offset"] < log_end
+                unmatched &= units["physical_offset"] < log_end
             if view.unread.log:
-                rest &= ~view.unread.find_offsets(units["physical_offset"].astype(np.int64))
+                unmatched &= ~view.unread.find_offsets(units["physical_offset"].astype(np.int64))
             if len(starts):
                 run = np.searchsorted(starts, numbers, "right") - 1
-                rest &= (run < 0) | (numbers >= ends[np.maximum(run, 0)])
-            if rest.any():
-                yield from _report_rest(name, file, numbers[rest], units[rest])
+                unmatched &= (run < 0) | (numbers >= ends[np.maximum(run, 0)])
+            if unmatched.any():
+                yield from _report_rest(name, file, numbers[unmatched], units[unmatched])
         return last
 
     def _report_missing(self, name: Queue, last: int) -> Iterator[Finding]:
@@ -536,7 +512,6 @@ def _file_finding(name: Queue, file: StoreFile, text: str, count: int = 1) -> Fi
 
 
 def _report_rest(name: Queue, file: StoreFile, numbers: Int64s, units: Units) -> Iterator[Finding]:
-    """Report units without a message, one finding for those that follow each other."""
     for part in np.split(np.arange(len(numbers)), np.flatnonzero(np.diff(numbers) != 1) + 1):
         first, count, unit = int(numbers[part[0]]), len(part), units[part[0]]
         size, offset = units.dtype.itemsize, int(unit["physical_offset"])
@@ -577,9 +552,8 @@ def later_queues(
 
 
 def _newest_offset(files: Sequence[StoreFile]) -> int:
-    """The largest physical offset in the last file of a queue; -1 without a message."""
     runs = QueueFiles(files[-1:], UNIT).runs()
     try:
         return max((int(units["physical_offset"].max()) for _, _, units in runs), default=-1)
-    except OSError:  # which is told when the queue is compared
+    except OSError:  # the comparison of the queue reports it
         return -1

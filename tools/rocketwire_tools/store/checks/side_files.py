@@ -1,4 +1,4 @@
-"""Files beside log, queues and index: configuration, checkpoint, timers, epochs."""
+"""The other files of a store: configuration, checkpoint, timers, epochs."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _epoch_errors(data: bytes, log_end: int) -> Iterator[str]:
 
 def check_timers(view: StoreView) -> Iterator[Finding]:
     """Check timer log and wheel against each other and against the log."""
-    # without some files of the log nothing says whether a timer's message is there
+    # a timer's message may be in a file that cannot be read
     log_start = 1 << 63 if view.unread.log else view.log_start
     yield from find_timer_damage(view.folder, log_start)
 
@@ -238,7 +238,7 @@ def _check_wheel(folder: StoreFolder, wheel: StoreFile) -> Iterator[Finding]:
 
 
 def _slot_error(folder: StoreFolder, slot: timers.TimerSlot) -> str:
-    """What is wrong with the records that a slot leads to, from the last to the first."""
+    """Follow the records of a slot from the last to the first; return the first error."""
     offset = slot.last
     for _ in range(MAX_SLOT_RECORDS):
         if offset < folder.timer_log[0].offset:

@@ -1,7 +1,7 @@
 """Files that the disk or the system does not let the check read: one finding each, and no more.
 
-Such files are left out before anything is read, and what other files say about them is not
-compared.  A disk may also fail in the middle of a file; that is found while the file is read.
+Such files are left out before anything is read, and other files are not compared with them.  A
+disk may also fail in the middle of a file; that is found while the file is read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Bools, Int64s
 
 LOG_END: Final = 1 << 63
-"""Offset behind every log: that of a folder whose files nobody can list."""
+"""An offset after every log: the end of a folder whose files cannot be listed."""
 
 _ABORT: Final = "abort"
 _QUEUE_FOLDERS: Final = ("consumequeue", "batchconsumequeue", "consumequeue_ext")
@@ -33,23 +33,17 @@ _QUEUE_FOLDERS: Final = ("consumequeue", "batchconsumequeue", "consumequeue_ext"
 
 @dataclass(slots=True)
 class Unread:
-    """What was left out.
+    """The files that were left out."""
 
-    Attributes:
-        log: offsets of the log that were not read, as start and end.
-        queues: topic and queue id of queues that were not read.
-        topics: topics with queues in a folder that was not read.
-        has_topics: whether a folder of topics was not read.
-        others: names of other files.
-        has_index: whether an index file is among them.
-    """
-
+    # offsets of the log that were not read, as start and end
     log: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    # topic and queue id of queues that were not read
     queues: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    # topics with queues in a folder that was not read
     topics: set[str] = field(default_factory=set[str])
-    has_topics: bool = False
-    others: list[str] = field(default_factory=list[str])
-    has_index: bool = False
+    has_topics: bool = False  # whether a folder of topics was not read
+    others: list[str] = field(default_factory=list[str])  # names of other files
+    has_index: bool = False  # whether an index file is among them
 
     def __bool__(self) -> bool:
         return bool(self.log or self.queues or self.topics or self.has_topics or self.others)
@@ -114,7 +108,7 @@ def _leave_out_named(table: dict[str, StoreFile], unread: Unread) -> Iterator[Fi
         if (yield from _remove([file])):
             unread.others.append(name)
             del table[name]
-            if name == _ABORT:  # that the file exists says that the broker was killed
+            if name == _ABORT:  # its existence shows that the broker was killed
                 table[name] = replace(file, root=Path("/dev"), name="null", size=0)
 
 
@@ -135,7 +129,6 @@ def _note_folder(unread: Unread, name: str) -> None:
 
 
 def _remove(files: list[StoreFile]) -> Generator[Finding, None, list[StoreFile]]:
-    """Remove the files that cannot be read, and return them."""
     removed: list[StoreFile] = []
     for file in files:
         try:

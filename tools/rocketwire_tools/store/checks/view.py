@@ -15,29 +15,18 @@ if TYPE_CHECKING:
 
 
 class StoreView:
-    """A store that is checked.
-
-    Attributes:
-        store: the store.
-        folder: its files; the first step removes those that cannot be read.
-        findings: what the steps have found so far.
-        unread: what cannot be read and is not compared.
-        scan: the pass through the log; None if there is no log.
-        log: what the log has.
-        unqueued: messages that the broker had not yet put into their queues.
-        index_entries: entries of index files that were compared.
-        start: where a broker would cut the log; None if the log is empty or not all was read.
-    """
+    """A store that is checked."""
 
     def __init__(self, store: OpenedStore) -> None:
         self.store = store
-        self.folder = store.folder
-        self.findings = Findings()
-        self.unread = Unread()
-        self.scan: LogScan | None = None
-        self.log = LogFacts()
-        self.unqueued = 0
-        self.index_entries = 0
+        self.folder = store.folder  # its files; the first step removes those that cannot be read
+        self.findings = Findings()  # what the steps have found so far
+        self.unread = Unread()  # what cannot be read and is not compared
+        self.scan: LogScan | None = None  # the pass through the log; None if there is no log
+        self.log = LogFacts()  # counts and places of the log
+        self.unqueued = 0  # messages that the broker had not yet put into their queues
+        self.index_entries = 0  # entries of index files that were compared
+        # where a broker would cut the log; None if the log is empty or not all was read
         self.start: NextStart | None = None
 
     @cached_property
@@ -71,28 +60,21 @@ class StoreView:
 
 
 class LogFacts:
-    """What a log has, in bounded form.
-
-    Attributes:
-        runs: messages that stand together without ghosts: offset of the first, number, and bytes.
-            A run begins at each place where Java may cut the log.
-        ghosts: old messages behind the end of the log, and their bytes.
-        newest: largest store timestamp, milliseconds since 1970.
-        damaged_messages: messages with a wrong checksum.
-        broken: offset of a file → that of its first message with a wrong checksum.
-        first_stored: offset of a file → store timestamp of the message with which it begins.
-    """
+    """Counts and places of a log, in bounded form."""
 
     def __init__(self) -> None:
+        # messages that stand together without ghosts: offset of the first, number, and bytes. A run
+        # begins at each place where Java may cut the log.
         self.runs: list[list[int]] = []
-        self.ghosts = [0, 0]
-        self.newest = 0
-        self.damaged_messages = 0
+        self.ghosts = [0, 0]  # old messages after the end of the log, and their bytes
+        self.newest = 0  # largest store timestamp, milliseconds since 1970
+        self.damaged_messages = 0  # messages with a wrong checksum
+        # offset of a file → that of its first message with a wrong checksum
         self.broken: dict[int, int] = {}
+        # offset of a file → store timestamp of the message with which it begins
         self.first_stored: dict[int, int] = {}
 
     def add(self, offset: int, messages: int, size: int, *, is_new_run: bool) -> None:
-        """Count messages that stand together."""
         last = self.runs[-1] if self.runs else None
         if last is not None and not is_new_run and last[0] + last[2] == offset:
             last[1] += messages
@@ -112,7 +94,6 @@ class LogFacts:
 
     @property
     def size(self) -> int:
-        """Their bytes."""
         return self.count_from(0)[1]
 
     @property

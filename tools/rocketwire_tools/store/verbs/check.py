@@ -39,11 +39,10 @@ STEPS: Final[tuple[Callable[[StoreView], Iterator[Finding]], ...]] = (
     check_epochs,
     check_checkpoint,
 )
-"""What a check does, in this order: later steps use what earlier ones have learned."""
+"""The steps in their order: later ones use what earlier ones have learned."""
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check a store; 1 if damage was found."""
     view = StoreView(OpenedStore(arguments.paths))
     check_store(view)
     if arguments.json:
@@ -69,7 +68,6 @@ def check_store(view: StoreView) -> None:
 
 
 def summarize(view: StoreView) -> dict[str, Any]:
-    """Return counts, for a line of JSON."""
     log = view.log
     return {
         "summary": [str(root) for root in view.folder.roots],
@@ -92,7 +90,6 @@ def summarize(view: StoreView) -> dict[str, Any]:
 
 
 def write_text(view: StoreView, *, with_reasons: bool) -> None:
-    """Write the report of a check as tables."""
     findings, log, out = view.findings, view.log, sys.stdout
     if not view.has_queues:
         out.write("No queues can be read here: the log is checked alone.\n")
