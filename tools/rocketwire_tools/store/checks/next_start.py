@@ -6,9 +6,9 @@ message.  Which files it reads depends on its release; these are the usual ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.store.checks.view import NextStart
 from rocketwire_tools.store.engine.scan import RegionKind
 
 if TYPE_CHECKING:
@@ -18,30 +18,6 @@ _READ_FILES: Final = 3
 """Files that a broker reads which was shut down cleanly (Java: ``CommitLog.recoverNormally``)."""
 
 _NO_RECORD: Final = (RegionKind.END, RegionKind.HOLE, RegionKind.DAMAGE)
-
-
-@dataclass(frozen=True, slots=True)
-class NextStart:
-    """Where a broker cuts the log at its next start."""
-
-    is_clean: bool  # whether the last broker was shut down cleanly: it removed ``abort``
-    cut: int  # offset at which the log would be cut
-    messages: int  # readable messages that follow there
-    size: int  # their bytes
-
-    def lines(self) -> tuple[str, str]:
-        """The report, for a person."""
-        clean = "The broker was shut down cleanly."
-        unclean = "The broker was not shut down cleanly: it left the file abort."
-        text = f"A broker would cut the log at {self.cut:,}: "
-        if self.messages:
-            text += (
-                f"{self.messages:,} readable messages with {self.size:,} bytes follow there."
-                " Copy the store before you start a broker."
-            )
-        else:
-            text += "no readable message follows there."
-        return clean if self.is_clean else unclean, text
 
 
 def find_next_start(view: StoreView) -> NextStart | None:

@@ -7,71 +7,23 @@ disk may also fail in the middle of a file; that is found while the file is read
 from __future__ import annotations
 
 import errno
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from rocketwire.store.folder import is_file_place, is_queue_id
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
+from rocketwire_tools.store.checks.view import LOG_END
 from rocketwire_tools.store.engine.blocks import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from rocketwire.store.folder import StoreFile, StoreFolder
-    from rocketwire_tools.store.checks.view import StoreView
-    from rocketwire_tools.store.engine.columns import Bools, Int64s
-
-LOG_END: Final = 1 << 63
-"""An offset after every log: the end of a folder whose files cannot be listed."""
+    from rocketwire_tools.store.checks.view import StoreView, Unread
 
 _ABORT: Final = "abort"
 _QUEUE_FOLDERS: Final = ("consumequeue", "batchconsumequeue", "consumequeue_ext")
-
-
-@dataclass(slots=True)
-class Unread:
-    """The files that were left out."""
-
-    # offsets of the log that were not read, as start and end
-    log: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    # topic and queue id of queues that were not read
-    queues: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    # topics with queues in a folder that was not read
-    topics: set[str] = field(default_factory=set[str])
-    has_topics: bool = False  # whether a folder of topics was not read
-    others: list[str] = field(default_factory=list[str])  # names of other files
-    has_index: bool = False  # whether an index file is among them
-
-    def __bool__(self) -> bool:
-        return bool(self.log or self.queues or self.topics or self.has_topics or self.others)
-
-    def has_queue(self, queue: tuple[str, int]) -> bool:
-        """Whether a queue was not read, or perhaps not all of it."""
-        return self.has_topics or queue in self.queues or queue[0] in self.topics
-
-    def covers(self, start: int, end: int) -> bool:
-        """Whether a gap in the log begins and ends with files that were not read."""
-        starts, ends = {part[0] for part in self.log}, {part[1] for part in self.log}
-        return start in starts and end in ends
-
-    @property
-    def has_log_folder(self) -> bool:
-        """Whether a folder of the log was not read, which may have any file."""
-        return (0, LOG_END) in self.log
-
-    def has_offset(self, offset: int) -> bool:
-        """Whether an offset of the log was not read."""
-        return any(start <= offset < end for start, end in self.log)
-
-    def find_offsets(self, offsets: Int64s) -> Bools:
-        """Return which offsets of the log were not read."""
-        result = np.zeros(len(offsets), np.bool_)
-        for start, end in self.log:
-            result |= (offsets >= start) & (offsets < end)
-        return result
 
 
 def leave_out_unreadable(view: StoreView) -> Iterator[Finding]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from rocketwire_tools.store.checks.findings import Findings
-from rocketwire_tools.store.checks.unread import Unread
 
 if TYPE_CHECKING:
-    from rocketwire_tools.store.checks.next_start import NextStart
+    from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.scan import LogScan
     from rocketwire_tools.store.opened import OpenedStore
+
+
+LOG_END: Final = 1 << 63
+"""An offset after every log: the end of a folder whose files cannot be listed."""
 
 
 class StoreView:
@@ -100,3 +106,70 @@ class LogFacts:
     def end(self) -> int:
         """Offset after the last message that is no ghost."""
         return max((start + size for start, _, size in self.runs), default=0)
+
+
+@dataclass(slots=True)
+class Unread:
+    """The files that were left out."""
+
+    # offsets of the log that were not read, as start and end
+    log: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    # topic and queue id of queues that were not read
+    queues: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    # topics with queues in a folder that was not read
+    topics: set[str] = field(default_factory=set[str])
+    has_topics: bool = False  # whether a folder of topics was not read
+    others: list[str] = field(default_factory=list[str])  # names of other files
+    has_index: bool = False  # whether an index file is among them
+
+    def __bool__(self) -> bool:
+        return bool(self.log or self.queues or self.topics or self.has_topics or self.others)
+
+    def has_queue(self, queue: tuple[str, int]) -> bool:
+        """Whether a queue was not read, or perhaps not all of it."""
+        return self.has_topics or queue in self.queues or queue[0] in self.topics
+
+    def covers(self, start: int, end: int) -> bool:
+        """Whether a gap in the log begins and ends with files that were not read."""
+        starts, ends = {part[0] for part in self.log}, {part[1] for part in self.log}
+        return start in starts and end in ends
+
+    @property
+    def has_log_folder(self) -> bool:
+        """Whether a folder of the log was not read, which may have any file."""
+        return (0, LOG_END) in self.log
+
+    def has_offset(self, offset: int) -> bool:
+        """Whether an offset of the log was not read."""
+        return any(start <= offset < end for start, end in self.log)
+
+    def find_offsets(self, offsets: Int64s) -> Bools:
+        """Return which offsets of the log were not read."""
+        result = np.zeros(len(offsets), np.bool_)
+        for start, end in self.log:
+            result |= (offsets >= start) & (offsets < end)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class NextStart:
+    """Where a broker cuts the log at its next start."""
+
+    is_clean: bool  # whether the last broker was shut down cleanly: it removed ``abort``
+    cut: int  # offset at which the log would be cut
+    messages: int  # readable messages that follow there
+    size: int  # their bytes
+
+    def lines(self) -> tuple[str, str]:
+        """The report, for a person."""
+        clean = "The broker was shut down cleanly."
+        unclean = "The broker was not shut down cleanly: it left the file abort."
+        text = f"A broker would cut the log at {self.cut:,}: "
+        if self.messages:
+            text += (
+                f"{self.messages:,} readable messages with {self.size:,} bytes follow there."
+                " Copy the store before you start a broker."
+            )
+        else:
+            text += "no readable message follows there."
+        return clean if self.is_clean else unclean, text
