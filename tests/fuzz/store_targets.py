@@ -14,8 +14,8 @@ from rocketwire.store.config_files import consumer_offsets, decode_config, delay
 from rocketwire.store.folder import read_folder
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.store.timers import decode_timer_check
-from rocketwire_tools.store.checks.findings import Findings
-from rocketwire_tools.store.checks.log_check import LogCheck
+from rocketwire_tools.store.checks.log_check import compare_with_log
+from rocketwire_tools.store.checks.view import StoreView
 from rocketwire_tools.store.engine.rows import COLUMNS, Rows, TopicNames
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.sources.databases import Database
@@ -48,11 +48,10 @@ def _read_log(store: OpenedStore, size_of_log: int) -> None:
             ):
                 assert last <= place < place + size <= size_of_log
                 last = place + size
-            rows.unfolded()
+            rows.unfold()
         # an empty file is a region without bytes
         assert all(region.start < region.end for region in scan.regions) or not size_of_log
-    for scan in store.scans():
-        LogCheck(findings=Findings()).run(scan, scan)
+    assert all(finding.text for finding in compare_with_log(StoreView(store)))
 
 
 def seed_commit_log() -> list[bytes]:

@@ -16,14 +16,14 @@ from tests.support.stores.sending import Sender, text_body
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rocketwire_tools.store.verbs.check import StoreCheck
+    from rocketwire_tools.store.checks.view import StoreView
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
 def test_a_store_that_a_broker_writes_is_checked_without_false_damage(
     release: str, tmp_path: Path
 ) -> None:
-    checks: list[StoreCheck] = []
+    checks: list[StoreView] = []
 
     async def send(sender: Sender) -> None:
         while len(checks) < 5:

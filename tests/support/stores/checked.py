@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire_tools.store.checks.view import StoreView
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.verbs.check import StoreCheck
+from rocketwire_tools.store.verbs.check import check_store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def checked(root: Path) -> StoreCheck:
-    """A check that has run."""
-    check = StoreCheck(OpenedStore([root]))
-    check.run()
-    return check
+def checked(*paths: Path) -> StoreView:
+    """A store that was checked."""
+    view = StoreView(OpenedStore(paths))
+    check_store(view)
+    return view
 
 
-def damage_of(check: StoreCheck) -> dict[str, int]:
+def damage_of(check: StoreView) -> dict[str, int]:
     """Kinds of damage, and what each counts."""
     return _counts(check, is_damage=True)
 
 
-def notes_of(check: StoreCheck) -> dict[str, int]:
+def notes_of(check: StoreView) -> dict[str, int]:
     """Kinds of what is no damage, and what each counts."""
     return _counts(check, is_damage=False)
 
 
-def _counts(check: StoreCheck, *, is_damage: bool) -> dict[str, int]:
+def _counts(check: StoreView, *, is_damage: bool) -> dict[str, int]:
     return {
         str(kind): counts[1]
         for (kind, damages), counts in check.findings.counts.items()

@@ -8,7 +8,7 @@ from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.selecting import selected_rows
+from rocketwire_tools.store.selecting import select_rows
 from tests.support.stores.truth import digest
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def rows_of(store: OpenedStore) -> Iterator[dict[str, Any]]:
     topics = TopicNames()
     for scan in store.scans():
         selection = Selection(with_system=True)
-        for rows in selected_rows(scan, selection, topics, is_folded=True):
+        for rows in select_rows(scan, selection, topics, is_folded=True):
             columns = {name: list(rows.column(name)) for name in COLUMNS}
             columns["stored_body"] = list(rows.stored_bodies)
             columns["data"] = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
@@ -16,11 +17,8 @@ from rocketwire_tools.numbers import natural, positive
 from rocketwire_tools.times import FORMS, time_argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
 
     class _Verbs(Protocol):
-        """The verbs of a parser."""
-
         def add_parser(self, name: str, **arguments: Any) -> _VerbParser: ...
 
 
@@ -75,13 +73,10 @@ class _StoreParser(ProgramParser):
 
 
 class _VerbParser(_StoreParser):
-    """The parser of a verb.
+    """The parser of a verb."""
 
-    Attributes:
-        connects: whether it has the options of a connection.  They are added when the parser is
-            used, because their module loads slowly.
-    """
-
+    # whether it has the options of a connection.  They are added when the parser is used, because
+    # their module loads slowly.
     connects = False
 
     def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
@@ -119,7 +114,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _verb(
-    verbs: _Verbs, name: str, text: str, example: str = "", *, epilog: str = ""
+    verbs: _Verbs,
+    name: str,
+    text: str,
+    example: str = "",
+    *,
+    epilog: str = "",
+    out: str = "",
+    json: str = "write JSON lines instead of a table",
 ) -> _VerbParser:
     parser = verbs.add_parser(
         name,
@@ -128,25 +130,19 @@ def _verb(
         epilog=epilog or f"example:\n  {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=_runner(name))
-    parser.add_argument(
-        "paths",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="root of a store (storePathRootDir), folders of its commit log, or files of it",
-    )
-    parser.add_argument("--json", action="store_true", help="write JSON lines instead of a table")
+    parser.set_defaults(run=partial(_run, name))
+    if out:
+        parser.add_argument("out", type=Path, metavar="OUT", help=out)
+    root = "root of a store (storePathRootDir), folders of its commit log, or files of it"
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=root)
+    parser.add_argument("--json", action="store_true", help=json)
     return parser
 
 
-def _runner(name: str) -> Callable[[argparse.Namespace], int]:
-    def run(arguments: argparse.Namespace) -> int:
-        module = importlib.import_module(f"rocketwire_tools.store.verbs.{name}")
-        status: int = module.run(arguments)
-        return status
-
-    return run
+def _run(name: str, arguments: argparse.Namespace) -> int:
+    module = importlib.import_module(f"rocketwire_tools.store.verbs.{name}")
+    status: int = module.run(arguments)
+    return status
 
 
 def _selection(parser: argparse.ArgumentParser, *, is_replay: bool = False) -> None:
@@ -173,10 +169,7 @@ def _selection(parser: argparse.ArgumentParser, *, is_replay: bool = False) -> N
         help="only these offsets of the commit log",
     )
     group.add_argument(
-        "--begin",
-        type=time_argument,
-        metavar="TIME",
-        help=f"stored at or after TIME: {FORMS}",
+        "--begin", type=time_argument, metavar="TIME", help=f"stored at or after TIME: {FORMS}"
     )
     group.add_argument("--end", type=time_argument, metavar="TIME", help="stored at or before TIME")
     group.add_argument(
@@ -237,10 +230,7 @@ def _add_info(verbs: _Verbs) -> None:
 
 def _add_stat(verbs: _Verbs) -> None:
     parser = _verb(
-        verbs,
-        "stat",
-        "count messages and bytes",
-        "rocketwire-store stat --by topic ~/store",
+        verbs, "stat", "count messages and bytes", "rocketwire-store stat --by topic ~/store"
     )
     parser.add_argument(
         "--by",
@@ -319,26 +309,14 @@ def _add_check(verbs: _Verbs) -> None:
 
 
 def _add_rebuild(verbs: _Verbs) -> None:
-    text = "build a new store from the commit log, on which a broker can start"
-    parser = verbs.add_parser(
+    parser = _verb(
+        verbs,
         "rebuild",
-        help=text,
-        description=text,
+        "build a new store from the commit log, on which a broker can start",
         epilog=_REBUILD_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        out="the new store; must not exist, or be an empty folder",
+        json="write the report as JSON",
     )
-    parser.set_defaults(run=_runner("rebuild"))
-    parser.add_argument(
-        "out", type=Path, metavar="OUT", help="the new store; must not exist, or be an empty folder"
-    )
-    parser.add_argument(
-        "paths",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="root of a store (storePathRootDir), folders of its commit log, or files of it",
-    )
-    parser.add_argument("--json", action="store_true", help="write the report as JSON")
     parser.add_argument(
         "-n", "--dry-run", action="store_true", help="read everything, write nothing, and report"
     )
@@ -412,12 +390,7 @@ def _add_export(verbs: _Verbs) -> None:
 
 
 def _add_replay(verbs: _Verbs) -> None:
-    parser = _verb(
-        verbs,
-        "replay",
-        "send messages to a running cluster",
-        epilog=_REPLAY_EPILOG,
-    )
+    parser = _verb(verbs, "replay", "send messages to a running cluster", epilog=_REPLAY_EPILOG)
     parser.connects = True
     _selection(parser, is_replay=True)
     group = parser.add_argument_group("how to send")

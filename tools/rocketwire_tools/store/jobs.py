@@ -48,31 +48,19 @@ _SEARCHED: Final = (4 << 10, 32 << 10, 1 << 20)
 
 
 class Part(NamedTuple):
-    """Messages that one process reads.
+    """Messages that one process reads."""
 
-    Attributes:
-        log: number of the log.
-        start: offset in the log of the first message.
-        stop: offset after the last one.
-    """
-
-    log: int
-    start: int
-    stop: int
+    log: int  # number of the log
+    start: int  # offset in the log of the first message
+    stop: int  # offset after the last one
 
 
 class PartResult(NamedTuple):
-    """What a process has read.
+    """The result of one part."""
 
-    Attributes:
-        pieces: what the work has yielded.
-        is_whole: whether the part has no damage and ends where the next one begins.
-        trail: the last messages.
-    """
-
-    pieces: list[Any]
-    is_whole: bool
-    trail: LogTrail
+    pieces: list[Any]  # what the work has yielded
+    is_whole: bool  # whether the part has no damage and ends where the next one begins
+    trail: LogTrail  # the last messages
 
 
 def results(
@@ -80,20 +68,20 @@ def results(
     scans: Sequence[LogScan],
     work: Work,
     *,
-    part_size: int | None = None,
+    part_size: int = PART_SIZE,
 ) -> Generator[Any]:
-    """What ``work`` yields of some logs, read by ``arguments.jobs`` processes.
+    """Yield the pieces of ``work`` for some logs, read by ``arguments.jobs`` processes.
 
     Args:
         arguments: of the command.
         scans: of the logs.
         work: what the processes do.
-        part_size: bytes of a part; ``PART_SIZE`` by default.
+        part_size: bytes of a part.
 
     Raises:
         ChildProcessError: a process has ended by itself.
     """
-    parts = cut(scans, part_size or PART_SIZE) if arguments.jobs > 1 else []
+    parts = cut(scans, part_size) if arguments.jobs > 1 else []
     if len(parts) > 1:
         try:
             yield from _whole_parts(arguments, scans, work, parts)
@@ -112,7 +100,6 @@ def is_read(scan: LogScan) -> bool:
 def _whole_parts(
     arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work, parts: Sequence[Part]
 ) -> Iterator[Any]:
-    """What ``work`` yields of each part that is whole, up to the first one that is not."""
     options = {name: value for name, value in vars(arguments).items() if name != "run"}
     picklable = argparse.Namespace(**options)
     # a fork would copy threads of pyarrow's that others wait for
@@ -155,7 +142,6 @@ def _end_with_parent() -> None:
 
 
 def _read_part(arguments: argparse.Namespace, log: LogScan, part: Part, work: Work) -> PartResult:
-    """Read a part; runs in a process of the pool."""
     scan = replace(
         log,
         files=list(files_between(log.files, part.start, part.stop)),
@@ -191,7 +177,6 @@ def cut(scans: Sequence[LogScan], size: int) -> list[Part]:
 
 
 def _starts_in(file: StoreFile, size: int) -> Iterator[int]:
-    """Offsets at which further parts of a file begin."""
     with open_blocks(file, block_size=_SEARCHED[-1]) as blocks:
         for position in range(size, file.size - size, size):
             if blocks.next_data(position) >= position + _SEARCHED[-1]:
@@ -202,7 +187,6 @@ def _starts_in(file: StoreFile, size: int) -> Iterator[int]:
 
 
 def _first_message(blocks: FileBlocks, position: int) -> int | None:
-    """Position in a file of the first message from another position on; None if none is near."""
     for size in _SEARCHED:
         data = bytes(blocks.read(position, size))
         place = commit_log.next_message(data, 0, blocks.file.offset + position)

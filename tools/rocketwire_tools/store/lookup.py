@@ -1,6 +1,6 @@
 """Finding single messages: by offset, by place in a queue, by id and by key.
 
-Queues and index files only say where to look; what counts is the message that stands there.
+Queues and index files lead to a place; the message at that place counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
-from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.store import commit_log, consume_queue, index_file, timers
 from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
@@ -24,12 +24,12 @@ from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import Block, State
-from rocketwire_tools.store.selecting import selected_rows
+from rocketwire_tools.store.selecting import select_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rocketwire.store.folder import StoreFile
+    from rocketwire.store.folder import StoreFile, StoreFolder
     from rocketwire_tools.store.opened import OpenedStore
     from rocketwire_tools.store.sources.databases import Database
 
@@ -50,28 +50,17 @@ MAX_RESULTS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class StoredBytes:
-    """A message as it stands in a file.
+    """A message as it stands in a file."""
 
-    Attributes:
-        file: in which it stands.
-        position: of its first byte there.
-        physical_offset: in the stream.
-        data: its bytes.
-        state: ``saved`` and ``ghost`` only come from a scan.
-        source: what led to it.
-        batch_index: number of the message that was asked for, in an inner batch.
-    """
-
-    file: StoreFile
-    position: int
-    physical_offset: int
-    data: bytes
-    state: State
-    source: str
-    batch_index: int | None = None
+    file: StoreFile  # in which it stands
+    position: int  # of its first byte there
+    physical_offset: int  # in the stream
+    data: bytes  # its bytes
+    state: State  # ``saved`` and ``ghost`` only come from a scan
+    source: str  # what led to it
+    batch_index: int | None = None  # number of the message that was asked for, in an inner batch
 
     def rows(self) -> Rows:
-        """The message as rows."""
         view = memoryview(bytearray(self.data))
         messages = Messages(np.frombuffer(view, np.uint8), np.zeros(1, np.int64))
         block = Block(self.file, self.physical_offset, messages, view, self.state)
@@ -117,29 +106,26 @@ def at_queue_offset(
     if topic.startswith(LMQ_PREFIX):
         place = (topic, offset)
         selection = Selection(
-            with_system=True, matches=lambda properties: place in dispatched_places(properties)
+            with_system=True, matches=lambda properties: place in read_dispatches(properties)
         )
     else:
         selection = Selection(
-            topics=frozenset({topic}),
-            queue_id=queue_id,
-            min_queue_offset=offset,
-            max_queue_offset=offset,
+            topics=frozenset({topic}), queue_id=queue_id, offsets=(offset, offset)
         )
-    yield from _scanned(store, selection)
+    yield from _search_log(store, selection)
 
 
-def dispatched_places(properties: Mapping[str, str]) -> list[tuple[str, int]]:
+def read_dispatches(properties: Mapping[str, str]) -> list[tuple[str, int]]:
     """Queues of other names that hold a message too, and its offset in each.
 
     Java: ``MultiDispatchUtils``; the queue id of ``%LMQ%`` queues is 0.
     """
-    names = properties.get(message_const.INNER_MULTI_DISPATCH, "")
-    offsets = properties.get(message_const.INNER_MULTI_QUEUE_OFFSET, "")
+    names = properties.get(message_const.INNER_MULTI_DISPATCH, "").split(",")
+    offsets = properties.get(message_const.INNER_MULTI_QUEUE_OFFSET, "").split(",")
     return [
         (name, number)
-        for name, offset in zip(names.split(","), offsets.split(","), strict=False)
-        if (number := number_in(offset)) is not None
+        for name, offset in zip(names, offsets, strict=False)
+        if len(names) == len(offsets) and (number := number_in(offset)) is not None
     ]
 
 
@@ -160,7 +146,7 @@ def queue_unit(
 
 def _stands_at(message: StoredBytes, topic: str, queue_id: int, offset: int) -> bool:
     rows = message.rows()
-    if (topic, offset) in dispatched_places(rows.properties[0]):
+    if (topic, offset) in read_dispatches(rows.properties[0]):
         return True
     return (
         rows.column("topic")[0] == topic
@@ -196,7 +182,7 @@ def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBy
         topic: of the message; the names of all queues by default.
     """
     topics = [topic] if topic is not None else sorted({name for name, _ in store.queue_names})
-    offsets = sorted(set(indexed_offsets(store, topics, key)))
+    offsets = sorted(set(find_indexed_offsets(store, topics, key)))
     indexed: set[int] = set()
     for offset in offsets[:MAX_RESULTS]:
         message = at_physical_offset(store, offset, "index file")
@@ -205,27 +191,27 @@ def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBy
             yield message
     topics_ = frozenset({topic}) if topic is not None else frozenset[str]()
     selection = Selection(topics=topics_, key=key, with_system=True)
-    parts = unindexed_parts(store) if indexed else [(0, _END)]
+    parts = find_unindexed_parts(store) if indexed else [(0, _END)]
     searched = (
         message
         for start, stop in parts
-        for message in _scanned(store, selection, start=start, stop=stop)
+        for message in _search_log(store, selection, start=start, stop=stop)
         if message.physical_offset not in indexed
     )
     yield from islice(searched, MAX_RESULTS - len(indexed))
 
 
-def unindexed_parts(store: OpenedStore) -> Iterator[tuple[int, int]]:
+def find_unindexed_parts(store: OpenedStore) -> Iterator[tuple[int, int]]:
     """Parts of the log whose messages are in no index file, each from the message before it on.
 
-    The first entry of a file says where its part begins.  Its head does not: when a killed broker
+    The part of a file begins at its first entry.  Its head may differ: when a killed broker
     starts again and has deleted the last file, the next one gets the end of the file before that
     as its begin (Java: ``IndexService.getAndCreateLastIndexFile``).
     """
-    if not store.folder.index:  # the index is in RocksDB, which does not say what it covers
+    if not store.folder.index:  # an index in RocksDB does not show which part it covers
         return
     end = 0
-    for first, last in sorted(filter(None, map(_indexed_part, store.folder.index))):
+    for first, last in sorted(filter(None, map(_read_indexed_part, store.folder.index))):
         if at_physical_offset(store, last, "index file") is None:  # deleted, or the head is wrong
             continue
         if first > end:
@@ -234,7 +220,7 @@ def unindexed_parts(store: OpenedStore) -> Iterator[tuple[int, int]]:
     yield end, _END
 
 
-def _indexed_part(file: StoreFile) -> tuple[int, int] | None:
+def _read_indexed_part(file: StoreFile) -> tuple[int, int] | None:
     """Physical offsets of the messages of the first and last entry; None without entries."""
     with open_blocks(file, block_size=_INDEX_BLOCK) as blocks:
         geometry = index_geometry(blocks)
@@ -249,7 +235,7 @@ def _indexed_part(file: StoreFile) -> tuple[int, int] | None:
     return (first, last) if header.entry_count > 1 and 0 <= first <= last else None
 
 
-def indexed_offsets(store: OpenedStore, topics: Iterable[str], key: str) -> Iterator[int]:
+def find_indexed_offsets(store: OpenedStore, topics: Iterable[str], key: str) -> Iterator[int]:
     """Physical offsets that index files have for a key of some topics; not all need be right."""
     topics = list(topics)
     numbers = {index_file.key_hash(topic, key) for topic in topics}
@@ -262,7 +248,7 @@ def indexed_offsets(store: OpenedStore, topics: Iterable[str], key: str) -> Iter
                 try:
                     for entry in index_file.lookup(blocks.read, geometry, number):
                         yield entry.physical_offset
-                except DecodeError:  # a short file: the log has all that it would say
+                except DecodeError:  # a short file: the search of the log finds the rest
                     break
     database = store.database(INDEX_DATABASE)
     if database is not None:
@@ -285,6 +271,15 @@ def _offsets_in_rocksdb(database: Database, topic: str, key: str) -> Iterator[in
                     break
                 yield rocksdb_records.index_offset(entry)
         hour = rocksdb_records.next_hour(next_hour)
+
+
+def timer_record_at(folder: StoreFolder, offset: int) -> timers.TimerRecord | None:
+    """Return the record at an offset of the timer log; None if none is there."""
+    file = file_at(folder.timer_log, offset)
+    if file is None:
+        return None
+    data = read_bytes(file, offset - file.offset, timers.RECORD_SIZE)
+    return timers.decode_timer_record(data, 0)
 
 
 def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:
@@ -311,15 +306,15 @@ def _has_key(message: StoredBytes, key: str, topic: str | None) -> bool:
     rows = message.rows()
     if topic is not None and rows.column("topic")[0] != topic:
         return False
-    return any(key in keys for keys in rows.unfolded().keys)
+    return any(key in keys for keys in rows.unfold().keys)
 
 
-def _scanned(
+def _search_log(
     store: OpenedStore, selection: Selection, *, start: int = 0, stop: int = _END
 ) -> Iterator[StoredBytes]:
     count = 0
     for scan in store.scans(start=start, stop=stop):
-        for rows in selected_rows(scan, selection, TopicNames()):
+        for rows in select_rows(scan, selection, TopicNames()):
             positions = rows.messages.positions.tolist()
             sizes = rows.messages.sizes.tolist()
             indexes = rows.column("batch_index")

@@ -19,40 +19,26 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class NumberingReport:
-    """What was found about queue offsets.
+    """Counts of a rebuild that concern queue offsets."""
 
-    Attributes:
-        messages: that were copied.
-        bytes_filled: of places without a message.
-        missing_offsets: queue offsets of lost messages; their units point to the next message.
-        misplaced_messages: with a queue offset that cannot be; they follow the one before.
-        unqueued_messages: with the queue offset of another message; no unit points to them.
-        replaced_offsets: queue offsets of which a later run of messages took the place; no unit
-            points to the earlier ones.
-        restarted_queues: that began again at 0; only the later messages count.
-    """
-
-    messages: int = 0
-    bytes_filled: int = 0
+    messages: int = 0  # that were copied
+    bytes_filled: int = 0  # of places without a message
+    # queue offsets of lost messages; their units point to the next message
     missing_offsets: int = 0
-    misplaced_messages: int = 0
-    unqueued_messages: int = 0
+    misplaced_messages: int = 0  # with a queue offset that cannot be; they follow the one before
+    unqueued_messages: int = 0  # with the queue offset of another message; no unit points to them
+    # queue offsets of which a later run of messages took the place; no unit points to the earlier
+    # ones
     replaced_offsets: int = 0
-    restarted_queues: int = 0
+    restarted_queues: int = 0  # that began again at 0; only the later messages count
 
 
 class _Units(NamedTuple):
-    """Units with successive queue offsets.
+    """Units with successive queue offsets."""
 
-    Attributes:
-        number: queue offset of the first one.
-        data: the units.
-        timestamp: store timestamp of the last one's message.
-    """
-
-    number: int
-    data: bytes
-    timestamp: int
+    number: int  # queue offset of the first one
+    data: bytes  # the units
+    timestamp: int  # store timestamp of the last one's message
 
 
 class NumberedQueue:
@@ -86,8 +72,8 @@ class NumberedQueue:
         """
         units = _Units(number, data, timestamp)
         if self._held is not None:
-            held, self._held = self._held, None
-            self._settle(held, number)
+            held_unit, self._held = self._held, None
+            self._settle(held_unit, number)
         if len(data) == UNIT_SIZE and number != (self._writer.end or 0):
             self._held = units
         else:
@@ -96,33 +82,27 @@ class NumberedQueue:
     def finish(self) -> None:
         """Put what waits for a unit that does not come."""
         if self._held is not None:
-            held, self._held = self._held, None
-            self._put(held, is_sure=held.number == self._following)
+            held_unit, self._held = self._held, None
+            self._put(held_unit, is_sure=held_unit.number == self._following)
 
-    def _settle(self, held: _Units, following: int) -> None:
-        """Put a unit whose queue offset was unexpected.
-
-        Args:
-            held: the unit.
-            following: queue offset of the next one.
-        """
-        number, end = held.number, self._writer.end
+    def _settle(self, held_unit: _Units, following: int) -> None:
+        """Put a unit whose queue offset was unexpected."""
+        number, end = held_unit.number, self._writer.end
         if following == number + 1 or (end is None and following > number):
-            self._put(held, is_sure=True)
+            self._put(held_unit, is_sure=True)
         elif end is None:
-            self._put_before(held, following)
+            self._put_before(held_unit, following)
         elif following == end:
             self._report.unqueued_messages += 1
         elif following > number > end:
-            self._put(held, is_sure=True)
+            self._put(held_unit, is_sure=True)
         elif following > end:
             self._report.misplaced_messages += 1
-            self._put(held._replace(number=end), is_sure=True)
+            self._put(held_unit._replace(number=end), is_sure=True)
         else:
-            self._put(held, is_sure=number == self._following)
+            self._put(held_unit, is_sure=number == self._following)
 
     def _put_before(self, first: _Units, following: int) -> None:
-        """Put the first unit of a queue before the next one, whose queue offset is smaller."""
         if following:
             self._report.misplaced_messages += 1
             self._put(first._replace(number=following - 1), is_sure=True)
@@ -130,12 +110,7 @@ class NumberedQueue:
             self._report.unqueued_messages += 1
 
     def _put(self, units: _Units, *, is_sure: bool) -> None:
-        """Put units at their queue offset if that can be, otherwise after the last unit.
-
-        Args:
-            units: to put.
-            is_sure: whether a further message agrees with the queue offset.
-        """
+        """Put units at their queue offset if that can be, otherwise after the last unit."""
         writer, report = self._writer, self._report
         number, data, timestamp = units
         unit = data[:UNIT_SIZE]
@@ -155,10 +130,10 @@ class NumberedQueue:
             report.replaced_offsets += min(writer.end - number, len(data) // UNIT_SIZE)
         elif number > writer.end:
             missing = number - writer.end
-            most = report.bytes_filled // commit_log.SMALLEST_MESSAGE
+            limit = report.bytes_filled // commit_log.SMALLEST_MESSAGE
             if is_sure:  # lost messages may have another topic or queue id now
-                most += report.messages
-            if missing + report.missing_offsets > most:
+                limit += report.messages
+            if missing + report.missing_offsets > limit:
                 report.misplaced_messages += 1
                 number = writer.end
             else:

@@ -11,17 +11,12 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from rocketwire.errors import DecodeError
 from rocketwire.store.checkpoint import Checkpoint, decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
-from rocketwire.store.folder import (
-    StoreFile,
-    StoreFolder,
-    is_file_place,
-    read_folder,
-)
+from rocketwire.store.folder import StoreFile, StoreFolder, is_file_place, read_folder
 from rocketwire_tools.store.engine.blocks import open_blocks, open_file, read_bytes
 from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
@@ -30,7 +25,9 @@ from rocketwire_tools.store.sources.rocks_queues import RocksQueues
 from rocketwire_tools.terminal import ProgressLine, print_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+T = TypeVar("T")
 
 MAX_PLAIN_FILE: Final = 1 << 20
 """Bytes that are read of ``checkpoint`` and the like."""
@@ -48,8 +45,8 @@ _SEPARATE_QUEUES: Final = "consumequeue_rocksdb"
 """Folder of brokers with ``useSeparateStorePathForRocksdbCQ``."""
 
 
-def _resolved(path: Path) -> Path:
-    """The path behind links; as it is if they lead in a circle."""
+def _resolve(path: Path) -> Path:
+    """Follow links; a path whose links lead in a circle stays as it is."""
     return Path(os.path.realpath(path))
 
 
@@ -69,11 +66,7 @@ def is_root(path: Path) -> bool:
 
 
 def _require_readable(path: Path) -> None:
-    """Refuse what looks like files of a commit log and is something else.
-
-    Raises:
-        ValueError: the path is an archive, or leads into a log of another kind.
-    """
+    """Refuse what looks like files of a commit log and is something else."""
     if _OTHER_LOG.search(str(path)):
         raise ValueError(f"{path} {_DLEDGER if '/dledger-' in str(path) else _COMPACTED}")
     # the name decides: a look into the file could inflate gigabytes
@@ -87,7 +80,7 @@ def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
     Raises:
         ValueError: some paths are stores and others are parts of one.
     """
-    paths = list({_resolved(path): path for path in paths}.values())
+    paths = list({_resolve(path): path for path in paths}.values())
     if len(paths) > 1 and all(map(is_root, paths)):
         return [OpenedStore([path]) for path in paths]
     return [OpenedStore(paths)]
@@ -148,14 +141,10 @@ class OpenedStore:
     """A store, opened for reading.
 
     Folders and small files that cannot be read are named on standard error, and passed over.
-
-    Attributes:
-        folder: its files.
-        unread: name of each folder and small file that was passed over → the reason.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
-        self.folder = self._read(list(paths))
+        self.folder = self._read(list(paths))  # its files
         _report_unread(self.folder.unreadable)
         self._unopened: dict[str, str] = {}
         self._databases: dict[str, Database | None] = {}
@@ -165,17 +154,13 @@ class OpenedStore:
         misplaced = filter(is_file_place, self.folder.ignored)
         unread = dict.fromkeys(misplaced, "it is no plain file")
         _report_unread(unread)
+        # name of each folder and small file that was passed over → the reason
         self.unread = self.folder.unreadable | unread
 
     def _read(self, paths: list[Path]) -> StoreFolder:
-        """The files of folders and files of one store.
-
-        Raises:
-            ValueError: these are several stores, or something that is not read.
-        """
-        if len({_resolved(path) for path in paths if is_root(path)}) > 1:
+        if len({_resolve(path) for path in paths if is_root(path)}) > 1:
             raise ValueError("these are several stores; give this command one of them")
-        for path in map(_resolved, paths):
+        for path in map(_resolve, paths):
             _require_readable(path)
         with ProgressLine("{:,} files and folders") as line:
             folder = read_folder(paths, progress=line.show)
@@ -208,6 +193,24 @@ class OpenedStore:
         with open_blocks(file, block_size=1) as blocks:
             return bytes(blocks.read(0, file.size))
 
+    def decode(
+        self,
+        file: StoreFile | None,
+        decode: Callable[[bytes], T],
+        *,
+        max_size: int = MAX_PLAIN_FILE,
+    ) -> T | None:
+        """A small file, decoded; None if there is none, or if it cannot be read."""
+        if file is None:
+            return None
+        try:
+            return decode(self.read(file, max_size=max_size))
+        except DecodeError:
+            return None
+        except OSError as error:
+            self.pass_over(file, error)
+            return None
+
     def pass_over(self, file: StoreFile, error: OSError) -> None:
         """Name a small file that cannot be read, once; one that a broker has deleted is not."""
         if not isinstance(error, FileNotFoundError) and file.name not in self.unread:
@@ -228,17 +231,14 @@ class OpenedStore:
             file = self.folder.config.get(candidate)
             if file is None or not file.size:
                 continue
-            if table is not None and self._written(table[1]) >= file.modified:
+            if table is not None and self._newest_change(table[1]) >= file.modified:
                 return table
-            try:
-                return decode_config(self.read(file, max_size=MAX_SIZE)), f"config/{candidate}"
-            except (DecodeError, FileNotFoundError):
-                continue
-            except OSError as error:
-                self.pass_over(file, error)
+            content = self.decode(file, decode_config, max_size=MAX_SIZE)
+            if content is not None:
+                return content, f"config/{candidate}"
         return table
 
-    def _written(self, database: str) -> float:
+    def _newest_change(self, database: str) -> float:
         return max(file.modified for file in self.folder.rocksdb[database])
 
     def database(self, name: str) -> Database | None:
@@ -292,16 +292,7 @@ class OpenedStore:
     @cached_property
     def checkpoint(self) -> Checkpoint | None:
         """``checkpoint``; None without one, or if it is too short."""
-        file = self.folder.plain.get("checkpoint")
-        if file is None:
-            return None
-        try:
-            return decode_checkpoint(self.read(file))
-        except DecodeError:
-            return None
-        except OSError as error:
-            self.pass_over(file, error)
-            return None
+        return self.decode(self.folder.plain.get("checkpoint"), decode_checkpoint)
 
     @cached_property
     def abort(self) -> bytes | None:
@@ -314,7 +305,7 @@ class OpenedStore:
             return None
         try:
             return read_bytes(file, 0, _PROCESS_ID)
-        except OSError as error:  # that it is there says enough
+        except OSError as error:  # its existence is enough
             self.pass_over(file, error)
             return b""
 
@@ -322,7 +313,7 @@ class OpenedStore:
         """Whether a broker runs on this store: it holds a lock on the file ``lock``.
 
         The test asks for a shared lock without waiting, and releases it at once.  A file that
-        cannot be opened tells nothing.
+        cannot be opened counts as not locked.
         """
         file = self.folder.plain.get("lock")
         if file is None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
 
+from rocketwire.durable_file import rename_new
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.terminal import INTERVAL, is_watched, printable
+from rocketwire_tools.terminal import ProgressLine, printable
 from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
 
 
 def json_line(value: object) -> bytes:
-    """A value as one line of JSON."""
     try:
         text = msgspec.json.encode(value)
     except UnicodeEncodeError:  # names of files that are no UTF-8
@@ -32,13 +34,34 @@ def json_line(value: object) -> bytes:
     return unbroken(text) + b"\n"
 
 
-def describe_leftover(partial: Path) -> str:
-    """Return the error about what a run has left that was killed."""
-    return f"{partial} is there, from an earlier run that did not end; remove it first"
+@contextmanager
+def create_whole(path: Path, *, is_folder: bool = False) -> Generator[Path]:
+    """Create a file or folder that appears under its name when the block ends without an error.
+
+    Yields:
+        Where it is until then: ``NAME.partial``.
+
+    Raises:
+        FileExistsError: something of either name is there.
+    """
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        partial.mkdir(0o700) if is_folder else partial.touch(exist_ok=False)
+    except FileExistsError:
+        text = f"{partial} is there, from an earlier run that did not end; remove it first"
+        raise FileExistsError(text) from None
+    try:
+        yield partial
+        rename_new(partial, path)
+    except BaseException:
+        if is_folder:
+            shutil.rmtree(partial, ignore_errors=True)
+        else:
+            partial.unlink(missing_ok=True)
+        raise
 
 
 def _without_surrogates(value: Any) -> Any:
-    """A value whose texts can be encoded."""
     if isinstance(value, str):
         return os.fsencode(value).decode(errors="backslashreplace")
     if isinstance(value, dict):
@@ -91,33 +114,16 @@ def time_text(milliseconds: int | None) -> str | None:
     return None if text == str(milliseconds) else text
 
 
-def with_progress(scan: LogScan, *, is_shown: bool | None = None) -> Iterator[Block]:
-    """The blocks of a scan; on a terminal a line on standard error shows how far it is.
-
-    Args:
-        scan: of a commit log.
-        is_shown: whether to show progress; by default in a command whose standard error is a
-            terminal, and not in a process that it has started.
-    """
-    if is_shown is None:
-        is_shown = is_watched()
-    if not is_shown:
-        yield from scan
-        return
+def with_progress(scan: LogScan) -> Iterator[Block]:
+    """Yield the blocks of a commit log, and show how far it was read."""
     total, begin = max(scan.size, 1), time.monotonic()
-    shown, first = begin, None
-    for block in scan:
-        first = block.base if first is None else first
-        now = time.monotonic()
-        if now - shown >= INTERVAL:
-            shown = now
+    first = None
+    with ProgressLine("{:3d} %  {:,.0f} MB/s") as line:
+        for block in scan:
+            first = block.base if first is None else first
             length = block.base - first
-            rate = length / 1e6 / (now - begin)
-            sys.stderr.write(f"\r{100 * length // total:3d} %  {rate:,.0f} MB/s \x1b[K")
-            sys.stderr.flush()
-        yield block
-    sys.stderr.write("\r\x1b[K")
-    sys.stderr.flush()
+            line.show(100 * length // total, length / 1e6 / max(time.monotonic() - begin, 1e-9))
+            yield block
 
 
 def flat(values: dict[str, Any]) -> list[tuple[str, Any]]:

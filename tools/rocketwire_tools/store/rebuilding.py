@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire.messages import message_const
-from rocketwire.policy.resource_names import SCHEDULE_TOPIC
+from rocketwire.policy.resource_names import LMQ_PREFIX, SCHEDULE_TOPIC
 from rocketwire.store import commit_log
 from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
 from rocketwire.store.writer import (
@@ -25,15 +25,17 @@ from rocketwire.store.writer import (
     IndexWriter,
     QueueWriter,
     filler,
-    index_keys,
     is_folder_name,
     queue_folder,
     tags_code,
 )
-from rocketwire_tools.numbers import number_in
-from rocketwire_tools.store.engine.hashes import index_hashes
+from rocketwire.wire.message.properties import decode_properties
+from rocketwire_tools.store.engine.index_keys import key_hashes
+from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT
+from rocketwire_tools.store.engine.queue_groups import group_by_queue
 from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
 from rocketwire_tools.store.engine.scan import RegionKind, State
+from rocketwire_tools.store.lookup import read_dispatches
 from rocketwire_tools.store.numbering import NumberedQueue, NumberingReport
 
 if TYPE_CHECKING:
@@ -41,67 +43,42 @@ if TYPE_CHECKING:
 
     from rocketwire.store.index_file import Geometry
     from rocketwire_tools.store.engine.columns import Bools, Int64s
-    from rocketwire_tools.store.engine.properties import PropertyItems
+    from rocketwire_tools.store.engine.queue_files import Units
     from rocketwire_tools.store.engine.scan import Block, Region
 
-UNIT: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
-BATCH_UNIT: Final = np.dtype(
-    [
-        ("physical_offset", ">i8"),
-        ("size", ">i4"),
-        ("tags_code", ">i8"),
-        ("store_timestamp", ">i8"),
-        ("base_offset", ">i8"),
-        ("message_count", ">i2"),
-        ("compacted_offset", ">i4"),
-        ("reserved", ">i4"),
-    ]
-)
 _TRANSACTION: Final = 12
+_PREPARED: Final = 4
 _ROLLED_BACK: Final = 12
 _INNER_BATCH: Final = 0xC0
-_LMQ_PREFIX: Final = "%LMQ%"
+_MOST_IN_BATCH: Final = (1 << 15) - 1
+_DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
 _MAX_BUFFERED: Final = 16 << 20
 """Bytes of all queues together that wait to be written."""
-_MAX_CODES: Final = 100_000
-"""Tags whose code is kept."""
 
 
 @dataclass(slots=True)
 class RebuildReport(NumberingReport):
-    """What a rebuild did.
+    """Counts of a rebuild."""
 
-    Attributes:
-        bytes_copied: of the messages that were copied.
-        fillers: places without a message that were filled.
-        broken_messages: whose checksum, topic, queue or queue offset is wrong; filled as well.
-        crowded_messages: whole ones, lost because the place before is too small for a filler.
-        ghosts: old messages after the end of the log, which were left out.
-        misnamed_files: of the log, left out because their names are no multiples of the file size.
-        index_entries: keys in the index.
-        newest: last store timestamp, milliseconds since 1970.
-        queued: last physical offset.
-        end: offset in the log after the last message.
-        has_torn_end: whether the last message is incomplete, or the last file is empty.
-    """
-
-    bytes_copied: int = 0
-    fillers: int = 0
+    bytes_copied: int = 0  # of the messages that were copied
+    fillers: int = 0  # places without a message that were filled
+    # whose checksum, topic, queue or queue offset is wrong; filled as well
     broken_messages: int = 0
-    crowded_messages: int = 0
-    ghosts: int = 0
+    crowded_messages: int = 0  # whole ones, lost because the place before is too small for a filler
+    ghosts: int = 0  # old messages after the end of the log, which were left out
+    # of the log, left out because their names are no multiples of the file size
     misnamed_files: int = 0
-    index_entries: int = 0
-    newest: int = 0
-    queued: int = 0
-    end: int = 0
-    has_torn_end: bool = False
+    index_entries: int = 0  # keys in the index
+    newest: int = 0  # last store timestamp, milliseconds since 1970
+    queued: int = 0  # last physical offset
+    end: int = 0  # offset in the log after the last message
+    has_torn_end: bool = False  # whether the last message is incomplete, or the last file is empty
 
     @property
     def has_damage(self) -> bool:
-        """Whether messages are lost, or not where their producers were told."""
-        strange = self.missing_offsets + self.misplaced_messages + self.unqueued_messages
-        is_numbered = not (strange or self.replaced_offsets)
+        """Whether messages are lost, or not at the offsets that producers got."""
+        misnumbered = self.missing_offsets + self.misplaced_messages + self.unqueued_messages
+        is_numbered = not (misnumbered or self.replaced_offsets)
         return bool(self.fillers or self.misnamed_files or self.has_torn_end) or not is_numbered
 
 
@@ -112,17 +89,13 @@ class LogCopy:
         files: of the new store.
         file_size: of each file of the log.
         report: counts what is done.
-
-    Attributes:
-        file_size: of each file of the log.
-        start: offset of the first file; None before the first message.
     """
 
     def __init__(self, files: Files, file_size: int, report: RebuildReport) -> None:
         self._writer = CommitLogWriter(files, file_size=file_size)
-        self.file_size = file_size
+        self.file_size = file_size  # of each file of the log
         self._report = report
-        self.start: int | None = None
+        self.start: int | None = None  # offset of the first file; None before the first message
 
     def has_room(self, offset: int) -> bool:
         """Whether the place before a message is empty, or large enough for a filler."""
@@ -166,22 +139,22 @@ class LogCopy:
     def _fill(self, position: int, stop: int, timestamp: int) -> int:
         """Fill from a position, but not beyond its file; returns where to go on."""
         in_file = position % self.file_size
-        left = self.file_size - in_file
-        if stop - position < left:
+        room = self.file_size - in_file
+        if stop - position < room:
             data = filler(position, stop - position, timestamp)
             assert data is not None  # noqa: S101 - has_room was asked
             self._writer.write(position, data)
             return stop
-        if left > commit_log.BLANK_SIZE + MIN_FILLER and not in_file:
+        if room > commit_log.BLANK_SIZE + MIN_FILLER and not in_file:
             # Java begins to recover at files that begin with a message, so a lost file has one
             data = filler(position, MIN_FILLER, timestamp)
             assert data is not None  # noqa: S101 - it is large enough
             self._writer.write(position, data)
             position += MIN_FILLER
-            left -= MIN_FILLER
-        if left >= commit_log.BLANK_SIZE:
+            room -= MIN_FILLER
+        if room >= commit_log.BLANK_SIZE:
             self._writer.fill_to_end(position)
-        return position + left
+        return position + room
 
 
 class QueueBuilder:
@@ -193,10 +166,6 @@ class QueueBuilder:
         batch_file_size: of a batch queue's files.
         batch_topics: topics whose queues are of type BatchCQ.
         report: counts what is done.
-
-    Attributes:
-        queue_counts: topic → queues, by the largest number of a queue that was seen.
-        batch_topics: topics whose queues are of type BatchCQ; those with an inner batch are added.
     """
 
     def __init__(
@@ -215,68 +184,50 @@ class QueueBuilder:
         self._numbered: dict[tuple[str, int], NumberedQueue] = {}
         self._report = report
         self._codes: dict[bytes | None, int] = {None: 0}
+        # topic → queues, by the largest number of a queue that was seen
         self.queue_counts: Counter[str] = Counter()
+        # topics whose queues are of type BatchCQ; those with an inner batch are added
         self.batch_topics = set(batch_topics)
 
-    def add(self, rows: Rows, items: PropertyItems, log_start: int) -> None:
+    def add(self, rows: Rows, log_start: int) -> None:
         """Add units for the messages of rows.
 
         Args:
             rows: in the order of the log.
-            items: their properties.
             log_start: offset of the log's first file.
         """
         messages, names = rows.messages, rows.topics.names
-        flags = messages.numbers("sys_flag")
         timestamps = messages.numbers("store_timestamp")
         units = np.empty(len(rows), UNIT)
         units["physical_offset"] = messages.numbers("physical_offset")
         units["size"] = messages.sizes
-        units["tags_code"] = self._tags_codes(rows, items, timestamps)
-        is_queued = ((flags & _TRANSACTION) == 0) | ((flags & _TRANSACTION) == 8)
-        topics, queue_ids = rows.topic_numbers, messages.numbers("queue_id")
-        is_batch = (flags & _INNER_BATCH) == _INNER_BATCH
-        numbers: list[int] = np.unique(topics[is_batch]).tolist()
+        units["tags_code"] = _tags_codes(rows, timestamps)
+        is_batch = (messages.numbers("sys_flag") & _INNER_BATCH) == _INNER_BATCH
+        numbers: list[int] = np.unique(rows.topic_numbers[is_batch]).tolist()
         self.batch_topics.update([names[number] for number in numbers])
-        offsets = messages.numbers("queue_offset")
-        for places in _groups(topics, queue_ids, np.flatnonzero(is_queued)):
-            topic, queue_id = names[int(topics[places[0]])], int(queue_ids[places[0]])
+        groups = group_by_queue(rows)
+        for number, (topic, queue_id) in enumerate(groups.names):
+            part = groups.part(number)
+            places, offsets = groups.rows[part], groups.offsets[part]
             self.queue_counts[topic] = max(self.queue_counts[topic], queue_id + 1)
             if topic in self.batch_topics:
-                self._add_batches(topic, queue_id, rows, items, units[places], places)
+                batches = np.zeros(len(places), BATCH_UNIT)
+                for name in UNIT.names or ():
+                    batches[name] = units[name][places]
+                batches["store_timestamp"] = timestamps[places]
+                batches["base_offset"] = offsets
+                batches["message_count"] = np.minimum(groups.steps[part], _MOST_IN_BATCH)
+                batches["compacted_offset"] = -1
+                batch_queue = self._queue(topic, queue_id, is_batch=True)
+                last = int(timestamps[places[-1]])
+                batch_queue.put(batch_queue.end or 0, batches.tobytes(), last)
             else:
-                self._add_units(
-                    self._numbered_queue(topic, queue_id, log_start),
-                    offsets[places],
-                    units[places],
-                    timestamps[places],
-                )
-        self._add_dispatched(rows, items, units, is_queued, log_start)
+                queue = self._find_numbered_queue(topic, queue_id, log_start)
+                _add_units(queue, offsets, units[places], timestamps[places])
+        if _DISPATCH in rows.data:
+            self._add_dispatched(rows, units, timestamps, log_start)
         if sum(queue.buffered for queue in self._queues.values()) > _MAX_BUFFERED:
             self._write()
-
-    def _tags_codes(self, rows: Rows, items: PropertyItems, timestamps: Int64s) -> Int64s:
-        values = items.raw_values(message_const.TAGS)
-        codes = self._codes
-        if len(codes) > _MAX_CODES:
-            codes.clear()
-            codes[None] = 0
-        for value in set(values).difference(codes):
-            codes[value] = tags_code("", (value or b"").decode(), None, 0)
-        numbers = np.fromiter((codes[value] for value in values), np.int64, len(values))
-        names = rows.topics.names
-        if SCHEDULE_TOPIC in names:
-            delayed = np.flatnonzero(rows.topic_numbers == names.index(SCHEDULE_TOPIC))
-            levels = items.raw_values(message_const.DELAY)
-            for row in delayed.tolist():
-                level, tags = levels[row], values[row]
-                numbers[row] = tags_code(
-                    SCHEDULE_TOPIC,
-                    None if tags is None else tags.decode(),
-                    None if level is None else level.decode(),
-                    int(timestamps[row]),
-                )
-        return numbers
 
     def _queue(self, topic: str, queue_id: int, *, is_batch: bool = False) -> QueueWriter:
         queue = self._queues.get((topic, queue_id, is_batch))
@@ -289,7 +240,7 @@ class QueueBuilder:
             )
         return queue
 
-    def _numbered_queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
+    def _find_numbered_queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
         queue = self._numbered.get((topic, queue_id))
         if queue is None:
             writer = self._queue(topic, queue_id)
@@ -297,72 +248,20 @@ class QueueBuilder:
             self._numbered[topic, queue_id] = queue
         return queue
 
-    @staticmethod
-    def _add_units(
-        queue: NumberedQueue,
-        offsets: Int64s,
-        units: np.ndarray[tuple[int], np.dtype[np.void]],
-        timestamps: Int64s,
-    ) -> None:
-        is_break = (np.diff(offsets) != 1) | (offsets[1:] % queue.units_per_file == 0)
-        begins = [0, *(np.flatnonzero(is_break) + 1).tolist()]
-        for begin, stop in zip(begins, [*begins[1:], len(units)], strict=True):
-            queue.put(int(offsets[begin]), units[begin:stop].tobytes(), int(timestamps[stop - 1]))
-
-    def _add_batches(
-        self,
-        topic: str,
-        queue_id: int,
-        rows: Rows,
-        items: PropertyItems,
-        units: np.ndarray[tuple[int], np.dtype[np.void]],
-        places: Int64s,
-    ) -> None:
-        batches = np.zeros(len(units), BATCH_UNIT)
-        for name in UNIT.names or ():
-            batches[name] = units[name]
-        batches["store_timestamp"] = rows.messages.numbers("store_timestamp")[places]
-        batches["base_offset"] = rows.messages.numbers("queue_offset")[places]
-        counts = items.raw_values(message_const.INNER_NUM)
-        numbers: list[int] = places.tolist()
-        batches["message_count"] = [_count(counts[number]) for number in numbers]
-        batches["compacted_offset"] = -1
-        queue = self._queue(topic, queue_id, is_batch=True)
-        queue.put(queue.end or 0, batches.tobytes(), int(batches["store_timestamp"][-1]))
-
-    def _add_dispatched(
-        self,
-        rows: Rows,
-        items: PropertyItems,
-        units: np.ndarray[tuple[int], np.dtype[np.void]],
-        is_queued: Bools,
-        log_start: int,
-    ) -> None:
-        """Add units to the further queues that a message names (Java: ``MultiDispatchUtils``)."""
-        offsets = items.items_named(message_const.INNER_MULTI_QUEUE_OFFSET)
-        places_of_rows = np.flatnonzero((offsets >= 0) & is_queued).tolist()
-        if not places_of_rows:
-            return
+    def _add_dispatched(self, rows: Rows, units: Units, timestamps: Int64s, log_start: int) -> None:
+        flags = rows.messages.numbers("sys_flag") & _TRANSACTION
         queue_ids = rows.messages.numbers("queue_id")
-        timestamps = rows.messages.numbers("store_timestamp")
-        names = items.raw_values(message_const.INNER_MULTI_DISPATCH)
-        numbers = items.raw_values(message_const.INNER_MULTI_QUEUE_OFFSET)
-        for row in places_of_rows:
-            topics = text_of(names[row] or b"").split(",")
-            places = text_of(numbers[row] or b"").split(",")
-            if len(topics) != len(places):
+        for row, data in enumerate(rows.property_bytes):
+            if _DISPATCH not in data or flags[row] in (_PREPARED, _ROLLED_BACK):
                 continue
-            for topic, place in zip(topics, places, strict=True):
-                number = number_in(place)
-                if number is None or not is_folder_name(topic):
-                    continue
-                queue_id = 0 if topic.startswith(_LMQ_PREFIX) else int(queue_ids[row])
-                queue = self._numbered_queue(topic, queue_id, log_start)
-                queue.put(number, units[row : row + 1].tobytes(), int(timestamps[row]))
+            for topic, number in read_dispatches(decode_properties(text_of(data))):
+                if is_folder_name(topic):
+                    queue_id = 0 if topic.startswith(LMQ_PREFIX) else int(queue_ids[row])
+                    queue = self._find_numbered_queue(topic, queue_id, log_start)
+                    queue.put(number, units[row : row + 1].tobytes(), int(timestamps[row]))
 
     @property
     def queue_count(self) -> int:
-        """Number of queues."""
         return len(self._queues)
 
     def _write(self) -> None:
@@ -370,25 +269,28 @@ class QueueBuilder:
             queue.flush()
 
     def finish(self) -> None:
-        """Write all that is left."""
         for queue in self._numbered.values():
             queue.finish()
         self._write()
 
 
-def _count(text: bytes | None) -> int:
-    count = number_in(None if text is None else text_of(text))
-    return 1 if count is None else min(count, (1 << 15) - 1)
+def _tags_codes(rows: Rows, timestamps: Int64s) -> Int64s:
+    """The tags code of each message's unit; for a delayed message the time of its delivery."""
+    codes, names = rows.tags_codes.copy(), rows.topics.names
+    if SCHEDULE_TOPIC in names:
+        is_delayed = rows.topic_numbers == names.index(SCHEDULE_TOPIC)
+        for row in np.flatnonzero(is_delayed).tolist():
+            values = rows.properties[row]
+            tags, level = values.get(message_const.TAGS), values.get(message_const.DELAY)
+            codes[row] = tags_code(SCHEDULE_TOPIC, tags, level, int(timestamps[row]))
+    return codes
 
 
-def _groups(topics: Int64s, queue_ids: Int64s, places: Int64s) -> Iterator[Int64s]:
-    """Places with the same topic and queue, in their order."""
-    if not len(places):
-        return
-    keys = topics[places] << 32 | queue_ids[places]
-    order = np.argsort(keys, kind="stable")
-    breaks = np.flatnonzero(np.diff(keys[order])) + 1
-    yield from np.split(places[order], breaks)
+def _add_units(queue: NumberedQueue, offsets: Int64s, units: Units, timestamps: Int64s) -> None:
+    is_break = (np.diff(offsets) != 1) | (offsets[1:] % queue.units_per_file == 0)
+    begins = [0, *(np.flatnonzero(is_break) + 1).tolist()]
+    for begin, stop in zip(begins, [*begins[1:], len(units)], strict=True):
+        queue.put(int(offsets[begin]), units[begin:stop].tobytes(), int(timestamps[stop - 1]))
 
 
 class IndexBuilder:
@@ -413,36 +315,20 @@ class IndexBuilder:
         """Last store timestamp of the newest full file."""
         return self._writer.full_timestamp
 
-    def add(self, rows: Rows, items: PropertyItems) -> None:
+    def add(self, rows: Rows) -> None:
         """Add the keys of the messages of rows."""
-        texts: list[str] = []
-        places: list[int] = []
-        unique_keys = items.raw_values(message_const.UNIQ_KEY)
-        keys = items.raw_values(message_const.KEYS)
-        tags = items.raw_values(message_const.TAGS)
-        names = rows.topics.names
-        flags: list[int] = rows.messages.numbers("sys_flag").tolist()
-        numbers: list[int] = rows.topic_numbers.tolist()
-        for row, number in enumerate(numbers):
-            properties = {
-                name: value.decode()
-                for name, value in (
-                    (message_const.UNIQ_KEY, unique_keys[row]),
-                    (message_const.KEYS, keys[row]),
-                    (message_const.TAGS, tags[row]),
-                )
-                if value is not None
-            }
-            entries = index_keys(names[number], properties, flags[row], with_tags=self._with_tags)
-            texts += [f"{topic}#{key}" for topic, key in entries]
-            places += [row] * len(entries)
-        hashes: list[int] = index_hashes(texts).tolist()
+        places, hashes, is_tag = key_hashes(rows)
+        flags = rows.messages.numbers("sys_flag")[places] & _TRANSACTION
+        is_entry = (flags != _ROLLED_BACK) & (self._with_tags | ~is_tag)
+        places = places[is_entry]
         offsets = rows.messages.numbers("physical_offset")[places].tolist()
         timestamps = rows.messages.numbers("store_timestamp")[places].tolist()
         put = self._writer.put
-        for number, offset, timestamp in zip(hashes, offsets, timestamps, strict=True):
+        for number, offset, timestamp in zip(
+            hashes[is_entry].tolist(), offsets, timestamps, strict=True
+        ):
             put(number, offset, timestamp)
-        self._report.index_entries += len(texts)
+        self._report.index_entries += len(places)
 
     def flush(self) -> None:
         """Write what is not yet in the file."""
@@ -451,19 +337,12 @@ class IndexBuilder:
 
 @dataclass(slots=True)
 class Rebuild:
-    """Builds a store of the blocks of a scan.
+    """Builds a store of the blocks of a scan."""
 
-    Attributes:
-        log: of the new store.
-        queues: of the new store.
-        index: of the new store; None to build none.
-        report: counts what is done.
-    """
-
-    log: LogCopy
-    queues: QueueBuilder
-    index: IndexBuilder | None
-    report: RebuildReport
+    log: LogCopy  # of the new store
+    queues: QueueBuilder  # of the new store
+    index: IndexBuilder  # of the new store
+    report: RebuildReport  # counts what is done
     _topics: TopicNames = field(default_factory=TopicNames)
     _regions_seen: int = 0
     _blanks: dict[int, int] = field(default_factory=dict[int, int])
@@ -490,7 +369,7 @@ class Rebuild:
                 first += 1
                 self.report.crowded_messages += 1
             if first < last:
-                self._add_run(rows.chosen(np.arange(first, last)))
+                self._add_run(rows.choose(np.arange(first, last)))
 
     def _sound(self, rows: Rows) -> Bools:
         """Which messages a broker would serve: Java's recovery stops at a wrong checksum."""
@@ -510,7 +389,6 @@ class Rebuild:
         return sound
 
     def _add_run(self, rows: Rows) -> None:
-        """Add messages that stand together."""
         messages, block = rows.messages, rows.block
         first = int(messages.positions[0])
         end = int(messages.positions[-1] + messages.sizes[-1])
@@ -523,16 +401,12 @@ class Rebuild:
         report.bytes_copied += end - first
         report.newest = max(report.newest, int(timestamps.max()))
         report.queued = int(messages.numbers("physical_offset")[-1])
-        items = rows.property_items
-        self.queues.add(rows, items, self.log.start or 0)
-        if self.index is not None:
-            self.index.add(rows, items)
+        self.queues.add(rows, self.log.start or 0)
+        self.index.add(rows)
 
     def finish(self) -> None:
-        """Write all that is left, when the last log has been added."""
         self.queues.finish()
-        if self.index is not None:
-            self.index.flush()
+        self.index.flush()
 
 
 def _at(rows: Rows, row: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from rocketwire.nearest import did_you_mean
 from rocketwire.sql92 import compile_expression
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
+from rocketwire_tools.store.jobs import PART_SIZE, results
+from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import with_progress
 
 if TYPE_CHECKING:
@@ -18,68 +20,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
+    from rocketwire_tools.store.jobs import Work
     from rocketwire_tools.store.opened import OpenedStore
-
-    Range = tuple[int | None, int | None]
 
 T = TypeVar("T")
 
 
 def selection_of(arguments: argparse.Namespace) -> Selection:
-    """What the options of the group *which messages* ask for.
-
-    Raises:
-        ValueError: the SQL92 expression is invalid.
-    """
-    return chosen(
-        topics=arguments.topic,
-        system=arguments.system,
-        queue_id=arguments.queue,
-        offsets=arguments.offsets or (None, None),
-        physical=arguments.physical or (None, None),
-        times=(arguments.begin, arguments.end),
-        tags=arguments.tag,
-        key=arguments.key,
-        message_id=arguments.message_id,
-        sql=arguments.sql,
-        ghosts=arguments.ghosts,
-    )
-
-
-def chosen(
-    *,
-    topics: Iterable[str],
-    system: bool,
-    queue_id: int | None,
-    offsets: Range,
-    physical: Range,
-    times: Range,
-    tags: Iterable[str],
-    key: str | None,
-    message_id: str | None,
-    sql: str | None,
-    ghosts: bool,
-) -> Selection:
-    """What options ask for, of the command or of another reader.
+    """Return what the options of the group *which messages* ask for.
 
     Raises:
         ValueError: the SQL92 expression is invalid.
     """
     return Selection(
-        topics=frozenset(topics),
-        with_system=system,
-        queue_id=queue_id,
-        min_queue_offset=offsets[0],
-        max_queue_offset=offsets[1],
-        min_physical_offset=physical[0],
-        max_physical_offset=physical[1],
-        begin=times[0],
-        end=times[1],
-        tags=frozenset(tags),
-        key=key,
-        message_id=message_id,
-        matches=None if sql is None else compile_expression(sql),
-        with_ghosts=ghosts,
+        topics=frozenset(arguments.topic),
+        with_system=arguments.system,
+        queue_id=arguments.queue,
+        offsets=arguments.offsets or (None, None),
+        physical=arguments.physical or (None, None),
+        times=(arguments.begin, arguments.end),
+        tags=frozenset(arguments.tag),
+        key=arguments.key,
+        message_id=arguments.message_id,
+        matches=None if arguments.sql is None else compile_expression(arguments.sql),
+        with_ghosts=arguments.ghosts,
     )
 
 
@@ -88,18 +52,18 @@ class NothingFoundError(ValueError):
 
 
 def describe_absence(stores: Iterable[OpenedStore], arguments: argparse.Namespace) -> str | None:
-    """What to say if no message is found; None if nothing is wrong with an empty result.
+    """Return the error for an empty result; None if an empty result is no error.
 
     A topic that the store knows can be empty, and so can a range of offsets or times.
     """
-    known = {topic for store in stores for topic, _ in store.queue_names if arguments.topic}
+    known_topics = {topic for store in stores for topic, _ in store.queue_names if arguments.topic}
     for topic in arguments.topic:
-        if known and topic not in known:
-            return f"the store has no topic {topic!r}{did_you_mean(topic, known)}"
+        if known_topics and topic not in known_topics:
+            return f"the store has no topic {topic!r}{did_you_mean(topic, known_topics)}"
     bounds = ("queue", "offsets", "physical", "begin", "end", "sql")
     if any(getattr(arguments, bound) is not None for bound in bounds):
         return None
-    topics: list[str] = [] if known else arguments.topic
+    topics: list[str] = [] if known_topics else arguments.topic
     names: list[str | None] = [*topics, *arguments.tag, arguments.key, arguments.message_id]
     searched = ", ".join(repr(name) for name in names if name)
     return f"no message has {searched}" if searched else None
@@ -124,7 +88,47 @@ def require_messages(
         raise NothingFoundError(absence)
 
 
-def selected_rows(
+class SelectedLogs:
+    """The logs that a command names, and its options that choose messages."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._arguments = arguments
+        self.stores = open_stores(arguments.paths)  # that have the logs
+        self._absence = describe_absence(self.stores, arguments)
+        self.scans = scans_of(self.stores)  # a pass through each log
+
+    def read(
+        self,
+        work: Work,
+        has_messages: Callable[[Any], object] = bool,
+        *,
+        part_size: int = PART_SIZE,
+    ) -> closing[Generator[Any]]:
+        """Read the logs with the processes that were asked for; see ``results``.
+
+        Raises:
+            NothingFoundError: at the end, if no message has what the options name.
+        """
+        pieces = results(self._arguments, self.scans, work, part_size=part_size)
+        return self.require(pieces, has_messages)
+
+    def require(
+        self, pieces: Generator[T], has_messages: Callable[[T], object] = bool
+    ) -> closing[Generator[T]]:
+        """Require a message among pieces; see ``require_messages``."""
+        return closing(require_messages(pieces, self._absence, has_messages))
+
+    @property
+    def is_damaged(self) -> bool:
+        return any(scan.is_damaged for scan in self.scans)
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether all was read, and nothing is damaged."""
+        return are_whole(self.stores) and not self.is_damaged
+
+
+def select_rows(
     scan: LogScan, selection: Selection, topics: TopicNames, *, is_folded: bool = False
 ) -> Iterator[Rows]:
     """Rows of a log that pass a selection, with progress on a terminal; as ``passing_rows``."""
@@ -147,9 +151,9 @@ def passing_rows(
         if not len(rows):
             continue
         if not is_folded:
-            rows = rows.unfolded()
+            rows = rows.unfold()
         passes = selection.messages_pass(rows)
         if passes.all():
             yield rows
         elif passes.any():
-            yield rows.picked(np.flatnonzero(passes))
+            yield rows.pick(np.flatnonzero(passes))

@@ -42,21 +42,13 @@ _ALL: Final = "SELECT name, messages, bytes, first, last FROM groups"
 
 
 class Group(NamedTuple):
-    """The counts of a group.
+    """The counts of a group."""
 
-    Attributes:
-        name: its parts, such as topic and queue.
-        messages: of the group.
-        size: bytes of the messages.
-        first: smallest store timestamp.
-        last: largest store timestamp.
-    """
-
-    name: GroupName
-    messages: int
-    size: int
-    first: int
-    last: int
+    name: GroupName  # its parts, such as topic and queue
+    messages: int  # of the group
+    size: int  # bytes of the messages
+    first: int  # smallest store timestamp
+    last: int  # largest store timestamp
 
 
 def add_rows(
@@ -121,7 +113,7 @@ class Totals:
         self._groups.clear()
         return self._database
 
-    def ordered(self, *, by_name: bool) -> Iterable[Group]:
+    def sort(self, *, by_name: bool) -> Iterable[Group]:
         """The groups, which can be read several times.
 
         Args:
@@ -140,8 +132,6 @@ class Totals:
 
 
 class _StoredGroups:
-    """The groups of a temporary file, in an order."""
-
     def __init__(self, database: sqlite3.Connection, *, by_name: bool) -> None:
         self._database = database
         self._query = f"{_ALL} ORDER BY {'name' if by_name else 'bytes DESC, name'}"

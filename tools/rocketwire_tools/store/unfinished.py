@@ -1,4 +1,4 @@
-"""What the log of a store shows of work that its broker had begun: delays, transactions, pops.
+"""Unfinished work in the log of a store: delays, transactions, pops.
 
 A broker can have millions of them, so that they lie in a temporary file.
 """
@@ -66,30 +66,20 @@ SELECT pop, max(rank), record FROM check_points GROUP BY pop ORDER BY pop
 
 
 class PoppedMessage(NamedTuple):
-    """A message that a consumer popped and did not acknowledge.
+    """A message that a consumer popped and did not acknowledge."""
 
-    Attributes:
-        record: of the pop.
-        offset: queue offset of the message.
-        number: of the record, in the order of the log.
-    """
-
-    record: pops.CheckPoint
-    offset: int
-    number: int
+    record: pops.CheckPoint  # of the pop
+    offset: int  # queue offset of the message
+    number: int  # of the record, in the order of the log
 
 
 class UnfinishedWork:
-    """What one pass through a log shows.
-
-    Attributes:
-        max_offsets: topic and queue → offset after the last message.
-        is_damaged: whether messages may be missing.
-    """
+    """Unfinished work that one pass through a log finds."""
 
     def __init__(self) -> None:
+        # topic and queue → offset after the last message
         self.max_offsets: dict[tuple[str, int], int] = defaultdict(int)
-        self.is_damaged = False
+        self.is_damaged = False  # whether messages may be missing
         self._database = temporary_database(_TABLES)
         self._added: dict[str, list[tuple[Any, ...]]] = {name: [] for name in _INSERTS}
         self._check_points = 0
@@ -110,7 +100,7 @@ class UnfinishedWork:
             if self.max_offsets[place] <= offset:
                 self.max_offsets[place] = offset + 1
             if topic == SCHEDULE_TOPIC:
-                self._added["delayed"].append((_packed(_message(rows, row)),))
+                self._added["delayed"].append((_pack(_message(rows, row)),))
             elif topic in HALF_TOPICS:
                 self._add_half(_message(rows, row))
             elif topic in OP_TOPICS:
@@ -125,9 +115,9 @@ class UnfinishedWork:
         self._write()
 
     def _add_half(self, message: Mapping[str, Any]) -> None:
-        key = _packed(message["unique_key"]) if message["unique_key"] else None
+        key = _pack(message["unique_key"]) if message["unique_key"] else None
         numbers = message["queue_offset"], message["physical_offset"]
-        self._added["halves"].append((*numbers, key, _packed(message)))
+        self._added["halves"].append((*numbers, key, _pack(message)))
 
     def _add_pop(self, rows: Rows, row: int, place: tuple[str, int], offset: int) -> None:
         """Add a record of the revive log, which is a timed message at first."""
@@ -141,7 +131,7 @@ class UnfinishedWork:
             self._check_points += 1
             # the last one of the revive log counts; without one, the first timed one
             rank = -self._check_points if is_timed else self._check_points
-            text = _packed([record, *place, offset])
+            text = _pack([record, *place, offset])
             self._added["check_points"].append((_digest(record.pop), rank, text))
         elif tag in pops.ACK_TAGS and (acks := pops.decode_acks(body)) is not None:
             digest = _digest(acks.pop)
@@ -158,23 +148,23 @@ class UnfinishedWork:
         with temporary_room():
             yield from self._database.execute(statement)
 
-    # -------------------------------------------------------------- what is not done
+    # -------------------------------------------------------------- results
 
-    def delayed(self) -> Iterator[dict[str, Any]]:
+    def find_delayed(self) -> Iterator[dict[str, Any]]:
         """Messages of delay levels, whether delivered or not, in the order of the log."""
         for (text,) in self._select("SELECT message FROM delayed ORDER BY rowid"):
-            yield _unpacked(text)
+            yield _unpack(text)
 
-    def transactions(self) -> Iterator[dict[str, Any]]:
+    def find_transactions(self) -> Iterator[dict[str, Any]]:
         """Half messages without a decision, by queue offset.
 
         An op message names the queue offset of its half message, and a committed message the
         physical offset.
         """
         for (text,) in self._select(_OPEN):
-            yield _unpacked(text)
+            yield _unpack(text)
 
-    def popped(self, revived: Mapping[tuple[str, int], int]) -> Iterator[PoppedMessage]:
+    def find_popped(self, revived: Mapping[tuple[str, int], int]) -> Iterator[PoppedMessage]:
         """Messages that were popped and not acknowledged, in no order.
 
         Args:
@@ -182,17 +172,17 @@ class UnfinishedWork:
                 has not yet worked off.
         """
         acks = groupby(self._select("SELECT * FROM acks ORDER BY pop"), itemgetter(0))
-        done, offsets = b"", frozenset[int]()
+        acknowledged, offsets = b"", frozenset[int]()
         for pop, rank, text in self._select(_CHECK_POINTS):
-            while done < pop:
-                done, group = next(acks, (b"\xff" * 17, iter(())))
+            while acknowledged < pop:
+                acknowledged, group = next(acks, (b"\xff" * 17, iter(())))
                 offsets = frozenset(offset for _, offset in group)
-            (key, invisible_time, popped), topic, queue, offset = _unpacked(text)
+            (key, invisible_time, popped), topic, queue, offset = _unpack(text)
             if rank > 0 and offset < revived.get((topic, queue), 0):
                 continue  # the broker has put these messages into the retry topic
             record = pops.CheckPoint(pops.Pop(*key), invisible_time, popped)
             for each in popped:
-                if done != pop or each not in offsets:
+                if acknowledged != pop or each not in offsets:
                     yield PoppedMessage(record, each, abs(rank))
 
 
@@ -211,20 +201,20 @@ def _message(rows: Rows, row: int) -> dict[str, Any]:
     }
 
 
-def _packed(value: Any) -> bytes:
+def _pack(value: Any) -> bytes:
     try:
         return msgspec.msgpack.encode(value)
     except (UnicodeEncodeError, OverflowError):  # half a character, a number of a hostile store
         return json.dumps(value).encode()
 
 
-def _unpacked(data: bytes) -> Any:
+def _unpack(data: bytes) -> Any:
     """A list or an object; in JSON these begin with bytes that are numbers in MessagePack."""
     return json.loads(data) if data[:1] in (b"{", b"[") else msgspec.msgpack.decode(data)
 
 
 def _digest(pop: pops.Pop) -> bytes:
-    return blake2b(_packed(pop), digest_size=16).digest()
+    return blake2b(_pack(pop), digest_size=16).digest()
 
 
 class KeptLines:
@@ -246,7 +236,7 @@ class KeptLines:
     def add(self, line: dict[str, Any], time: int = 0, number: int = 0) -> None:
         """Add a line; lines come out by time, then by number, then as they were added."""
         time = max(-_MAX_LONG, min(time, _MAX_LONG))
-        self._added.append((time, number, _packed(line)))
+        self._added.append((time, number, _pack(line)))
         self._count += 1
         if len(self._added) >= _LINES_AT_ONCE:
             self._write()
@@ -264,4 +254,4 @@ class KeptLines:
         statement = "SELECT line FROM lines ORDER BY time, number, rowid"
         with temporary_room():
             for (text,) in self._database.execute(statement):
-                yield _unpacked(text)
+                yield _unpack(text)

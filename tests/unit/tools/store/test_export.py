@@ -260,7 +260,7 @@ def test_a_run_that_fails_leaves_no_file(
     def fail(*_: object, **__: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("rocketwire_tools.store.verbs.export.selected_rows", fail)
+    monkeypatch.setattr("rocketwire_tools.store.verbs.export.select_rows", fail)
 
     out = tmp_path / f"out.{suffix}"
 
@@ -280,17 +280,6 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(
 
     assert answer.err.endswith(b"out.jsonl: file exists\n")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.jsonl": "mine"}
-
-
-@pytest.mark.parametrize("name", ["out.jsonl", "out/"])
-def test_the_rest_of_a_run_that_was_killed_is_named(
-    name: str, plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    (tmp_path / f"{name.rstrip('/')}.partial").mkdir()
-
-    answer = run("export", "-o", f"{tmp_path}/{name}", plain.root, status=2)
-
-    assert b".partial is there, from an earlier run that did not end; remove it" in answer.err
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out/"])

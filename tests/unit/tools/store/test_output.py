@@ -1,15 +1,17 @@
-"""Tables on a terminal."""
+"""Tables and progress on a terminal, and files that appear when they are complete."""
 
 from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING
 
-from rocketwire_tools.store.output import write_table
+import pytest
+
+from rocketwire_tools.store.output import create_whole, write_table
 from rocketwire_tools.terminal import ProgressLine
 
 if TYPE_CHECKING:
-    import pytest
+    from pathlib import Path
 
 
 def table(header: tuple[str, ...], *rows: tuple[object, ...]) -> list[str]:
@@ -56,3 +58,31 @@ def test_no_count_is_shown_where_nobody_watches(
         line.show(1)
 
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_run_that_fails_leaves_nothing(is_folder: bool, tmp_path: Path) -> None:
+    def fail() -> None:
+        with create_whole(tmp_path / "out", is_folder=is_folder) as partial:
+            assert partial.is_dir() is is_folder
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        fail()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_what_an_earlier_run_left_is_not_touched(is_folder: bool, tmp_path: Path) -> None:
+    (tmp_path / "out.partial").mkdir()
+
+    with (
+        pytest.raises(
+            FileExistsError, match="from an earlier run that did not end; remove it first"
+        ),
+        create_whole(tmp_path / "out", is_folder=is_folder),
+    ):
+        pytest.fail("the block ran")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["out.partial"]

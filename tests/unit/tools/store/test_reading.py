@@ -102,7 +102,7 @@ def test_a_whole_index_leaves_nothing_of_the_log_to_search(tmp_path: Path) -> No
     store = unpack(CURRENT, "plain", tmp_path)
     opened = OpenedStore([store.root])
 
-    parts = list(lookup.unindexed_parts(opened))
+    parts = list(lookup.find_unindexed_parts(opened))
 
     unindexed = [
         place
@@ -123,6 +123,6 @@ def test_an_index_in_rocksdb_finds_what_the_broker_answers(
     queries = [query for query in store.truth.lookups if query.index != "T"]
 
     for query in queries:
-        offsets = set(lookup.indexed_offsets(opened, [query.topic], query.key))
+        offsets = set(lookup.find_indexed_offsets(opened, [query.topic], query.key))
         assert offsets == set(query.physical_offsets)
     assert any(query.physical_offsets for query in queries)

@@ -344,32 +344,6 @@ def test_an_empty_folder_becomes_the_store(
     assert (tmp_path / "out" / "commitlog").is_dir()
 
 
-def test_a_run_that_fails_leaves_nothing(
-    store: BrokerStore,
-    run: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fail(*_: object) -> None:
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr("rocketwire.store.writer.DiskFiles.flush", fail)
-
-    assert b"the disk is full" in run("rebuild", tmp_path / "out", store.root, status=2).err
-    assert [path.name for path in tmp_path.iterdir()] == ["source"]
-
-
-def test_what_an_earlier_run_left_is_not_touched(
-    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    (tmp_path / "out.partial").mkdir()
-
-    answer = run("rebuild", tmp_path / "out", store.root, status=2)
-
-    assert b"remove it first" in answer.err
-    assert not (tmp_path / "out").exists()
-
-
 def test_nothing_is_written_if_the_disk_has_too_little_room(
     store: BrokerStore,
     run: Callable[..., Any],

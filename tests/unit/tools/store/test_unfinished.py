@@ -60,7 +60,7 @@ def pop_record(tag: str, start: int = 0, *, timed: bool = False, **values: Any) 
 
 
 def popped(work: UnfinishedWork, revived: dict[tuple[str, int], int] | None = None) -> list[int]:
-    return sorted(message.offset for message in work.popped(revived or {}))
+    return sorted(message.offset for message in work.find_popped(revived or {}))
 
 
 def half(key: str) -> StoredMessage:
@@ -95,7 +95,7 @@ def test_the_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Pa
         ],
     )
 
-    assert [(each.record.invisible_time, each.offset) for each in work.popped({})] in (
+    assert [(each.record.invisible_time, each.offset) for each in work.find_popped({})] in (
         [(3, 0), (3, 1), (3, 2), (5, 50)],
         [(5, 50), (3, 0), (3, 1), (3, 2)],
     )
@@ -124,7 +124,7 @@ def test_of_a_transaction_only_the_last_copy_counts(tmp_path: Path) -> None:
         ],
     )
 
-    assert [line["unique_key"] for line in work.transactions()] == ["B", "A", None]
+    assert [line["unique_key"] for line in work.find_transactions()] == ["B", "A", None]
 
 
 def test_a_committed_message_ends_its_transaction(tmp_path: Path) -> None:
@@ -134,14 +134,14 @@ def test_a_committed_message_ends_its_transaction(tmp_path: Path) -> None:
     )
     work = read(tmp_path, [first, half("B"), committed])
 
-    assert [line["unique_key"] for line in work.transactions()] == ["B"]
+    assert [line["unique_key"] for line in work.find_transactions()] == ["B"]
 
 
 def test_delayed_messages_come_in_the_order_of_the_log(tmp_path: Path) -> None:
     delayed = [message("SCHEDULE_TOPIC_XXXX", queue=n % 3, UNIQ_KEY=str(n)) for n in range(5)]
     work = read(tmp_path, delayed)
 
-    lines = list(work.delayed())
+    lines = list(work.find_delayed())
 
     assert [line["unique_key"] for line in lines] == ["0", "1", "2", "3", "4"]
     assert [line["level"] for line in lines] == [1, 2, 3, 1, 2]
@@ -162,7 +162,7 @@ def test_messages_of_a_store_do_not_stay_in_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
 
     assert kept < 400_000
-    assert sum(1 for _ in work.delayed()) == 1_000
+    assert sum(1 for _ in work.find_delayed()) == 1_000
 
 
 def test_kept_lines_come_by_time_and_can_be_read_again() -> None:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.verbs.check import StoreCheck
 from tests.support.stores.checked import checked, damage_of, notes_of
 from tests.support.stores.damage import log_files
 
@@ -133,8 +131,7 @@ def test_a_log_on_two_disks_of_which_one_is_denied_has_no_other_findings(
             file.rename(elsewhere / file.name)
     deny(copy.root / "commitlog")
 
-    check = StoreCheck(OpenedStore([copy.root, elsewhere]))
-    check.run()
+    check = checked(copy.root, elsewhere)
 
     assert damage_of(check) == {"file": 1}
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire.sql92 import compile_expression
 from rocketwire_tools.spark.stores.columns import microseconds, schema_of
 from rocketwire_tools.spark.stores.parts import scan_of
 from rocketwire_tools.spark.stores.planning import DamageError
+from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.formats.arrow_rows import pa, record_batch
-from rocketwire_tools.store.selecting import chosen, passing_rows
+from rocketwire_tools.store.selecting import passing_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,18 +30,18 @@ _SPARED_COLLECTIONS: Final = 200_000
 
 def read(part: LogPart, fields: Sequence[str], settings: Settings) -> Iterator[Any]:
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
-    selection = chosen(
-        topics=settings.topics,
-        system=settings.system,
+    selection = Selection(
+        topics=frozenset(settings.topics),
+        with_system=settings.system,
         queue_id=settings.queue_id,
         offsets=settings.offsets,
         physical=settings.physical,
         times=(settings.begin, settings.end),
-        tags=settings.tags,
+        tags=frozenset(settings.tags),
         key=settings.key,
         message_id=settings.message_id,
-        sql=settings.sql,
-        ghosts=settings.ghosts,
+        matches=None if settings.sql is None else compile_expression(settings.sql),
+        with_ghosts=settings.ghosts,
     )
     scan = scan_of(part, block_size=BLOCK_SIZE)
     for rows in passing_rows(scan, selection, TopicNames(), is_folded=settings.folded):
@@ -74,7 +76,7 @@ def _with_right_checksums(rows: Rows, mode: str) -> Rows:
             f"{rows.block.file.name} at byte {position}: the body of the message does not have its"
             " checksum"
         )
-    return rows.picked(np.flatnonzero(holds))
+    return rows.pick(np.flatnonzero(holds))
 
 
 def _batch(rows: Rows, fields: Sequence[str], store: str) -> Any:

@@ -79,11 +79,11 @@ def read_chunk(
     flags = rows.messages.numbers("sys_flag")
     is_compressed = (flags & COMPRESSED) != 0
     if not (is_compressed & (has_bodies | ((flags & INNER_BATCH) == INNER_BATCH))).any():
-        yield _selected(rows.unfolded(), place, chunk, chunk.begin)
+        yield _selected(rows.unfold(), place, chunk, chunk.begin)
         return
     begin = chunk.begin
     for part in _inflated(rows, place, chunk.shift, fails=fails):
-        selected = _selected(part.unfolded(), place, chunk, begin)
+        selected = _selected(part.unfold(), place, chunk, begin)
         if len(selected.rows):
             begin = int(selected.offsets[-1]) + 1
         del part
@@ -155,7 +155,7 @@ def _selected(rows: Rows, place: QueueRange, chunk: Chunk, begin: int) -> Select
         places = np.flatnonzero(inside)
         _, first = np.unique(offsets[places], return_index=True)
         places = places[first]
-        rows, offsets = rows.picked(places), offsets[places]
+        rows, offsets = rows.pick(places), offsets[places]
     return Selected(place, rows, offsets)
 
 
@@ -187,7 +187,7 @@ def with_tags(selected: Selected, tags: frozenset[str]) -> Selected:
     places = np.flatnonzero(passes.to_numpy(zero_copy_only=False))
     if len(places) == len(selected.rows):
         return selected
-    return Selected(selected.place, selected.rows.picked(places), selected.offsets[places])
+    return Selected(selected.place, selected.rows.pick(places), selected.offsets[places])
 
 
 def batch_of(selected: Selected, schema: Any) -> Any:

@@ -7,25 +7,24 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from rocketwire.messages import message_const
-from rocketwire.policy.java_strings import string_hash
 from rocketwire.store import index_file, layouts
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.unread import Unread, add_unread
+from rocketwire_tools.store.checks.unread import unread_finding
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.hashes import index_hashes, positive_hashes
-from rocketwire_tools.store.lookup import index_geometry
+from rocketwire_tools.store.engine.index_keys import key_hashes
+from rocketwire_tools.store.lookup import at_physical_offset, index_geometry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.index_file import Geometry, IndexHeader
     from rocketwire_tools.store.checks.findings import Findings
+    from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
 
@@ -38,6 +37,7 @@ MAX_STRAYS: Final = 1_000_000
 MAX_INDEX_FILE: Final = 1 << 30
 """A larger index file is not read; one of the default size has 420 MB."""
 
+_NO_SUCH_KEY: Final = "has hash {}, the message at {} has no such key"
 _CHUNK_SLOTS: Final = 1 << 18
 """Slots of an index file that are compared at once: their bytes stay in the processor's cache."""
 
@@ -48,17 +48,11 @@ _MOST_ENTRIES: Final = 1 << 18
 
 
 class _Entries(NamedTuple):
-    """Entries of an index file.
+    """Entries of an index file."""
 
-    Attributes:
-        numbers: of each in the file.
-        stored: as in the file.
-        offsets: physical offset of each.
-    """
-
-    numbers: Int64s
-    stored: Entries
-    offsets: Int64s
+    numbers: Int64s  # of each in the file
+    stored: Entries  # as in the file
+    offsets: Int64s  # physical offset of each
 
     @classmethod
     def of(cls, first: int, stored: Entries) -> _Entries:
@@ -67,14 +61,12 @@ class _Entries(NamedTuple):
         return cls(np.arange(first, first + len(stored)), stored, offsets)
 
     @classmethod
-    def joined(cls, parts: Sequence[_Entries]) -> _Entries:
-        """Entries of some parts."""
+    def join(cls, parts: Sequence[_Entries]) -> _Entries:
         if len(parts) == 1:
             return parts[0]
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def part(self, rows: slice | Bools) -> _Entries:
-        """Some of them."""
         return _Entries(self.numbers[rows], self.stored[rows], self.offsets[rows])
 
 
@@ -104,9 +96,9 @@ class _IndexFile:
                 self._entries = _Entries.of(self.next, stored)
             count = len(self._entries.numbers)
             if end is not None:
-                behind = self._entries.offsets >= end
-                behind[:-1] &= behind[1:]
-                count = int(np.argmax(behind)) if behind.any() else count
+                is_beyond = self._entries.offsets >= end
+                is_beyond[:-1] &= is_beyond[1:]
+                count = int(np.argmax(is_beyond)) if is_beyond.any() else count
             if not count:
                 return
             taken = self._entries.part(slice(0, count))
@@ -122,20 +114,18 @@ class _IndexFile:
         return np.frombuffer(data, ENTRY, len(data) // ENTRY.itemsize)
 
     def position(self, number: int) -> int:
-        """Position of an entry in the file."""
         slots = index_file.HEADER_SIZE + index_file.SLOT_SIZE * self.geometry.slots
         return slots + index_file.ENTRY_SIZE * number
 
+    def entry_finding(self, number: int, text: str) -> Finding:
+        return _finding_in(self.file, self.position(number), f"entry {number} {text}")
+
 
 class _BlockKeys:
-    """The keys of a block of messages, and whether index files have them.
-
-    Attributes:
-        rows: the messages.
-    """
+    """The keys of a block of messages, and whether index files have them."""
 
     def __init__(self, rows: Rows) -> None:
-        self.rows = rows
+        self.rows = rows  # the messages
         self._next = 0
 
     @cached_property
@@ -145,7 +135,6 @@ class _BlockKeys:
 
     @cached_property
     def _offsets(self) -> Int64s:
-        """Offset in the log of the message of each key."""
         return self.rows.messages.positions[self.hashes[0]] + self.rows.block.base
 
     @cached_property
@@ -202,77 +191,39 @@ class _BlockKeys:
         np.logical_or(self._has_entry, np.isin(self._keys, stored), out=self._has_entry)
         return np.isin(stored, self._keys)
 
-    def missing_keys(self) -> int:
-        """Keys without an entry; some releases index no tags."""
+    def count_missing(self) -> int:
+        """Return how many keys have no entry; some releases index no tags."""
         return int((~self._has_entry & ~self.hashes[2]).sum())
 
 
 class IndexCheck:
-    """Index files against the log.
+    """Index files against the log."""
 
-    Args:
-        findings: where to add what is found.
-        files: index files.
-        log_start: offset of the log's first file.
-        message_at: the message that begins at an offset of the log; None if none does.
-        unread: what cannot be read and is not compared.
-
-    Attributes:
-        entries: entries that were compared.
-        missing_keys: keys of messages between the first and the last entry that no entry has.
-    """
-
-    def __init__(
-        self,
-        findings: Findings,
-        files: Sequence[StoreFile],
-        *,
-        log_start: int,
-        message_at: Callable[[int], Rows | None],
-        unread: Unread | None = None,
-    ) -> None:
-        self._unread = Unread() if unread is None else unread
-        self.findings = findings
-        self.log_start = log_start
-        self._message_at = message_at
-        self.entries = 0
-        self.missing_keys = 0
+    def __init__(self, view: StoreView) -> None:
+        self._view = view
+        self._missing_keys = 0
         self._files: list[_IndexFile] = []
         self._strays: list[tuple[_IndexFile, _Entries]] = []
         self._stray_entries = 0
-        for file in files:
-            try:
-                opened = self._open(file)
-            except OSError as error:
-                self._give_up(file, error)
-                continue
-            if opened is not None:
-                self._files.append(opened)
 
-    def _open(self, file: StoreFile) -> _IndexFile | None:
-        if file.size > MAX_INDEX_FILE:
-            self._add(file, 0, f"{file.size} bytes; no index file has more than {MAX_INDEX_FILE}")
-            return None
-        if file.size < index_file.HEADER_SIZE:
-            self._add(file, 0, f"{file.size} bytes, which is less than a head")
-            return None
-        with open_blocks(file, block_size=index_file.HEADER_SIZE) as blocks:
-            head = bytes(blocks.read(0, index_file.HEADER_SIZE))
-            header = index_file.decode_index_header(head)
-            geometry = index_geometry(blocks)
-        if geometry is None:
-            self._add(file, 0, "no number of slots and entries agrees with the entries")
-            return None
-        if not 0 <= header.entry_count <= geometry.entries:
-            text = f"the head counts {header.entry_count} entries, {geometry.entries} have room"
-            self._add(file, 36, text)
-            return None
-        return _IndexFile(file, geometry, header)
+    def open_files(self) -> Iterator[Finding]:
+        """Open the files whose heads are right."""
+        for file in self._view.folder.index:
+            try:
+                opened = _open(file)
+            except OSError as error:
+                yield self._give_up(file, error)
+                continue
+            if isinstance(opened, Finding):
+                yield opened
+            else:
+                self._files.append(opened)
 
     # -------------------------------------------------------------- messages
 
-    def see(self, rows: Rows) -> None:
-        """Compare the entries that point into a block."""
+    def compare(self, rows: Rows) -> Iterator[Finding]:
+        if not self._files:
+            return
         positions = rows.messages.positions
         start = rows.block.base + int(positions[0])
         end = rows.block.base + int(positions[-1]) + 1
@@ -288,174 +239,170 @@ class IndexCheck:
                     if len(entries.numbers):
                         waiting.append((file, entries))
                     if sum(len(each.numbers) for _, each in waiting) >= _MOST_ENTRIES:
-                        self._compare(block, waiting)
+                        yield from self._compare(block, waiting)
                         waiting.clear()
             except OSError as error:
-                self._give_up(file.file, error)
-        self._compare(block, waiting)
+                yield self._give_up(file.file, error)
+        yield from self._compare(block, waiting)
         covered = any(file.header.begin_physical_offset <= start for file in self._files)
         covered &= any(file.header.end_physical_offset >= end - 1 for file in self._files)
         if covered:
-            self.missing_keys += block.missing_keys()
+            self._missing_keys += block.count_missing()
 
     def _add_strays(self, file: _IndexFile, entries: _Entries) -> None:
-        entries = entries.part(entries.offsets >= self.log_start)
+        entries = entries.part(entries.offsets >= self._view.log_start)
         entries = entries.part(slice(0, MAX_STRAYS - self._stray_entries))
         if len(entries.numbers):
             self._stray_entries += len(entries.numbers)
             self._strays.append((file, entries))
 
-    def _compare(self, block: _BlockKeys, entries_here: list[tuple[_IndexFile, _Entries]]) -> None:
-        """Compare entries that point into a block with its messages."""
-        if not entries_here:
+    def _compare(
+        self, block: _BlockKeys, waiting: list[tuple[_IndexFile, _Entries]]
+    ) -> Iterator[Finding]:
+        if not waiting:
             return
-        entries = _Entries.joined([entries for _, entries in entries_here])
+        entries = _Entries.join([entries for _, entries in waiting])
+        self._view.index_entries += len(entries.numbers)
         if block.note_next(entries):
-            self.entries += len(entries.numbers)
             return
-        positions = block.rows.messages.positions
-        for file, entries in entries_here:
+        positions, keep = block.rows.messages.positions, self._view.findings.keep
+        for file, entries in waiting:
             offsets = entries.offsets - block.rows.block.base
             row = np.minimum(np.searchsorted(positions, offsets), len(positions) - 1)
             is_message = positions[row] == offsets
-            for place in self._kept(~is_message):
+            for place in keep(FindingKind.INDEX, ~is_message):
                 text = f"points to {int(entries.offsets[place])}, no message's place"
-                self._add_entry(file, int(entries.numbers[place]), text)
+                yield file.entry_finding(int(entries.numbers[place]), text)
             hashes = entries.stored["key_hash"].astype(np.int64)
-            wrong = is_message & ~block.note(row, hashes, is_message)
-            for place in self._kept(wrong):
-                offset = int(entries.offsets[place])
-                text = f"has hash {int(hashes[place])}, the message at {offset} has no such key"
-                self._add_entry(file, int(entries.numbers[place]), text)
-            self.entries += len(entries.numbers)
-
-    def _kept(self, wrong: Bools) -> list[int]:
-        """Places of wrong entries, if they are still kept; the others are only counted."""
-        places = np.flatnonzero(wrong)
-        room = self.findings.room(FindingKind.INDEX)
-        self.findings.count(FindingKind.INDEX, len(places[room:]))
-        kept: list[int] = places[:room].tolist()
-        return kept
+            has_key = block.note(row, hashes, is_message)
+            for place in keep(FindingKind.INDEX, is_message & ~has_key):
+                text = _NO_SUCH_KEY.format(int(hashes[place]), int(entries.offsets[place]))
+                yield file.entry_finding(int(entries.numbers[place]), text)
 
     # -------------------------------------------------------------- the end
 
-    def finish(self, *, log_end: int | None = None) -> None:
-        """Check the slots of each file, and entries that are not in the order of the log.
-
-        Args:
-            log_end: entries from this offset of the log on are newer than what was read; None for
-                a store that stands still.
-        """
+    def finish(self) -> Iterator[Finding]:
+        """Check the slots of each file, and entries that are not in the order of the log."""
         for file in list(self._files):
             try:
-                self._finish_file(file, has_slots=log_end is None)
+                for entries in file.take(None):
+                    self._add_strays(file, entries)
+                if self._view.newest_end is None:
+                    yield from _check_slots(file, self._view.findings)
             except OSError as error:
-                self._give_up(file.file, error)
-        self._check_strays(log_end)
-        if self.missing_keys and not self._unread.has_index:
-            self.findings.add(
-                Finding(
-                    kind=FindingKind.INDEX,
-                    text=f"{self.missing_keys} keys of messages are in no index file",
-                    is_damage=False,
-                    count=self.missing_keys,
-                )
+                yield self._give_up(file.file, error)
+        yield from self._check_strays()
+        if self._missing_keys and not self._view.unread.has_index:
+            text = f"{self._missing_keys} keys of messages are in no index file"
+            yield Finding(
+                kind=FindingKind.INDEX, text=text, is_damage=False, count=self._missing_keys
             )
 
-    def _finish_file(self, file: _IndexFile, *, has_slots: bool) -> None:
-        for entries in file.take(None):
-            self._add_strays(file, entries)
-        if has_slots:
-            self._check_slots(file)
-
-    def _give_up(self, file: StoreFile, error: OSError) -> None:
+    def _give_up(self, file: StoreFile, error: OSError) -> Finding:
         """Leave out an index file from here on: the disk cannot read it."""
         self._files = [each for each in self._files if each.file is not file]
         self._strays = [stray for stray in self._strays if stray[0].file is not file]
-        self._unread.has_index = True
-        self._unread.others.append(file.name)
-        add_unread(self.findings, file.name, error)
+        self._view.unread.has_index = True
+        self._view.unread.others.append(file.name)
+        return unread_finding(file.name, error)
 
-    def _check_strays(self, log_end: int | None) -> None:
+    def _check_strays(self) -> Iterator[Finding]:
+        end, unread = self._view.newest_end, self._view.unread
         for file, entries in self._strays:
             columns = (entries.numbers, entries.offsets, entries.stored["key_hash"])
-            rows = zip(*(column.tolist() for column in columns), strict=True)
-            for number, offset, key_hash in rows:
-                if log_end is None or offset < log_end:
-                    self._check_stray(file, number, offset, key_hash)
+            for number, offset, key_hash in zip(*(each.tolist() for each in columns), strict=True):
+                if unread.has_offset(offset) or (end is not None and offset >= end):
+                    continue
+                message = at_physical_offset(self._view.store, offset, "index file")
+                if message is None:
+                    text = f"points to {offset}, where the log has no message"
+                    yield file.entry_finding(number, text)
+                elif key_hash not in key_hashes(message.rows())[1]:
+                    yield file.entry_finding(number, _NO_SUCH_KEY.format(key_hash, offset))
 
-    def _check_stray(self, file: _IndexFile, number: int, offset: int, key_hash: int) -> None:
-        if any(start <= offset < end for start, end in self._unread.log):
+
+def _open(file: StoreFile) -> _IndexFile | Finding:
+    if file.size > MAX_INDEX_FILE:
+        text = f"{file.size} bytes; no index file has more than {MAX_INDEX_FILE}"
+        return _finding_in(file, 0, text)
+    if file.size < index_file.HEADER_SIZE:
+        return _finding_in(file, 0, f"{file.size} bytes, which is less than a head")
+    with open_blocks(file, block_size=index_file.HEADER_SIZE) as blocks:
+        head = bytes(blocks.read(0, index_file.HEADER_SIZE))
+        header = index_file.decode_index_header(head)
+        geometry = index_geometry(blocks)
+    if geometry is None:
+        return _finding_in(file, 0, "no number of slots and entries agrees with the entries")
+    if not 0 <= header.entry_count <= geometry.entries:
+        text = f"the head counts {header.entry_count} entries, {geometry.entries} have room"
+        return _finding_in(file, 36, text)
+    return _IndexFile(file, geometry, header)
+
+
+def _finding_in(file: StoreFile, position: int, text: str) -> Finding:
+    return Finding(kind=FindingKind.INDEX, text=text, file=file.name, position=position)
+
+
+# -------------------------------------------------------------- slots
+
+
+def _check_slots(file: _IndexFile, findings: Findings) -> Iterator[Finding]:
+    """Check that each slot leads to its newest entry, and each entry to the one before it."""
+    slots = file.geometry.slots
+    newest = np.zeros(slots, np.int32)
+    number = 1
+    while number < file.end:
+        entries = file.read(number, min(_CHUNK_ENTRIES, file.end - number))
+        if not len(entries):
+            yield _finding_in(file.file, file.file.size, "the file ends before its last entry")
             return
-        rows = self._message_at(offset)
-        if rows is None:
-            text = f"points to {offset}, where the log has no message"
-            self._add_entry(file, number, text)
-        elif key_hash not in key_hashes(rows)[1]:
-            text = f"has hash {key_hash}, the message at {offset} has no such key"
-            self._add_entry(file, number, text)
-
-    def _check_slots(self, file: _IndexFile) -> None:
-        slots = file.geometry.slots
-        newest = np.zeros(slots, np.int32)
-        number = 1
-        while number < file.end:
-            entries = file.read(number, min(_CHUNK_ENTRIES, file.end - number))
-            if not len(entries):
-                self._add(file.file, file.file.size, "the file ends before its last entry")
-                return
-            hashes = entries["key_hash"].astype(np.int64)
-            place = np.abs(hashes)
-            place -= place // slots * slots  # numpy has no fast remainder
-            may_be_chains = fast_paths.are_on() and not (hashes < 0).any()
-            if may_be_chains and _are_chains(entries, number, place, newest):
-                number += len(entries)
-                continue
-            numbers = number + np.arange(len(entries))
-            order = np.argsort(place, kind="stable")
-            sorted_slots = place[order]
-            expected = np.empty(len(entries), np.int64)
-            is_first = np.concatenate(([True], np.diff(sorted_slots) != 0))
-            earlier = np.concatenate(([0], numbers[order][:-1]))
-            expected[order] = np.where(is_first, newest[sorted_slots], earlier)
-            newest[place] = numbers  # of equal places the last one counts
-            wrong = (entries["previous"] != expected) | (hashes < 0)
-            for row in self._kept(wrong):
+        hashes = entries["key_hash"].astype(np.int64)
+        place = np.abs(hashes)
+        place -= place // slots * slots  # numpy has no fast remainder
+        may_be_chains = fast_paths.are_on() and not (hashes < 0).any()
+        if not (may_be_chains and _are_chains(entries, number, place, newest)):
+            expected = _chain(number, place, newest)
+            is_wrong = (entries["previous"] != expected) | (hashes < 0)
+            for row in findings.keep(FindingKind.INDEX, is_wrong):
                 text = (
                     f"follows entry {int(entries[row]['previous'])} of its slot,"
                     f" the one before is {int(expected[row])}"
                 )
-                self._add_entry(file, int(numbers[row]), text)
-            number += len(entries)
-        self._check_newest(file, newest)
+                yield file.entry_finding(number + row, text)
+        number += len(entries)
+    yield from _check_newest(file, newest, findings)
 
-    def _check_newest(self, file: _IndexFile, newest: npt.NDArray[np.int32]) -> None:
-        """Check that each slot leads to its newest entry.
 
-        Bytes that a short file lacks count as zeros.
-        """
-        with open_blocks(file.file, block_size=4 * _CHUNK_SLOTS) as blocks:
-            for first in range(0, len(newest), _CHUNK_SLOTS):
-                expected = newest[first : first + _CHUNK_SLOTS]
-                position = index_file.HEADER_SIZE + index_file.SLOT_SIZE * first
-                data = blocks.read(position, index_file.SLOT_SIZE * len(expected))
-                values = np.frombuffer(data, ">i4", len(data) // index_file.SLOT_SIZE)
-                stored = np.zeros(len(expected), np.int32)
-                stored[: len(values)] = values
-                for place in self._kept(stored != expected):
-                    text = (
-                        f"slot {first + place} leads to entry {int(stored[place])},"
-                        f" its newest is {int(expected[place])}"
-                    )
-                    self._add(file.file, position + index_file.SLOT_SIZE * place, text)
+def _chain(first: int, slots: Int64s, newest: npt.NDArray[np.int32]) -> Int64s:
+    """Return the number of the entry before each one in its slot, and bring ``newest`` forward."""
+    numbers = first + np.arange(len(slots))
+    order = np.argsort(slots, kind="stable")
+    in_order = slots[order]
+    is_first = np.concatenate(([True], np.diff(in_order) != 0))
+    earlier = np.concatenate(([0], numbers[order][:-1]))
+    expected = np.empty(len(slots), np.int64)
+    expected[order] = np.where(is_first, newest[in_order], earlier)
+    newest[slots] = numbers  # of equal places the last one counts
+    return expected
 
-    def _add_entry(self, file: _IndexFile, number: int, text: str) -> None:
-        self._add(file.file, file.position(number), f"entry {number} {text}")
 
-    def _add(self, file: StoreFile, position: int, text: str) -> None:
-        self.findings.add(
-            Finding(kind=FindingKind.INDEX, text=text, file=file.name, position=position)
-        )
+def _check_newest(
+    file: _IndexFile, newest: npt.NDArray[np.int32], findings: Findings
+) -> Iterator[Finding]:
+    with open_blocks(file.file, block_size=4 * _CHUNK_SLOTS) as blocks:
+        for first in range(0, len(newest), _CHUNK_SLOTS):
+            expected = newest[first : first + _CHUNK_SLOTS]
+            position = index_file.HEADER_SIZE + index_file.SLOT_SIZE * first
+            data = blocks.read(position, index_file.SLOT_SIZE * len(expected))
+            values = np.frombuffer(data, ">i4", len(data) // index_file.SLOT_SIZE)
+            stored = np.zeros(len(expected), np.int32)
+            stored[: len(values)] = values
+            for place in findings.keep(FindingKind.INDEX, stored != expected):
+                text = (
+                    f"slot {first + place} leads to entry {int(stored[place])},"
+                    f" its newest is {int(expected[place])}"
+                )
+                yield _finding_in(file.file, position + index_file.SLOT_SIZE * place, text)
 
 
 def _are_chains(entries: Entries, first: int, slots: Int64s, newest: npt.NDArray[np.int32]) -> bool:
@@ -491,86 +438,3 @@ def _are_chains(entries: Entries, first: int, slots: Int64s, newest: npt.NDArray
         newest[slots] = before
         return False
     return True
-
-
-def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
-    """What Java puts into the index for some rows, in its order.
-
-    Returns:
-        The row of each entry, its hash, and whether it stands for a tag.
-    """
-    if not fast_paths.are_on():
-        return _hashes_of_texts(rows)
-    values, topic_numbers = rows.named_values, rows.topic_numbers
-    # The names are complete only after all rows have their numbers.
-    topics = [string_hash(f"{name}#") for name in rows.topics.names]
-    tags = [string_hash(f"{name}#T#") for name in rows.topics.names]
-    parts = (
-        (values.of(message_const.UNIQ_KEY), topics),
-        (values.words_of(message_const.KEYS), topics),
-        (values.of(message_const.TAGS), tags),
-    )
-    row, orders = _by_row([part.rows for part, _ in parts], len(rows))
-    hashes, is_tag = np.empty(len(row), np.int64), np.zeros(len(row), np.bool_)
-    for (part, begins), order in zip(parts, orders, strict=True):
-        before = np.array(begins, np.int64)[topic_numbers[part.rows]]
-        hashes[order] = values.hashes(part, before)
-    is_tag[orders[2]] = True
-    return row, positive_hashes(hashes), is_tag
-
-
-def _hashes_of_texts(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
-    """As ``key_hashes``, one text after the other."""
-    numbers: list[int] = rows.topic_numbers.tolist()
-    texts_of = rows.property_items.texts
-    properties = zip(
-        numbers,
-        texts_of(message_const.UNIQ_KEY),
-        texts_of(message_const.KEYS),
-        texts_of(message_const.TAGS),
-        strict=True,
-    )
-    entries: list[tuple[int, str, bool]] = []
-    for row, (number, unique_key, keys, tags) in enumerate(properties):
-        topic = rows.topics.names[number]
-        texts = [unique_key, *(keys or "").split(" ")]
-        entries += [(row, f"{topic}#{text}", False) for text in texts if text]
-        if tags:
-            entries.append((row, f"{topic}#T#{tags}", True))
-    of_rows = np.array([row for row, _, _ in entries], np.int64)
-    is_tag = np.array([tag for _, _, tag in entries], np.bool_)
-    return of_rows, index_hashes([text for _, text, _ in entries]), is_tag
-
-
-def _by_row(parts: Sequence[Int64s], count: int) -> tuple[Int64s, list[Int64s]]:
-    """The rows of some parts in order, of equal rows those of the first part first.
-
-    Args:
-        parts: rows.
-        count: rows are less than this.
-
-    Returns:
-        All rows, and for each part the places of its rows among them.
-    """
-    sorts = [None if _is_sorted(rows) else np.argsort(rows, kind="stable") for rows in parts]
-    ordered = [
-        rows if sort is None else rows[sort] for rows, sort in zip(parts, sorts, strict=True)
-    ]
-    counts = [np.bincount(rows, minlength=count) for rows in ordered]
-    total = np.add.reduce(counts)
-    before = np.cumsum(total) - total  # places of all parts before those of a row
-    orders: list[Int64s] = []
-    for rows, sort, in_row in zip(ordered, sorts, counts, strict=True):
-        first = np.cumsum(in_row) - in_row  # number in its part of the first one of a row
-        places = (before - first)[rows] + np.arange(len(rows))
-        before += in_row
-        if sort is not None:
-            unsorted = np.empty_like(places)
-            unsorted[sort] = places
-            places = unsorted
-        orders.append(places)
-    return np.repeat(np.arange(count), total), orders
-
-
-def _is_sorted(rows: Int64s) -> bool:
-    return bool((rows[1:] >= rows[:-1]).all())

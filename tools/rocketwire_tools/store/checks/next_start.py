@@ -6,15 +6,13 @@ message.  Which files it reads depends on its release; these are the usual ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.store.checks.view import NextStart
 from rocketwire_tools.store.engine.scan import RegionKind
 
 if TYPE_CHECKING:
-    from rocketwire_tools.store.checks.log_check import LogCheck
-    from rocketwire_tools.store.engine.scan import LogScan
-    from rocketwire_tools.store.opened import OpenedStore
+    from rocketwire_tools.store.checks.view import StoreView
 
 _READ_FILES: Final = 3
 """Files that a broker reads which was shut down cleanly (Java: ``CommitLog.recoverNormally``)."""
@@ -22,61 +20,25 @@ _READ_FILES: Final = 3
 _NO_RECORD: Final = (RegionKind.END, RegionKind.HOLE, RegionKind.DAMAGE)
 
 
-@dataclass(frozen=True, slots=True)
-class NextStart:
-    """What a broker finds at its next start.
-
-    Attributes:
-        is_clean: whether the last broker was shut down cleanly: it removed ``abort``.
-        cut: offset at which the log would be cut.
-        messages: readable messages that follow there.
-        size: their bytes.
-    """
-
-    is_clean: bool
-    cut: int
-    messages: int
-    size: int
-
-    def lines(self) -> tuple[str, str]:
-        """The report, for a person."""
-        clean = "The broker was shut down cleanly."
-        unclean = "The broker was not shut down cleanly: it left the file abort."
-        text = f"A broker would cut the log at {self.cut:,}: "
-        if self.messages:
-            text += (
-                f"{self.messages:,} readable messages with {self.size:,} bytes follow there."
-                " Copy the store before you start a broker."
-            )
-        else:
-            text += "no readable message follows there."
-        return clean if self.is_clean else unclean, text
-
-
-def next_start(store: OpenedStore, log: LogCheck, scan: LogScan) -> NextStart:
-    """Find where a broker would cut the log.
-
-    Args:
-        store: to start a broker on.
-        log: the check of its log, which has run.
-        scan: the pass of that check.
-    """
+def find_next_start(view: StoreView) -> NextStart | None:
+    """Find where a broker would cut the log that was read; None if not all of it was read."""
+    scan, log, store = view.scan, view.log, view.store
+    if scan is None or view.unread or view.is_in_use:
+        return None
     is_clean = store.abort is None
-    start = _first_read(store, log, scan, is_clean=is_clean)
+    offsets = [file.offset for file in scan.files]
+    start = offsets[-_READ_FILES:][0] if is_clean else _first_unflushed(view, offsets)
     places = [region.start for region in scan.regions if region.kind in _NO_RECORD]
     places += log.broken.values()
     cut = min((place for place in places if place >= start), default=log.end)
-    return NextStart(is_clean, cut, *log.behind(cut))
+    return NextStart(is_clean, cut, *log.count_from(cut))
 
 
-def _first_read(store: OpenedStore, log: LogCheck, scan: LogScan, *, is_clean: bool) -> int:
-    """Offset of the first file that a broker reads."""
-    offsets = [file.offset for file in scan.files]
-    if is_clean:
-        return offsets[-_READ_FILES:][0]
-    checkpoint = store.checkpoint
+def _first_unflushed(view: StoreView, offsets: list[int]) -> int:
+    """Offset of the first file that a broker reads that was killed."""
+    checkpoint = view.store.checkpoint
     for offset in reversed(offsets):
-        stored = log.first_stored.get(offset)
+        stored = view.log.first_stored.get(offset)
         if checkpoint is None or stored is None:
             continue
         if checkpoint.queue_physical_offset > 0:

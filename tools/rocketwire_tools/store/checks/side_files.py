@@ -1,24 +1,25 @@
-"""Files beside log, queues and index: configuration, checkpoint, offsets, timers."""
+"""The other files of a store: configuration, checkpoint, timers, epochs."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError
-from rocketwire.store import commit_log, timers
+from rocketwire.store import commit_log, epochs, timers
 from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
 from rocketwire.store.folder import file_at, offset_of_name
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.store_facts import timers_of_other_size, usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
+from rocketwire_tools.store.lookup import timer_record_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
 
-    from rocketwire.store.folder import StoreFile
-    from rocketwire_tools.store.checks.findings import Findings
+    from rocketwire.store.folder import StoreFile, StoreFolder
+    from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.opened import OpenedStore
 
 JSON_FILES: Final = (
@@ -37,62 +38,36 @@ MAX_SLOT_RECORDS: Final = 100_000
 """Records of one slot of the timer wheel that are followed."""
 
 
-def check_log_folder(store: OpenedStore, findings: Findings) -> None:
-    """Files in the log's folder that no broker has put there, or that have another length."""
-    usual = usual_size(store.folder.commit_log, 0)
-    newest = store.folder.commit_log[-1] if store.folder.commit_log else None
-    for file in store.folder.commit_log:
-        is_new = file is newest and (store.is_in_use() or not file.size)  # the pass names that
+def check_log_folder(view: StoreView) -> Iterator[Finding]:
+    """Find files in the log's folder that no broker has put there, or that have another length."""
+    files, kind = view.folder.commit_log, FindingKind.LOG_FILE
+    usual = usual_size(files, 0)
+    for file in files:
+        # the pass through the log names an empty last file
+        is_new = file is files[-1] and (view.is_in_use or not file.size)
         if file.size != usual and not is_new:
             text = f"{file.size} bytes; the other files have {usual}"
-            findings.add(Finding(kind=FindingKind.LOG_FILE, text=text, file=file.name))
-    for path in _strange_files(store):
-        findings.add(
-            Finding(
-                kind=FindingKind.LOG_FILE,
-                text="no file of a broker; brokers do not start with it",
-                file=f"commitlog/{path.name}",
-            )
-        )
+            yield Finding(kind=kind, text=text, file=file.name)
+    for folder in sorted({file.path.parent for file in files}):
+        for path in sorted(folder.iterdir()) if folder.name == "commitlog" else ():
+            if path.is_file() and not path.is_symlink() and offset_of_name(path.name) is None:
+                text = "no file of a broker; brokers do not start with it"
+                yield Finding(kind=kind, text=text, file=f"commitlog/{path.name}")
 
 
-def _strange_files(store: OpenedStore) -> Iterator[Path]:
-    """Plain files in the folders of the log whose names are no offsets."""
-    for folder in sorted({file.path.parent for file in store.folder.commit_log}):
-        if folder.name == "commitlog":
-            for path in sorted(folder.iterdir()):
-                if path.is_file() and not path.is_symlink() and offset_of_name(path.name) is None:
-                    yield path
-
-
-def check_config(store: OpenedStore, findings: Findings) -> None:
-    """JSON files of ``config``; Java reads ``NAME.bak`` where ``NAME`` is broken."""
-    config = store.folder.config
+def check_config(view: StoreView) -> Iterator[Finding]:
+    """Check JSON files of ``config``; Java reads ``NAME.bak`` where ``NAME`` is broken."""
+    config = view.folder.config
     for name in JSON_FILES:
         file, backup = config.get(name), config.get(f"{name}.bak")
-        if file is None and backup is None:
+        if (file is None and backup is None) or not (reason := _config_error(view.store, file)):
             continue
-        reason = _config_error(store, file)
-        if not reason:
-            continue
-        if backup is not None and not _config_error(store, backup):
+        text = f"{reason}, and {name}.bak is not readable either"
+        if backup is not None and not _config_error(view.store, backup):
             text = f"{reason}; brokers read {name}.bak in its place"
-        else:
-            text = f"{reason}, and {name}.bak is not readable either"
         # a running broker has it in memory, and may be writing it
-        is_damage = not store.is_in_use()
-        place = f"config/{name}"
-        findings.add(Finding(kind=FindingKind.CONFIG, text=text, is_damage=is_damage, file=place))
-
-
-def check_databases(store: OpenedStore, findings: Findings) -> None:
-    """RocksDBs that hold queues, configuration, pops, timers or an index."""
-    for name in sorted(store.folder.rocksdb):
-        database = store.database(name)
-        if database is not None and not name.startswith("consumequeue"):  # queues are read whole
-            database.read_all()
-    for name, reason in sorted(store.unreadable.items()):
-        findings.add(Finding(kind=FindingKind.ROCKSDB, text=reason, file=name))
+        is_damage, place = not view.is_in_use, f"config/{name}"
+        yield Finding(kind=FindingKind.CONFIG, text=text, is_damage=is_damage, file=place)
 
 
 def _config_error(store: OpenedStore, file: StoreFile | None) -> str:
@@ -109,109 +84,130 @@ def _config_error(store: OpenedStore, file: StoreFile | None) -> str:
     return ""
 
 
-def check_checkpoint(store: OpenedStore, findings: Findings, newest: int, log_end: int) -> None:
-    """The checkpoint against the end of the log.
+def check_databases(view: StoreView) -> Iterator[Finding]:
+    """Check RocksDBs that hold queues, configuration, pops, timers or an index."""
+    for name in sorted(view.folder.rocksdb):
+        database = view.store.database(name)
+        if database is not None and not name.startswith("consumequeue"):  # queues are read whole
+            database.read_all()
+    for name, reason in sorted(view.store.unreadable.items()):
+        yield Finding(kind=FindingKind.ROCKSDB, text=reason, file=name)
+
+
+def check_checkpoint(view: StoreView) -> Iterator[Finding]:
+    """Compare the checkpoint with the end of the log."""
+    file, log = view.folder.plain.get("checkpoint"), view.log
+    if file is None or not log.messages or view.is_in_use or view.unread.log:
+        return
+    kind = FindingKind.CHECKPOINT
+    try:
+        checkpoint = decode_checkpoint(view.store.read(file))
+    except DecodeError as error:
+        yield Finding(kind=kind, text=str(error), file=file.name, size=file.size)
+        return
+    if log.newest and checkpoint.physical_timestamp > log.newest:
+        lost = checkpoint.physical_timestamp - log.newest
+        text = f"a message was flushed {lost} ms after the newest one of the log"
+        yield Finding(kind=kind, text=text, file=file.name, size=8)
+    if log.newest and checkpoint.queue_physical_offset > log.end:
+        flushed = checkpoint.queue_physical_offset
+        text = f"a unit for offset {flushed} was flushed, the log ends at {log.end}"
+        yield Finding(kind=kind, text=text, file=file.name, position=40, size=8)
+
+
+def check_epochs(view: StoreView) -> Iterator[Finding]:
+    """Check the epochs of a broker in controller mode, and its identity."""
+    if view.unread.log or view.is_in_use:
+        return
+    file, kind = view.folder.plain.get("epochFileCheckpoint"), FindingKind.EPOCHS
+    if file is not None:
+        for text in _epoch_errors(view.store.read(file), view.log.end):
+            yield Finding(kind=kind, text=text, file=file.name, size=file.size)
+    file = view.folder.plain.get("brokerIdentity")
+    if file is not None:
+        try:
+            epochs.decode_identity(view.store.read(file))
+        except DecodeError as error:
+            yield Finding(kind=kind, text=str(error), file=file.name, size=file.size)
+
+
+def _epoch_errors(data: bytes, log_end: int) -> Iterator[str]:
+    try:
+        noted = epochs.decode_epochs(data)
+    except DecodeError as error:
+        yield str(error)
+        return
+    for before, after in itertools.pairwise(noted):
+        if not before < after or before.start_offset > after.start_offset:
+            yield (
+                f"epoch {after.epoch} from {after.start_offset} on follows epoch"
+                f" {before.epoch} from {before.start_offset} on"
+            )
+    if noted and noted[-1].start_offset > log_end:
+        last = noted[-1]
+        yield f"epoch {last.epoch} begins at {last.start_offset}, the log ends at {log_end}"
+
+
+# -------------------------------------------------------------- timers
+
+
+def check_timers(view: StoreView) -> Iterator[Finding]:
+    """Check timer log and wheel against each other and against the log."""
+    # a timer's message may be in a file that cannot be read
+    log_start = 1 << 63 if view.unread.log else view.log_start
+    yield from find_timer_damage(view.folder, log_start)
+
+
+def find_timer_damage(folder: StoreFolder, log_start: int) -> Iterator[Finding]:
+    """Check timer log and wheel.
 
     Args:
-        store: to check.
-        findings: where to add what is found.
-        newest: largest store timestamp of the log.
-        log_end: end of its last message.
+        folder: files of a store.
+        log_start: messages before this offset of the log are not looked for.
     """
-    file = store.folder.plain.get("checkpoint")
-    if file is None:
+    if not folder.timer_log:
         return
-    try:
-        checkpoint = decode_checkpoint(store.read(file))
-    except DecodeError as error:
-        findings.add(
-            Finding(kind=FindingKind.CHECKPOINT, text=str(error), file=file.name, size=file.size)
-        )
-        return
-    if newest and checkpoint.physical_timestamp > newest:
-        lost = checkpoint.physical_timestamp - newest
-        text = f"a message was flushed {lost} ms after the newest one of the log"
-        findings.add(Finding(kind=FindingKind.CHECKPOINT, text=text, file=file.name, size=8))
-    if newest and checkpoint.queue_physical_offset > log_end:
-        text = f"a unit for offset {checkpoint.queue_physical_offset} was flushed, the log ends at"
-        findings.add(
-            Finding(
-                kind=FindingKind.CHECKPOINT,
-                text=f"{text} {log_end}",
-                file=file.name,
-                position=40,
-                size=8,
-            )
-        )
-
-
-def check_timers(store: OpenedStore, findings: Findings, log_start: int) -> None:
-    """Timer log and wheel against each other and against the log."""
-    files = store.folder.timer_log
-    if not files:
-        return
-    for file, size in timers_of_other_size(store.folder):
+    for file, size in timers_of_other_size(folder):
         text = f"{file.size} bytes instead of {size}"
-        findings.add(Finding(kind=FindingKind.TIMER, text=text, file=file.name))
-    for file in files:
-        _check_timer_file(store, findings, file, log_start)
-    record_at = _record_reader(files)
-    for wheel in store.folder.timer_wheels:
-        _check_wheel(findings, wheel, record_at, files[0].offset)
+        yield Finding(kind=FindingKind.TIMER, text=text, file=file.name)
+    for file in folder.timer_log:
+        yield from _check_timer_file(folder, file, log_start)
+    for wheel in folder.timer_wheels:
+        yield from _check_wheel(folder, wheel)
 
 
-def _check_timer_file(
-    store: OpenedStore, findings: Findings, file: StoreFile, log_start: int
-) -> None:
+def _check_timer_file(folder: StoreFolder, file: StoreFile, log_start: int) -> Iterator[Finding]:
     with open_blocks(file) as blocks:
         position = 0
         while position + timers.RECORD_SIZE <= file.size:
             view = blocks.read(position)
             place = 0
-            while True:
-                record = timers.decode_timer_record(view, place)
-                if record is None:
-                    break
-                if record.physical_offset >= log_start and not _has_message(
-                    store, record.physical_offset, record.message_size
-                ):
-                    findings.add(
-                        Finding(
-                            kind=FindingKind.TIMER,
-                            text=f"the record points to {record.physical_offset} with"
-                            f" {record.message_size} bytes, no message's place",
-                            file=file.name,
-                            position=position + place,
-                            size=timers.RECORD_SIZE,
-                            physical_offset=record.physical_offset,
-                        )
+            while (record := timers.decode_timer_record(view, place)) is not None:
+                offset, size = record.physical_offset, record.message_size
+                if offset >= log_start and not _has_message(folder, offset, size):
+                    text = f"the record points to {offset} with {size} bytes, no message's place"
+                    yield Finding(
+                        kind=FindingKind.TIMER,
+                        text=text,
+                        file=file.name,
+                        position=position + place,
+                        size=timers.RECORD_SIZE,
+                        physical_offset=offset,
                     )
                 place += timers.RECORD_SIZE
             position += place
             if place + timers.RECORD_SIZE <= len(view) or not place:
-                _check_timer_end(findings, file, position, bytes(view[place : place + 16]))
+                data = bytes(view[place : place + 16])
+                blank = timers.timer_blank_size(data, 0)
+                if any(data) and (blank is None or position + blank != file.size):
+                    text, kind = "neither a record nor the end stands here", FindingKind.TIMER
+                    yield Finding(kind=kind, text=text, file=file.name, position=position)
                 return
 
 
-def _check_timer_end(findings: Findings, file: StoreFile, position: int, data: bytes) -> None:
-    blank = timers.timer_blank_size(data, 0)
-    if not any(data) or (blank is not None and position + blank == file.size):
-        return
-    findings.add(
-        Finding(
-            kind=FindingKind.TIMER,
-            text="neither a record nor the end stands here",
-            file=file.name,
-            position=position,
-        )
-    )
-
-
-def _has_message(store: OpenedStore, offset: int, size: int) -> bool:
-    file = file_at(store.folder.commit_log, offset)
-    if file is None:
-        return False
-    head = read_bytes(file, offset - file.offset, 48)
+def _has_message(folder: StoreFolder, offset: int, size: int) -> bool:
+    file = file_at(folder.commit_log, offset)
+    head = b"" if file is None else read_bytes(file, offset - file.offset, 48)
     return (
         len(head) == 48
         and int.from_bytes(head[:4], "big", signed=True) == size >= commit_log.SMALLEST_MESSAGE
@@ -219,23 +215,7 @@ def _has_message(store: OpenedStore, offset: int, size: int) -> bool:
     )
 
 
-def _record_reader(files: list[StoreFile]) -> Callable[[int], timers.TimerRecord | None]:
-    def record_at(offset: int) -> timers.TimerRecord | None:
-        file = file_at(files, offset)
-        if file is None:
-            return None
-        data = read_bytes(file, offset - file.offset, timers.RECORD_SIZE)
-        return timers.decode_timer_record(data, 0)
-
-    return record_at
-
-
-def _check_wheel(
-    findings: Findings,
-    wheel: StoreFile,
-    record_at: Callable[[int], timers.TimerRecord | None],
-    timer_log_start: int,
-) -> None:
+def _check_wheel(folder: StoreFolder, wheel: StoreFile) -> Iterator[Finding]:
     slots = wheel.size // timers.SLOT_SIZE
     with open_blocks(wheel, block_size=_WHEEL_CHUNK) as blocks:
         position = blocks.next_data(0) // timers.SLOT_SIZE * timers.SLOT_SIZE
@@ -243,42 +223,32 @@ def _check_wheel(
             data = bytes(blocks.read(position, _WHEEL_CHUNK))
             if not data:
                 return
-            if data.count(0) != len(data):
-                first = position // timers.SLOT_SIZE
-                for slot in timers.decode_timer_slots(data, first=first, slots=slots):
-                    number = slot.time % slots
-                    _check_slot(findings, wheel, number, slot, record_at, timer_log_start)
+            first = position // timers.SLOT_SIZE
+            for slot in timers.decode_timer_slots(data, first=first, slots=slots):
+                text = _slot_error(folder, slot)
+                if text:
+                    yield Finding(
+                        kind=FindingKind.TIMER,
+                        text=text,
+                        file=wheel.name,
+                        position=slot.time % slots * timers.SLOT_SIZE,
+                        size=timers.SLOT_SIZE,
+                    )
             position += len(data)
 
 
-def _check_slot(
-    findings: Findings,
-    wheel: StoreFile,
-    number: int,
-    slot: timers.TimerSlot,
-    record_at: Callable[[int], timers.TimerRecord | None],
-    timer_log_start: int,
-) -> None:
-    offset, steps, text = slot.last, 0, ""
-    while steps < MAX_SLOT_RECORDS:
-        record = None if offset < timer_log_start else record_at(offset)
-        if record is None:
-            if offset >= timer_log_start:
-                text = f"the slot leads to {offset} of the timer log, where no record is"
+def _slot_error(folder: StoreFolder, slot: timers.TimerSlot) -> str:
+    """Follow the records of a slot from the last to the first; return the first error."""
+    offset = slot.last
+    for _ in range(MAX_SLOT_RECORDS):
+        if offset < folder.timer_log[0].offset:
             break
+        record = timer_record_at(folder, offset)
+        if record is None:
+            return f"the slot leads to {offset} of the timer log, where no record is"
         if offset == slot.first:
             break
         if record.previous >= offset:
-            text = f"the record at {offset} of the timer log follows {record.previous}, a later one"
-            break
-        offset, steps = record.previous, steps + 1
-    if text:
-        findings.add(
-            Finding(
-                kind=FindingKind.TIMER,
-                text=text,
-                file=wheel.name,
-                position=number * timers.SLOT_SIZE,
-                size=timers.SLOT_SIZE,
-            )
-        )
+            return f"the record at {offset} of the timer log follows {record.previous}, a later one"
+        offset = record.previous
+    return ""

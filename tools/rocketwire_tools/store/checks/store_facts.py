@@ -1,4 +1,4 @@
-"""What several checks need to know of a store: usual sizes of files, and topics."""
+"""Facts for several steps: usual sizes of files, and topics."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def timers_of_other_size(folder: StoreFolder) -> list[tuple[StoreFile, int]]:
     return [(file, size) for file, size in sizes if file.size != size]
 
 
-def configured_topics(store: OpenedStore) -> dict[str, Any]:
+def read_topics(store: OpenedStore) -> dict[str, Any]:
     """Topics of ``topics.json`` and their settings."""
     config = store.config("topics.json")
     return _object(config[0] if config else None, "topicConfigTable")
@@ -47,12 +47,11 @@ def batch_topics(store: OpenedStore) -> set[str]:
     """Topics whose queues are of type BatchCQ, by ``topics.json``."""
     return {
         topic
-        for topic, settings in configured_topics(store).items()
+        for topic, settings in read_topics(store).items()
         if _object(settings, "attributes").get("queue.type") == BATCH_QUEUE_TYPE
     }
 
 
 def _object(value: object, name: str) -> dict[str, Any]:
-    """An object inside of another; an empty one if it is none."""
     inner = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
     return cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}

@@ -23,13 +23,7 @@ class FileBlocks:
     ``pread``: a file that becomes shorter meanwhile gives shorter blocks, and no signal.
     """
 
-    def __init__(
-        self,
-        file: StoreFile,
-        descriptor: int,
-        *,
-        block_size: int = BLOCK_SIZE,
-    ) -> None:
+    def __init__(self, file: StoreFile, descriptor: int, *, block_size: int = BLOCK_SIZE) -> None:
         self.file = file
         self._descriptor = descriptor
         self._block_size = block_size

@@ -36,16 +36,16 @@ def body_crcs(messages: Messages) -> Int64s:
     """CRC-32 of each stored body, 0 to 2^32 - 1."""
     sizes, starts, data = messages.body_sizes, messages.bodies, messages.data
     crcs = np.empty(len(messages), np.int64)
-    short = np.minimum(sizes, _LONGEST_COPIED + 1)
-    frequent = np.bincount(short, minlength=_LONGEST_COPIED + 2) >= _FEWEST_COPIED
+    capped_sizes = np.minimum(sizes, _LONGEST_COPIED + 1)
+    frequent = np.bincount(capped_sizes, minlength=_LONGEST_COPIED + 2) >= _FEWEST_COPIED
     frequent[[0, -1]] = False
     frequent &= fast_paths.are_on()
     for size in np.flatnonzero(frequent).tolist():
-        rows = np.flatnonzero(short == size)
+        rows = np.flatnonzero(capped_sizes == size)
         crcs[rows] = _crcs_of_copies(data, starts[rows], size)
-    rest = np.flatnonzero(~frequent[short])
-    if len(rest):
-        crcs[rest] = _crcs_of_parts(data.data, starts[rest], sizes[rest])
+    remaining = np.flatnonzero(~frequent[capped_sizes])
+    if len(remaining):
+        crcs[remaining] = _crcs_of_parts(data.data, starts[remaining], sizes[remaining])
     return crcs
 
 

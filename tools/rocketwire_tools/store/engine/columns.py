@@ -137,9 +137,9 @@ def size_classes(sizes: Int64s) -> Iterator[tuple[Int64s, int]]:
     """
     if not len(sizes):
         return
-    most = int(sizes.max())
-    if len(sizes) * most <= 2 * int(sizes.sum()) + len(sizes) * _WORD:
-        yield np.arange(len(sizes)), most
+    largest = int(sizes.max())
+    if len(sizes) * largest <= 2 * int(sizes.sum()) + len(sizes) * _WORD:
+        yield np.arange(len(sizes)), largest
         return
     exponents = np.frexp(sizes)[1]
     for exponent in np.unique(exponents).tolist():
@@ -148,15 +148,11 @@ def size_classes(sizes: Int64s) -> Iterator[tuple[Int64s, int]]:
 
 
 class Messages:
-    """Stored messages of one block, by column.
-
-    Attributes:
-        data: bytes of the block.
-        positions: first byte of each message in ``data``; each has its whole size there.
-    """
+    """Stored messages of one block, by column."""
 
     def __init__(self, data: Bytes, positions: Int64s) -> None:
-        self.data = data
+        self.data = data  # bytes of the block
+        # first byte of each message in ``data``; each has its whole size there
         self.positions = positions
         self._numbers: dict[str, Int64s] = {}
 
@@ -177,10 +173,10 @@ class Messages:
             return records(self.data, self.positions, LAYOUTS[int(layouts[0])])
         heads = np.empty(len(self), list(NUMBERS))
         for layout in layouts.tolist():
-            chosen = bits == layout
-            part = records(self.data, self.positions[chosen], LAYOUTS[layout])
+            rows = bits == layout
+            part = records(self.data, self.positions[rows], LAYOUTS[layout])
             for name, _ in NUMBERS:
-                heads[name][chosen] = part[name]
+                heads[name][rows] = part[name]
         return heads
 
     def numbers(self, name: str) -> Int64s:
@@ -193,7 +189,6 @@ class Messages:
 
     @cached_property
     def sizes(self) -> Int64s:
-        """Bytes of each message."""
         return self.numbers("size")
 
     @cached_property
@@ -206,7 +201,6 @@ class Messages:
 
     @cached_property
     def body_sizes(self) -> Int64s:
-        """Bytes of each stored body."""
         return self.numbers("body_size")
 
     @cached_property
@@ -229,7 +223,6 @@ class Messages:
 
     @property
     def topic_sizes(self) -> Int64s:
-        """Bytes of each topic."""
         return self._topics[1]
 
     @cached_property
@@ -239,7 +232,6 @@ class Messages:
 
     @cached_property
     def property_sizes(self) -> Int64s:
-        """Bytes of the properties of each message."""
         last = len(self.data) - 1
         starts = np.clip(self.properties - 2, 0, last)
         return self.data[starts].astype(np.int64) << 8 | self.data[
@@ -258,6 +250,5 @@ class Messages:
         sound: Bools = at_home & ends & sizes
         return sound
 
-    def chosen(self, rows: Bools | Int64s) -> Messages:
-        """The messages of some rows."""
+    def choose(self, rows: Bools | Int64s) -> Messages:
         return Messages(self.data, self.positions[rows])

@@ -1,6 +1,6 @@
 """The switch of the engine's fast paths: ``ROCKETWIRE_FASTPATH=off`` turns them off.
 
-A fast path compares or calculates a whole block in one step.  The plain code beside it gives the
+A fast path compares or calculates a whole block in one step.  The plain code gives the
 same results, message by message; it also does what a fast path leaves to it.
 """
 

@@ -1,9 +1,9 @@
-"""Which messages a reader asks for: numbers first, properties only of what is left."""
+"""Choice of messages: numbers first, then properties of the messages that remain."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -17,9 +17,13 @@ from rocketwire_tools.store.engine.topic_kinds import USERS_KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rocketwire_tools.store.engine.columns import Bools
+    from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
 
+Range: TypeAlias = tuple[int | None, int | None]
+"""The least and the largest number; None for no bound."""
+
+_ALL: Final[Range] = (None, None)
 _COMPRESSED_BATCH = int(
     MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP | MessageSysFlag.COMPRESSED
 )
@@ -27,46 +31,30 @@ _COMPRESSED_BATCH = int(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Conditions that all hold for a message.
+    """Conditions that all hold for a message."""
 
-    Attributes:
-        topics: names of topics; empty for all.
-        with_system: whether topics of brokers count, if ``topics`` is empty.
-        queue_id: of the topic.
-        min_queue_offset, max_queue_offset: first and last queue offset.
-        min_physical_offset, max_physical_offset: first and last offset in the commit log.
-        begin, end: first and last store timestamp, milliseconds since 1970.
-        tags: one of these; empty for all.
-        key: one of the keys.
-        message_id: unique key, or offset message id.
-        matches: whether properties pass an SQL92 expression.
-        with_ghosts: whether old bytes after the end of the log count.
-    """
-
-    topics: frozenset[str] = frozenset()
-    with_system: bool = False
-    queue_id: int | None = None
-    min_queue_offset: int | None = None
-    max_queue_offset: int | None = None
-    min_physical_offset: int | None = None
-    max_physical_offset: int | None = None
-    begin: int | None = None
-    end: int | None = None
-    tags: frozenset[str] = frozenset()
-    key: str | None = None
-    message_id: str | None = None
+    topics: frozenset[str] = frozenset()  # names of topics; empty for all
+    with_system: bool = False  # whether topics of brokers count, if ``topics`` is empty
+    queue_id: int | None = None  # of the topic
+    offsets: Range = _ALL  # first and last queue offset
+    physical: Range = _ALL  # first and last offset in the commit log
+    times: Range = _ALL  # first and last store timestamp, milliseconds since 1970
+    tags: frozenset[str] = frozenset()  # one of these; empty for all
+    key: str | None = None  # one of the keys
+    message_id: str | None = None  # unique key, or offset message id
+    # whether properties pass an SQL92 expression
     matches: Callable[[Mapping[str, str]], bool] | None = None
-    with_ghosts: bool = False
+    with_ghosts: bool = False  # whether old bytes after the end of the log count
 
     def apply(self, rows: Rows) -> Rows:
         """The rows that may pass; ``messages_pass`` tests the rest when batches are unfolded."""
         if rows.block.state is State.GHOST and not self.with_ghosts:
-            return rows.chosen(np.zeros(len(rows), np.bool_))
-        rows = _kept(rows, self._numbers_pass(rows))
+            return rows.choose(np.zeros(len(rows), np.bool_))
+        rows = _keep(rows, self._numbers_pass(rows))
         if len(rows) and (self.key or self.message_id):
-            rows = _kept(rows, self._bytes_pass(rows))
+            rows = _keep(rows, self._bytes_pass(rows))
         if len(rows):
-            rows = _kept(rows, self._topics_pass(rows))
+            rows = _keep(rows, self._topics_pass(rows))
         return rows
 
     def _bytes_pass(self, rows: Rows) -> Bools:
@@ -88,7 +76,7 @@ class Selection:
                 row = int(np.searchsorted(messages.positions, place, "right")) - 1
                 if row >= 0:
                     end = int(messages.positions[row] + messages.sizes[row])
-                    passes[row] |= place < end  # it may stand behind the last message
+                    passes[row] |= place < end  # it may follow the last message
                     place = max(place, end - 1)
                 place = data.find(needle, place + 1, len(view))
         if self.message_id:
@@ -100,29 +88,24 @@ class Selection:
         return passes
 
     def _numbers_pass(self, rows: Rows) -> Bools:
+        numbers = rows.messages.numbers
         passes = np.ones(len(rows), np.bool_)
-        for name, least, most in (
-            ("queue_id", self.queue_id, self.queue_id),
-            ("physical_offset", self.min_physical_offset, self.max_physical_offset),
-            ("store_timestamp", self.begin, self.end),
-        ):
-            if least is not None:
-                passes &= rows.messages.numbers(name) >= least
-            if most is not None:
-                passes &= rows.messages.numbers(name) <= most
+        _narrow(passes, numbers("queue_id"), (self.queue_id, self.queue_id))
+        _narrow(passes, numbers("physical_offset"), self.physical)
+        _narrow(passes, numbers("store_timestamp"), self.times)
         return passes
 
     def _topics_pass(self, rows: Rows) -> Bools:
         numbers = rows.topic_numbers
         names, kinds = rows.topics.names, rows.topics.kinds
-        wanted = np.array(
+        is_selected = np.array(
             [
                 name in self.topics if self.topics else self.with_system or kind in USERS_KINDS
                 for name, kind in zip(names, kinds, strict=True)
             ],
             np.bool_,
         )
-        return wanted[numbers]
+        return is_selected[numbers]
 
     @property
     def asks_for_properties(self) -> bool:
@@ -132,11 +115,7 @@ class Selection:
     def messages_pass(self, rows: Rows) -> Bools:
         """Whether each row passes the conditions of a single message, inner ones included."""
         passes = np.ones(len(rows), np.bool_)
-        offsets = rows.column("queue_offset")
-        if self.min_queue_offset is not None:
-            passes &= offsets >= self.min_queue_offset
-        if self.max_queue_offset is not None:
-            passes &= offsets <= self.max_queue_offset
+        _narrow(passes, rows.queue_offsets, self.offsets)
         if not self.asks_for_properties:
             return passes
         results: list[bool] = passes.tolist()
@@ -158,5 +137,13 @@ class Selection:
         return np.array(results, np.bool_)
 
 
-def _kept(rows: Rows, passes: Bools) -> Rows:
-    return rows if passes.all() else rows.chosen(passes)
+def _narrow(passes: Bools, numbers: Int64s, bounds: Range) -> None:
+    lower, upper = bounds
+    if lower is not None:
+        passes &= numbers >= lower
+    if upper is not None:
+        passes &= numbers <= upper
+
+
+def _keep(rows: Rows, passes: Bools) -> Rows:
+    return rows if passes.all() else rows.choose(passes)

@@ -17,7 +17,7 @@ pa: Any = importlib.import_module("pyarrow")  # it has no types
 _VALUE_END: Final = 2
 
 
-def gathered(data: Bytes, starts: Int64s, sizes: Int64s, is_null: Bools | None = None) -> Any:
+def gather(data: Bytes, starts: Int64s, sizes: Int64s, is_null: Bools | None = None) -> Any:
     """Parts of some bytes as an array.
 
     Args:
@@ -37,12 +37,13 @@ def gathered(data: Bytes, starts: Int64s, sizes: Int64s, is_null: Bools | None =
 
 
 def property_items(messages: Messages) -> PropertyItems:
-    """Names and values of the properties of messages."""
     data, starts, sizes = messages.data, messages.properties, messages.property_sizes
     last = data[np.minimum(starts + sizes, len(data)) - 1]
     if len(starts) and sizes.all() and (last == _VALUE_END).all():  # as a broker writes them
-        texts = gathered(data, starts, sizes)
-        return PropertyItems.joined(texts.buffers()[2].to_pybytes()[: int(sizes.sum())], sizes - 1)
+        texts = gather(data, starts, sizes)
+        return PropertyItems.from_joined(
+            texts.buffers()[2].to_pybytes()[: int(sizes.sum())], sizes - 1
+        )
     ends = (starts + sizes).tolist()
     places = zip(starts.tolist(), ends, strict=True)
     return PropertyItems([data[begin:end].tobytes() for begin, end in places])

@@ -1,4 +1,4 @@
-"""Whether messages behind damage belong to the log, or are older bytes that Java has cut off.
+"""Whether messages after damage belong to the log, or are older bytes that Java has cut off.
 
 A file keeps its old bytes when Java cuts a log and writes on.  Two marks show them:
 
@@ -23,7 +23,7 @@ REMEMBERED: Final = 256
 """Last messages of the log whose queue offsets are compared."""
 
 COMPARED: Final = 16
-"""First messages behind damage that are compared."""
+"""First messages after damage that are compared."""
 
 _TIMES: Final = 3
 _REPEATS: Final = 2
@@ -37,14 +37,10 @@ _Place = tuple[bytes, int, int]
 
 @dataclass(slots=True)
 class LogTrail:
-    """What the last messages of a log say about those that may follow.
+    """The last messages of a log, to compare with those that may follow."""
 
-    Attributes:
-        newest: store timestamp of the last one, milliseconds since 1970.
-        places: topic, queue id and queue offset of the last ones.
-    """
-
-    newest: int = 0
+    newest: int = 0  # store timestamp of the last one, milliseconds since 1970
+    # topic, queue id and queue offset of the last ones
     places: deque[_Place] = field(default_factory=lambda: deque[_Place](maxlen=REMEMBERED))
 
     def follow(self, messages: Messages) -> None:
@@ -53,7 +49,7 @@ class LogTrail:
         self.places.extend(_places(messages, max(0, len(messages) - REMEMBERED)))
 
     def are_ghosts(self, messages: Messages) -> bool:
-        """Whether messages behind damage are older than the log; there is at least one.
+        """Whether messages after damage are older than the log; there is at least one.
 
         Args:
             messages: the first ones, at most ``COMPARED``.

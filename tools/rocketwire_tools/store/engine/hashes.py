@@ -97,9 +97,9 @@ def part_hashes(data: Bytes, starts: Int64s, sizes: Int64s, begins: Int64s | Non
     sums = np.empty(len(starts), np.uint32)
     is_wide = np.zeros(len(starts), np.bool_)
     for rows, longest in size_classes(sizes):
-        whole: Any = slice(None) if len(rows) == len(starts) else rows
-        place, size = starts[whole], sizes[whole]
-        sums[whole], is_wide[whole] = _class_hashes(data, place, size, longest)
+        selection: Any = slice(None) if len(rows) == len(starts) else rows
+        place, size = starts[selection], sizes[selection]
+        sums[selection], is_wide[selection] = _class_hashes(data, place, size, longest)
     units = sizes
     wide = np.flatnonzero(is_wide)
     if len(wide):

@@ -1,7 +1,7 @@
 """Values of a few names among the properties of many messages, without cutting all properties.
 
 The properties of a block are copied in windows of one width and searched for the byte that ends an
-item.  The eight bytes behind each such byte say whether the item has a wanted name.
+item.  The eight bytes after each such byte show whether the item has a wanted name.
 """
 
 from __future__ import annotations
@@ -24,17 +24,11 @@ _SPACE: Final = 0x20
 
 
 class Values(NamedTuple):
-    """Values of one name, in the order of their places.
+    """Values of one name, in the order of their places."""
 
-    Attributes:
-        rows: the row of each; rows without the name are missing.
-        starts: first byte of each in ``NamedValues.data``.
-        ends: the byte after its last one.
-    """
-
-    rows: Int64s
-    starts: Int64s
-    ends: Int64s
+    rows: Int64s  # the row of each; rows without the name are missing
+    starts: Int64s  # first byte of each in ``NamedValues.data``
+    ends: Int64s  # the byte after its last one
 
 
 class NamedValues:
@@ -43,9 +37,6 @@ class NamedValues:
     Args:
         messages: sound ones.
         names: of properties, ASCII.
-
-    Attributes:
-        data: copies of the properties; ``Values`` have places in it.
     """
 
     def __init__(self, messages: Messages, names: Sequence[str]) -> None:
@@ -53,8 +44,9 @@ class NamedValues:
         starts, sizes = messages.properties, messages.property_sizes
         classes = list(size_classes(sizes))
         total = sum(len(rows) * (width + 1) for rows, width in classes)
+        # copies of the properties; ``Values`` have places in it
         self.data: Bytes = np.zeros(total + 2 * _WORD, np.uint8)
-        found: dict[str, list[Values]] = {name: [] for name in names}
+        values_of: dict[str, list[Values]] = {name: [] for name in names}
         base = 0
         for rows, longest in classes:
             width = longest + 1
@@ -65,9 +57,9 @@ class NamedValues:
             words = _words(self.data, "=u8")[marks + 1]
             for name in names:
                 values = self._search(name, marks, words, (base, width), (begins, ends))
-                found[name].append(values._replace(rows=rows[values.rows]))
+                values_of[name].append(values._replace(rows=rows[values.rows]))
             base = end
-        self._values = {name: _joined(parts) for name, parts in found.items()}
+        self._values = {name: _join(parts) for name, parts in values_of.items()}
 
     def _copy(self, data: Bytes, starts: Int64s, sizes: Int64s, base: int, width: int) -> Int64s:
         """Copy texts into windows, each between two ends of items; returns where they begin."""
@@ -99,7 +91,7 @@ class NamedValues:
         (base, width), (begins, ends) = region, texts
         rows = np.minimum((names - base) // width, len(begins) - 1)
         starts, stops = names + len(pattern), marks[items + 1]
-        # a window also has bytes before and behind its text
+        # a window also has bytes before and after its text
         is_value = (names >= begins[rows]) & (starts < stops) & (stops <= ends[rows])
         if not is_value.all():
             rows, starts, stops = rows[is_value], starts[is_value], stops[is_value]
@@ -109,7 +101,6 @@ class NamedValues:
         return Values(rows, starts, stops)
 
     def of(self, name: str) -> Values:
-        """The values of a name."""
         return self._values[name]
 
     def words_of(self, name: str) -> Values:
@@ -146,7 +137,7 @@ def _words(data: Bytes, code: str) -> Words:
     return np.ndarray((len(data) - _WORD + 1,), code, buffer=data.data, strides=(1,))
 
 
-def _joined(parts: list[Values]) -> Values:
+def _join(parts: list[Values]) -> Values:
     if not parts:
         nothing = np.zeros(0, np.int64)
         return Values(nothing, nothing, nothing)

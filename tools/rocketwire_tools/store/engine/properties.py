@@ -46,7 +46,7 @@ class PropertyItems:
         self._read(b"\2".join((*texts, b"")), np.fromiter(map(len, texts), np.int64, len(texts)))
 
     @classmethod
-    def joined(cls, data: bytes, lengths: Int64s) -> Self:
+    def from_joined(cls, data: bytes, lengths: Int64s) -> Self:
         """The same of texts that are joined already.
 
         Args:
@@ -91,9 +91,14 @@ class PropertyItems:
             starts, ends, rows = starts[filled], ends[filled], rows[filled]
             marks, is_item = _first_marks(marks, starts, ends)
             starts, ends, rows = starts[is_item], ends[is_item], rows[is_item]
-        whole = (marks > starts) & (marks + 1 < ends)
-        if not whole.all():
-            starts, marks, ends, rows = starts[whole], marks[whole], ends[whole], rows[whole]
+        is_whole = (marks > starts) & (marks + 1 < ends)
+        if not is_whole.all():
+            starts, marks, ends, rows = (
+                starts[is_whole],
+                marks[is_whole],
+                ends[is_whole],
+                rows[is_whole],
+            )
         self.rows: Int64s = rows
         self.names: Int64s = starts
         self.name_ends: Int64s = marks
@@ -202,8 +207,8 @@ class PropertyItems:
         hashes = starts * _FACTOR ^ ends ^ lengths.astype(np.uint64) << np.uint64(56)
         counts = np.bincount(self.rows)
         for distance in range(1, int(counts.max())):
-            same = hashes[distance:] == hashes[:-distance]
-            if (same & (self.rows[distance:] == self.rows[:-distance])).any():
+            is_same = hashes[distance:] == hashes[:-distance]
+            if (is_same & (self.rows[distance:] == self.rows[:-distance])).any():
                 return True
         return False
 
@@ -228,7 +233,7 @@ class PropertyItems:
 
 
 def _split(data: bytes, lengths: Int64s) -> list[bytes]:
-    """The texts of ``PropertyItems.joined``."""
+    """The texts of ``PropertyItems.from_joined``."""
     ends = np.cumsum(lengths + 1) - 1
     places = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
     return [data[begin:end] for begin, end in places]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from rocketwire.wire.message.batch import decode_batch
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
-from rocketwire.wire.message.properties import decode_properties, encode_properties, split_keys
+from rocketwire.wire.message.properties import decode_properties, split_keys
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.checksums import body_crcs
@@ -43,7 +43,7 @@ _MAX_NEW_TOPICS: Final = 32
 """Topics of one block that are found by comparison of all rows."""
 
 MAX_BODY: Final = 64 << 20
-"""Default limit of one inflated body."""
+"""Limit of one inflated body."""
 
 COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
@@ -53,24 +53,18 @@ _COMMITTED: Final = 8
 _TRANSACTION_BITS: Final = 12
 KINDS: Final = tuple(Kind)
 _KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(KINDS)}
-_KIND_TEXTS: Final = {kind: kind.value for kind in Kind}
+_KIND_TEXTS: Final = tuple(kind.value for kind in KINDS)
 
 
 class TopicNames:
-    """Topics by number: each block of one pass uses the same numbers.
-
-    Attributes:
-        names: name of each number.
-        kinds: kind of each number.
-    """
+    """Topics by number: each block of one pass uses the same numbers."""
 
     def __init__(self) -> None:
-        self.names: list[str] = []
-        self.kinds: list[Kind] = []
+        self.names: list[str] = []  # name of each number
+        self.kinds: list[Kind] = []  # kind of each number
         self._numbers: dict[bytes, int] = {}
 
     def numbers(self, messages: Messages) -> Int64s:
-        """The number of each message's topic."""
         result = np.full(len(messages), -1, np.int64)
         if not len(messages):
             return result
@@ -91,18 +85,14 @@ class TopicNames:
                 is_same &= column == column[place]
             number = self.number(messages.data[start : start + size].tobytes())
             result[rows[is_same]] = number
-        rest = np.flatnonzero(result < 0)
-        starts, ends = topics[rest], topics[rest] + sizes[rest]
+        remaining = np.flatnonzero(result < 0)
+        starts, ends = topics[remaining], topics[remaining] + sizes[remaining]
         data = messages.data
-        result[rest] = [
+        result[remaining] = [
             self.number(data[start:end].tobytes())
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
         return result
-
-    def stored(self) -> list[bytes]:
-        """The topics in the order of their numbers, as stored."""
-        return list(self._numbers)
 
     def number(self, name: bytes) -> int:
         """The number of a topic.
@@ -124,62 +114,47 @@ def text_of(data: bytes) -> str:
     return decode_utf8(data)
 
 
+class _InnerRow(NamedTuple):
+    """The parts of a row that differ from the stored message if it is of an inner batch."""
+
+    flag: int
+    queue_offset: int
+    properties: dict[str, str]
+    body: bytes | None
+    batch_index: int | None
+
+
 class Rows:
-    """Rows of one block.
+    """Rows of one block."""
 
-    Attributes:
-        block: of which they are; valid until the next block is read.
-        topics: names of topics.
-    """
-
-    def __init__(
-        self,
-        block: Block,
-        topics: TopicNames,
-        *,
-        max_body: int = MAX_BODY,
-    ) -> None:
-        self.block = block
-        self.topics = topics
+    def __init__(self, block: Block, topics: TopicNames) -> None:
+        self.block = block  # of which they are; valid until the next block is read
+        self.topics = topics  # names of topics
         self.messages = block.messages
-        self._max_body = max_body
-        self._flags: list[int] | None = None
-        self._queue_offsets: list[int] | None = None
-        self._properties: list[dict[str, str]] | None = None
-        self._property_texts: list[str] | None = None
         self._bodies: list[bytes | None] | None = None
-        self._batch_indexes: list[int | None] | None = None
+        self._inner: list[_InnerRow] | None = None  # of each row, when batches are unfolded
 
     def __len__(self) -> int:
         return len(self.messages)
 
     @property
     def data(self) -> bytes:
-        """The bytes of the block."""
         return self.block.data
 
-    def chosen(self, rows: Bools | Int64s) -> Rows:
-        """Some of the rows, before inner batches are unfolded; later use ``picked``."""
-        part = Rows(self.block, self.topics, max_body=self._max_body)
-        part.messages = self.messages.chosen(rows)
+    def choose(self, rows: Bools | Int64s) -> Rows:
+        """Return some of the rows, before inner batches are unfolded; later use ``pick``."""
+        part = Rows(self.block, self.topics)
+        part.messages = self.messages.choose(rows)
         return part
 
-    def picked(self, places: Int64s) -> Rows:
-        """The rows at some places; also after inner batches are unfolded."""
-        rows = self.chosen(places)
+    def pick(self, places: Int64s) -> Rows:
+        """Return the rows at some places; also after inner batches are unfolded."""
+        rows = self.choose(places)
         numbers = places.tolist()
-        if self._properties is not None:
-            rows._properties = [self._properties[place] for place in numbers]
-        if self._property_texts is not None:
-            rows._property_texts = [self._property_texts[place] for place in numbers]
         if self._bodies is not None:
             rows._bodies = [self._bodies[place] for place in numbers]
-        if self._flags is not None:
-            rows._flags = [self._flags[place] for place in numbers]
-        if self._queue_offsets is not None:
-            rows._queue_offsets = [self._queue_offsets[place] for place in numbers]
-        if self._batch_indexes is not None:
-            rows._batch_indexes = [self._batch_indexes[place] for place in numbers]
+        if self._inner is not None:
+            rows._inner = [self._inner[place] for place in numbers]
         return rows
 
     def with_bodies(self, rows: slice, bodies: list[bytes | None]) -> Rows:
@@ -189,11 +164,11 @@ class Rows:
             rows: which of them.
             bodies: of these rows; None for an empty one, or one that cannot be inflated.
         """
-        part = self.chosen(np.arange(len(self))[rows])
+        part = self.choose(np.arange(len(self))[rows])
         part._bodies = bodies
         return part
 
-    def unfolded(self) -> Rows:
+    def unfold(self) -> Rows:
         """The same rows with each inner batch replaced by its messages.
 
         A batch that cannot be read stays one row.
@@ -202,31 +177,21 @@ class Rows:
         if not is_batch.any():
             return self
         places: list[int] = []
-        flags, offsets = self.column("flag").tolist(), self.column("queue_offset").tolist()
+        inner_rows: list[_InnerRow] = []
+        flags, offsets = self.flags.tolist(), self.queue_offsets.tolist()
         properties, bodies = self.properties, self.bodies
-        rows = Rows(self.block, self.topics, max_body=self._max_body)
-        rows._flags, rows._queue_offsets, rows._properties = [], [], []
-        rows._property_texts, rows._bodies, rows._batch_indexes = [], [], []
         for place, batch in enumerate(is_batch.tolist()):
-            inner = _inner_messages(bodies[place]) if batch else None
+            offset, inner = offsets[place], _inner_messages(bodies[place]) if batch else None
             if inner is None:
-                places.append(place)
-                rows._flags.append(flags[place])
-                rows._queue_offsets.append(offsets[place])
-                rows._properties.append(properties[place])
-                rows._property_texts.append(self.property_texts[place])
-                rows._bodies.append(bodies[place])
-                rows._batch_indexes.append(None)
-                continue
-            for index, message in enumerate(inner):
-                places.append(place)
-                rows._flags.append(message.flag)
-                rows._queue_offsets.append(offsets[place] + index)
-                rows._properties.append(dict(message.properties))
-                rows._property_texts.append(encode_properties(message.properties))
-                rows._bodies.append(message.body or None)
-                rows._batch_indexes.append(index)
-        rows.messages = self.messages.chosen(np.array(places, np.int64))
+                row = _InnerRow(flags[place], offset, properties[place], bodies[place], None)
+                inner_rows.append(row)
+            for index, message in enumerate(inner or ()):
+                values, body = dict(message.properties), message.body or None
+                row = _InnerRow(message.flag, offset + index, values, body, index)
+                inner_rows.append(row)
+            places += [place] * (1 if inner is None else len(inner))
+        rows = self.choose(np.array(places, np.int64))
+        rows._inner, rows._bodies = inner_rows, [row.body for row in inner_rows]
         return rows
 
     def column(self, name: str) -> Any:
@@ -241,17 +206,15 @@ class Rows:
 
     @property
     def queue_offsets(self) -> Int64s:
-        """Queue offset of each row."""
-        if self._queue_offsets is None:
+        if self._inner is None:
             return self.messages.numbers("queue_offset")
-        return np.array(self._queue_offsets, np.int64)
+        return np.array([row.queue_offset for row in self._inner], np.int64)
 
     @property
     def flags(self) -> Int64s:
-        """The producer's flag of each row."""
-        if self._flags is None:
+        if self._inner is None:
             return self.messages.numbers("flag")
-        return np.array(self._flags, np.int64)
+        return np.array([row.flag for row in self._inner], np.int64)
 
     @property
     def body_lengths(self) -> Int64s:
@@ -263,11 +226,12 @@ class Rows:
     @property
     def batch_indexes(self) -> list[int | None]:
         """Number of each row in its inner batch; None outside of one."""
-        return [None] * len(self) if self._batch_indexes is None else self._batch_indexes
+        return (
+            [None] * len(self) if self._inner is None else [row.batch_index for row in self._inner]
+        )
 
     @cached_property
     def topic_numbers(self) -> Int64s:
-        """Number of each row's topic."""
         return self.topics.numbers(self.messages)
 
     @cached_property
@@ -279,17 +243,10 @@ class Rows:
         return [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     @cached_property
-    def property_texts(self) -> list[str]:
-        """Properties as text, ``name 0x01 value 0x02``."""
-        if self._property_texts is not None:
-            return self._property_texts
-        return [text_of(text) for text in self.property_bytes]
-
-    @cached_property
     def properties(self) -> list[dict[str, str]]:
         """Properties by name; of two with one name the last counts."""
-        if self._properties is not None:
-            return self._properties
+        if self._inner is not None:
+            return [row.properties for row in self._inner]
         return self.property_items.dicts()
 
     @property
@@ -302,12 +259,12 @@ class Rows:
     @property
     def are_unfolded(self) -> bool:
         """Whether messages of inner batches are among the rows, with properties of their own."""
-        return self._properties is not None
+        return self._inner is not None
 
     @property
     def property_objects(self) -> list[bytes] | None:
         """Properties as JSON objects; None if ``properties`` have to be encoded."""
-        return self.property_items.json_objects() if self._properties is None else None
+        return self.property_items.json_objects() if self._inner is None else None
 
     @cached_property
     def property_items(self) -> PropertyItems:
@@ -338,7 +295,7 @@ class Rows:
     def keys(self) -> list[frozenset[str]]:
         """Keys and unique key of each row; a row of an inner batch also has those of the batch."""
         keys = [_keys_of(properties) for properties in self.properties]
-        if self._properties is None:
+        if self._inner is None:
             return keys
         batches = [_keys_of(decode_properties(text_of(text))) for text in self.property_bytes]
         return [own | batch for own, batch in zip(keys, batches, strict=True)]
@@ -361,7 +318,7 @@ class Rows:
             return [body or None for body in self.stored_bodies]
         flags = self.messages.numbers("sys_flag").tolist()
         return [
-            _inflated(body, flag, self._max_body) if flag & COMPRESSED else body or None
+            _inflate(body, flag) if flag & COMPRESSED else body or None
             for body, flag in zip(self.stored_bodies, flags, strict=True)
         ]
 
@@ -372,11 +329,6 @@ class Rows:
         differs = (body_crcs(self.messages) ^ stored) & CRC_MASK
         holds: Bools = (differs == 0) | (sizes == 0)
         return holds
-
-    @cached_property
-    def kinds(self) -> list[Kind]:
-        """Kind of each row."""
-        return [KINDS[number] for number in self.kind_numbers.tolist()]
 
     @cached_property
     def kind_numbers(self) -> Int64s:
@@ -423,8 +375,7 @@ class Rows:
         return [texts[number] for number in numbers.tolist()]
 
     def property_values(self, name: str) -> list[str | None]:
-        """A property of each row."""
-        if self._properties is None and "properties" not in self.__dict__:
+        if self._inner is None and "properties" not in self.__dict__:
             return self.property_items.texts(name)
         return [properties.get(name) for properties in self.properties]
 
@@ -442,9 +393,9 @@ def _inner_messages(body: bytes | None) -> Sequence[Any] | None:
         return None
 
 
-def _inflated(body: bytes, sys_flag: int, max_size: int) -> bytes | None:
+def _inflate(body: bytes, sys_flag: int) -> bytes | None:
     try:
-        return decompress_body(body, compression_type(sys_flag), max_size=max_size) or None
+        return decompress_body(body, compression_type(sys_flag), max_size=MAX_BODY) or None
     except DecodeError:
         return None
 
@@ -488,7 +439,7 @@ def host_text(raw: bytes) -> str:
 
 
 def offset_id_prefix(raw: bytes) -> str:
-    """What an offset message id of a store host has before the offset."""
+    """The part of an offset message id before the offset, by the store host."""
     return create_offset_message_id(_host(raw), 0)[:-16]
 
 
@@ -497,14 +448,13 @@ def _host(raw: bytes) -> Host:
 
 
 def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> list[str | None]:
-    """A text of each row that depends on its system flag alone."""
     flags = rows.messages.numbers("sys_flag").tolist()
     names = {flag: name(flag) for flag in set(flags)}
     return [names[flag] for flag in flags]
 
 
 def transaction_name(sys_flag: int) -> str | None:
-    """What a system flag says of a transaction; None for nothing."""
+    """The state of a transaction in a system flag; None without a transaction."""
     return _TRANSACTION[sys_flag & _TRANSACTION_BITS]
 
 
@@ -542,7 +492,7 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "body_length": lambda rows: rows.body_lengths,
     "body": lambda rows: rows.bodies,
     "properties": lambda rows: rows.properties,
-    "kind": lambda rows: [_KIND_TEXTS[kind] for kind in rows.kinds],
+    "kind": lambda rows: [_KIND_TEXTS[number] for number in rows.kind_numbers.tolist()],
     "real_topic": _property(message_const.REAL_TOPIC),
     "real_queue_id": _real_queue_ids,
     "batch_index": lambda rows: rows.batch_indexes,
@@ -551,3 +501,16 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "state": lambda rows: [str(rows.block.state)] * len(rows),
 }
 """Name of a column → its values."""
+
+
+def parse_columns(text: str | None, default: Sequence[str]) -> list[str]:
+    """Read names of columns, separated by commas.
+
+    Raises:
+        ValueError: there is no such column.
+    """
+    names = [name.strip() for name in text.split(",")] if text else list(default)
+    for name in names:
+        if name not in COLUMNS:
+            raise ValueError(f"no column {name!r}; there are {', '.join(COLUMNS)}")
+    return names

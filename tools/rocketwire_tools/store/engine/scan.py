@@ -2,7 +2,7 @@
 
 Java stops at the first record that is no message, and gives up everything after it.  Here the
 search goes on: the next message is the next place where sizes, physical offset and checksum hold.
-What follows damage is either saved (it belongs to the log) or a ghost (old bytes that stay in a
+Messages after damage are either saved (they belong to the log) or ghosts (old bytes that stay in a
 file after Java has cut a log and written on); ``ghosts.py`` decides.
 """
 
@@ -43,7 +43,7 @@ _HEAD_SIZE: Final = 8
 _COMPARED: Final = 64 << 10
 """Bytes that are read a second time before they count as damage."""
 _FIRST: Final = 256 << 10
-"""Bytes behind damage in which messages are compared with those before it."""
+"""Bytes after damage in which messages are compared with earlier ones."""
 
 
 class State(StrEnum):
@@ -68,27 +68,17 @@ class RegionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """Bytes that are no message.
+    """Bytes that are no message."""
 
-    Attributes:
-        kind: what they are.
-        start: offset in the stream of the first one.
-        end: offset of the byte after the last one.
-        file: name of the file.
-        position: of the first one in that file.
-        reason: the rule that the bytes break.
-    """
-
-    kind: RegionKind
-    start: int
-    end: int
-    file: str
-    position: int
-    reason: str = ""
+    kind: RegionKind  # what they are
+    start: int  # offset in the stream of the first one
+    end: int  # offset of the byte after the last one
+    file: str  # name of the file
+    position: int  # of the first one in that file
+    reason: str = ""  # the rule that the bytes break
 
     @property
     def size(self) -> int:
-        """Bytes of the region."""
         return self.end - self.start
 
     @property
@@ -99,67 +89,45 @@ class Region:
 
 @dataclass
 class Block:
-    """Messages that stand together.
+    """Messages that stand together."""
 
-    Attributes:
-        file: in which they stand.
-        base: offset in the stream of the first byte of ``messages.data``.
-        messages: their fields; valid until the next block.
-        view: the bytes of the block.
-        state: of all of them.
-    """
-
-    file: StoreFile
-    base: int
-    messages: Messages
-    view: memoryview
-    state: State
+    file: StoreFile  # in which they stand
+    base: int  # offset in the stream of the first byte of ``messages.data``
+    messages: Messages  # their fields; valid until the next block
+    view: memoryview  # the bytes of the block
+    state: State  # of all of them
 
     @cached_property
     def data(self) -> bytes:
-        """A copy of the bytes."""
         return bytes(self.view)
 
 
 @dataclass(slots=True, kw_only=True)
 class LogScan:
-    """One pass through a commit log; iterate over it once, then read the other attributes.
+    """One pass through a commit log; iterate over it once, then read the other attributes."""
 
-    Attributes:
-        files: of the log, by offset.
-        max_message_size: a longer message counts as damage.
-        unreadable: gets the offsets of what the disk cannot read, from start to end, which is
-            then damage; without it the pass ends with an ``OSError``.
-        start: offset in the stream at which to begin; it must be that of a message.
-        stop: no message from this offset on.
-        regions: what is no message, in order.
-        regions_left_out: regions beyond ``MAX_REGIONS``.
-        trail: the last messages so far, without ghosts.
-        has_expired_files: whether a broker has deleted files since they were listed.
-        end: offset after the last message so far.
-        size: bytes of all files.
-    """
-
-    files: Sequence[StoreFile]
-    max_message_size: int = commit_log.MAX_MESSAGE_SIZE
+    files: Sequence[StoreFile]  # of the log, by offset
+    max_message_size: int = commit_log.MAX_MESSAGE_SIZE  # a longer message counts as damage
+    # gets the offsets of what the disk cannot read, from start to end, which is then damage;
+    # without it the pass ends with an ``OSError``
     unreadable: list[tuple[int, int]] | None = None
     block_size: int = BLOCK_SIZE
-    start: int = 0
-    stop: int = 1 << 63
-    regions: list[Region] = field(default_factory=list[Region])
-    regions_left_out: int = 0
-    trail: LogTrail = field(default_factory=LogTrail)
+    start: int = 0  # offset in the stream at which to begin; it must be that of a message
+    stop: int = 1 << 63  # no message from this offset on
+    regions: list[Region] = field(default_factory=list[Region])  # what is no message, in order
+    regions_left_out: int = 0  # regions beyond ``MAX_REGIONS``
+    trail: LogTrail = field(default_factory=LogTrail)  # the last messages, without ghosts
+    # whether a broker has deleted files since they were listed
     has_expired_files: bool = field(default=False, init=False)
-    end: int = 0
+    end: int = 0  # offset after the last message so far
     _effort: int = 0
     _position: int = 0
     _state: State = State.LIVE
+    # numbers of the regions since the last message that look like the end of the log
     _ends: list[int] = field(default_factory=list[int], init=False)
-    """Numbers of the regions since the last message that look like the end of the log."""
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
         return sum(file.size for file in self.files)
 
     def resume(self, state: State, trail: LogTrail) -> None:
@@ -170,6 +138,16 @@ class LogScan:
             trail: the messages before it.
         """
         self._state, self.trail = state, trail
+
+    @property
+    def damaged_regions(self) -> int:
+        """Places so far at which messages may be missing."""
+        return self.regions_left_out + sum(region.is_damage for region in self.regions)
+
+    @property
+    def damaged_bytes(self) -> int:
+        """Their bytes, without regions that are left out."""
+        return sum(region.size for region in self.regions if region.is_damage)
 
     @property
     def is_damaged(self) -> bool:
@@ -193,7 +171,7 @@ class LogScan:
             try:
                 with open_blocks(file, block_size=self.block_size) as blocks:
                     if self._ends and blocks.next_data(0) < file.size:
-                        yield from self._written_meanwhile()
+                        yield from self._read_again()
                     if self._ends or (previous is not None and self._state is State.GHOST):
                         self._continue_at(blocks, 0)
                     yield from self._file(blocks, max(0, self.start - file.offset))
@@ -232,8 +210,8 @@ class LogScan:
         file = blocks.file
         while position < file.size and file.offset + position < self.stop:
             self._position = position
-            rest = max(_HEAD_SIZE, self.stop - file.offset - position)
-            view = blocks.read(position, min(self.block_size, rest))
+            bytes_to_stop = max(_HEAD_SIZE, self.stop - file.offset - position)
+            view = blocks.read(position, min(self.block_size, bytes_to_stop))
             block, length = self._walk(file, position, view)
             if block is not None:
                 yield block
@@ -266,14 +244,13 @@ class LogScan:
             if not count:
                 return None, 0
             end = int(places[count])
-            messages = messages.chosen(np.arange(count))
+            messages = messages.choose(np.arange(count))
         if self._state is not State.GHOST:
             self.trail.follow(messages)
         self.end = base + int(messages.positions[-1] + messages.sizes[-1])
         return Block(file, base, messages, view, self._state), end
 
     def _message_size(self, view: memoryview) -> int:
-        """The size that the record at the beginning of a block has, if it may be a message's."""
         if len(view) < _HEAD_SIZE:
             return 0
         size = int.from_bytes(view[:4], "big", signed=True)
@@ -304,7 +281,7 @@ class LogScan:
         self._continue_at(blocks, place)
         return place
 
-    def _written_meanwhile(self) -> Iterator[Block]:
+    def _read_again(self) -> Iterator[Block]:
         """Messages that a broker has written where the log ended when it was read."""
         number = self._ends[0]
         if len(self._ends) < len(self.regions) - number:
@@ -340,7 +317,7 @@ class LogScan:
         count = int(np.argmin(np.append(messages.are_sound(blocks.file.offset + position), False)))
         if not count:
             return None
-        messages = messages.chosen(np.arange(count))
+        messages = messages.choose(np.arange(count))
         return State.GHOST if self.trail.are_ghosts(messages) else State.SAVED
 
     def _next_message(self, blocks: FileBlocks, position: int) -> int | None:

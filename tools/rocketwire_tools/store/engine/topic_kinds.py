@@ -1,4 +1,4 @@
-"""What a topic of a store holds, by its name."""
+"""Kinds of stored messages, by their topic."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ _BY_NAME: Final = {
 
 
 def kind_of_topic(topic: str) -> Kind:
-    """The kind of the messages of a topic."""
     kind = _BY_NAME.get(topic)
     if kind is not None:
         return kind

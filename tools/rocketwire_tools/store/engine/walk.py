@@ -1,6 +1,6 @@
 """The records of a block, walked at many places at once.
 
-A walk is a chain: only the size of a record tells where the next one begins.  Here a block is cut
+A walk is a chain: the size of a record leads to the next one.  Here a block is cut
 into stretches; each is walked from the first magic number in it, all of them in one step.  A
 stretch counts if the walk of the one before it ends at its first record.
 """
@@ -45,18 +45,22 @@ def walk(view: memoryview) -> tuple[Int64s, int]:
     stretch = _RECORDS * end // max(1, len(positions))
     is_short = not positions or (size - end) // stretch < _FEWEST
     if is_short or not isinstance(data, bytearray) or not fast_paths.are_on():
-        rest, end = commit_log.walk(view, end, size)
-        return np.array(positions + rest, np.int64), end
+        last_positions, end = commit_log.walk(view, end, size)
+        return np.array(positions + last_positions, np.int64), end
     longer = 1
     while (size - end) // (stretch * longer) > _MOST:
         longer *= 2
-    many, end = _walk_stretches(data, size, end, stretch * longer, 4 * _RECORDS * longer)
-    rest, end = commit_log.walk(view, end, size)
-    return np.concatenate([np.array(positions, np.int64), many, np.array(rest, np.int64)]), end
+    positions_in_stretches, end = _walk_stretches(
+        data, size, end, stretch * longer, 4 * _RECORDS * longer
+    )
+    last_positions, end = commit_log.walk(view, end, size)
+    return np.concatenate(
+        [np.array(positions, np.int64), positions_in_stretches, np.array(last_positions, np.int64)]
+    ), end
 
 
 def _walk_stretches(
-    data: bytearray, size: int, start: int, stretch: int, most: int
+    data: bytearray, size: int, start: int, stretch: int, max_steps: int
 ) -> tuple[Int64s, int]:
     starts = [start]
     for begin in range(start + stretch, size - stretch, stretch):
@@ -70,7 +74,7 @@ def _walk_stretches(
     chains: list[Int64s] = []
     places: list[Int64s] = []
     numbers: list[Int64s] = []
-    for _ in range(most):
+    for _ in range(max_steps):
         head = heads[place].astype(np.int64)
         chains.append(chain)
         places.append(place)

@@ -48,7 +48,6 @@ class ArrowFile:
             self._writer = pa.ipc.new_file(file, schema)
 
     def write(self, batch: Any) -> None:
-        """Write a record batch."""
         self._batches.append(batch)
         self._size += batch.nbytes
         if self._size >= _GROUP_SIZE:
@@ -60,7 +59,6 @@ class ArrowFile:
         self._batches, self._size = [], 0
 
     def close(self) -> None:
-        """Write what is left, and the end of the file."""
         self._write_batches()
         self._writer.close()
 

@@ -30,14 +30,10 @@ _FEW_NAMES: Final = 16
 
 
 class PropertyArrays:
-    """Names and values of properties as arrays of Arrow.
-
-    Attributes:
-        items: of rows of one block.
-    """
+    """Names and values of properties as arrays of Arrow."""
 
     def __init__(self, items: PropertyItems) -> None:
-        self.items = items
+        self.items = items  # of rows of one block
         # four parts for each item: its name, what is between, its value, what is before the next
         edges = np.zeros(4 * len(items) + 1, np.int32)
         edges[0:-1:4] = items.names
@@ -59,7 +55,6 @@ class PropertyArrays:
         return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
     def _items_of(self, name: str) -> Int64s | None:
-        """The item of a name of each row, -1 without one; None if no row has one."""
         numbers, names = self._numbers
         if name not in names:
             return None
@@ -79,7 +74,6 @@ class PropertyArrays:
 
     @cached_property
     def has_name_twice(self) -> bool:
-        """Whether a row has a name twice."""
         numbers, names = self._numbers
         rows, count = self.items.rows, len(names)
         pairs = rows * count + numbers
@@ -114,7 +108,6 @@ def _int32(text: str | None) -> int | None:
 
 
 def _keys(values: Any) -> Any:
-    """Keys, split at spaces."""
     if are_plain(values):
         counts = np.asarray(values.is_valid()).astype(np.int32)
         offsets = np.zeros(len(values) + 1, np.int32)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire_tools.store.engine.columns import distinct
-from rocketwire_tools.store.engine.gathering import gathered
+from rocketwire_tools.store.engine.gathering import gather
 from rocketwire_tools.store.engine.rows import (
     KINDS,
     compression_name,
@@ -128,7 +128,7 @@ def record_batch(rows: Rows, names: Sequence[str], *, has_dictionaries: bool = F
     has_texts = not rows.are_unfolded and not PROPERTY_COLUMNS.keys().isdisjoint(names)
     texts = PropertyArrays(rows.property_items) if has_texts else None
     columns = [
-        _encoded(*FEW_TEXTS[name](rows))
+        _encode(*FEW_TEXTS[name](rows))
         if has_dictionaries and name in FEW_TEXTS
         else _column(rows, name, texts)
         for name in names
@@ -140,7 +140,7 @@ def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
     if texts is not None and name in PROPERTY_COLUMNS:
         return PROPERTY_COLUMNS[name](texts)
     if name in FEW_TEXTS:
-        return _chosen(*FEW_TEXTS[name](rows))
+        return _take(*FEW_TEXTS[name](rows))
     if name in _COLUMNS:
         return _COLUMNS[name](rows)
     if name == "batch_index" and not rows.are_unfolded:
@@ -154,23 +154,20 @@ def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
     return pa.array(values, TYPES[name])
 
 
-def _chosen(texts: Sequence[str | None], numbers: Int64s) -> Any:
-    """Texts by their numbers."""
+def _take(texts: Sequence[str | None], numbers: Int64s) -> Any:
     if len(texts) == 1:
         return pa.repeat(pa.scalar(texts[0], _TEXT), len(numbers))
     return pa.array(texts, _TEXT).take(pa.array(numbers))
 
 
-def _encoded(texts: Sequence[str | None], numbers: Int64s) -> Any:
-    """The same with a dictionary, without a copy of the text for each row."""
+def _encode(texts: Sequence[str | None], numbers: Int64s) -> Any:
     if len(texts) > _MOST_ENCODED or None in texts:
-        return _chosen(texts, numbers).dictionary_encode()
+        return _take(texts, numbers).dictionary_encode()
     indices = pa.array(numbers.astype(np.int32))
     return pa.DictionaryArray.from_arrays(indices, pa.array(texts, _TEXT))
 
 
 def _only(text: str, rows: Rows) -> FewTexts:
-    """A text that all rows have."""
     return [text], np.zeros(len(rows), np.int64)
 
 
@@ -180,7 +177,6 @@ def _hosts(rows: Rows, name: str) -> FewTexts:
 
 
 def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> FewTexts:
-    """A text that depends on the system flag alone."""
     flags, numbers = distinct(rows.messages.numbers("sys_flag"))
     return [name(flag) for flag in flags.tolist()], numbers
 
@@ -198,13 +194,13 @@ FEW_TEXTS: Final[dict[str, Callable[[Rows], FewTexts]]] = {
 """Name of a column → its few texts, and the number of each row's text."""
 
 
-def _stored_bodies(rows: Rows) -> Any:
+def _body_array(rows: Rows) -> Any:
     """Bodies, inflated: an empty one is null."""
     if not rows.are_bodies_stored:
         return _bodies(rows.bodies)
     sizes = rows.messages.body_sizes
     is_empty = sizes == 0
-    return gathered(
+    return gather(
         rows.messages.data, rows.messages.bodies, sizes, is_empty if is_empty.any() else None
     )
 
@@ -221,7 +217,7 @@ def offset_ids(rows: Rows) -> Any:
     if len({len(prefix) for prefix in prefixes}) > 1:
         edges = pa.py_buffer(np.arange(0, 16 * len(rows) + 1, 16, dtype=np.int32))
         texts = pa.Array.from_buffers(_TEXT, len(rows), [None, edges, pa.py_buffer(digits)])
-        of_hosts = _chosen([prefix.decode() for prefix in prefixes], numbers)
+        of_hosts = _take([prefix.decode() for prefix in prefixes], numbers)
         return pc.binary_join_element_wise(of_hosts, texts, "")
     size = len(prefixes[0])
     ids = np.empty(len(rows), [("host", f"V{size}"), ("offset", "V16")])
@@ -248,6 +244,6 @@ def _bodies(bodies: Sequence[bytes | None]) -> Any:
 
 _COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "offset_msg_id": offset_ids,
-    "body": _stored_bodies,
+    "body": _body_array,
 }
 """Name of a column → its array, where that takes no object for each row."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pybase64
 
-from rocketwire_tools.store.engine.gathering import gathered
+from rocketwire_tools.store.engine.gathering import gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +23,7 @@ _PAD: Final = ord("=")
 
 
 def hex_digits(messages: Messages) -> Digits:
-    """Bodies as hexadecimal digits."""
-    bodies = _joined(messages.data, messages.bodies, messages.body_sizes)
+    bodies = _join(messages.data, messages.bodies, messages.body_sizes)
     return bodies.data.hex().encode(), 2 * messages.body_sizes
 
 
@@ -37,7 +36,7 @@ def base64_digits(messages: Messages) -> Digits:
     padding = -messages.body_sizes % _GROUP
     sizes = messages.body_sizes + padding
     ends = np.cumsum(sizes)
-    bodies = _joined(messages.data, messages.bodies, sizes)
+    bodies = _join(messages.data, messages.bodies, sizes)
     for count in (1, 2):
         bodies[ends[padding >= count] - count] = 0
     digits = bytearray(pybase64.b64encode(bodies.data))
@@ -56,10 +55,9 @@ DIGITS: Final[dict[str, Callable[[Messages], Digits]]] = {
 """Name of a form of bodies → the digits of it."""
 
 
-def _joined(data: Bytes, starts: Int64s, sizes: Int64s) -> Bytes:
-    """Parts of a block, joined in an array that can be written to."""
+def _join(data: Bytes, starts: Int64s, sizes: Int64s) -> Bytes:
     if len(starts) and int((starts + sizes).max()) > len(data):
         data = np.concatenate([data, np.zeros(_GROUP, np.uint8)])
-    buffer: Any = gathered(data, starts, sizes).buffers()[2]
+    buffer: Any = gather(data, starts, sizes).buffers()[2]
     joined: Bytes = np.frombuffer(buffer or b"", np.uint8)[: int(sizes.sum())]
     return joined if joined.flags.writeable else joined.copy()

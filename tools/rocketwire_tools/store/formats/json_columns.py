@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from rocketwire.messages import message_const
-from rocketwire_tools.store.engine.gathering import gathered
+from rocketwire_tools.store.engine.gathering import gather
 from rocketwire_tools.store.formats.arrow_properties import PropertyArrays, are_plain
 from rocketwire_tools.store.formats.arrow_rows import FEW_TEXTS, offset_ids, pa, pc
 from rocketwire_tools.store.formats.body_digits import DIGITS
@@ -23,10 +23,6 @@ _FEW: Final = 256
 """Values of a column that are encoded once, in place of one for each row."""
 _BINARY: Final = pa.binary()
 _NULL: Final = b"null"
-_OF_BLOCK: Final[dict[str, Callable[[Rows], str]]] = {
-    "file": lambda rows: rows.block.file.name,
-    "state": lambda rows: str(rows.block.state),
-}
 _PROPERTIES: Final = {
     "tags": message_const.TAGS,
     "uniq_key": message_const.UNIQ_KEY,
@@ -82,9 +78,7 @@ class JsonColumns:
     def _texts(self, name: str) -> Iterator[Any]:
         """The parts of a column in each line: arrays, or a text that all rows have."""
         rows = self._rows
-        if name in _OF_BLOCK:
-            yield self._encoder.encode(_OF_BLOCK[name](rows))
-        elif name in FEW_TEXTS:
+        if name in FEW_TEXTS:
             yield self._few(*FEW_TEXTS[name](rows))
         elif name == "offset_msg_id":
             yield from (b'"', offset_ids(rows).view(_BINARY), b'"')
@@ -105,7 +99,6 @@ class JsonColumns:
             yield self._numbers(cast("Int64s", values)) if is_array else self._each(name)
 
     def _few(self, texts: Sequence[Any], numbers: Int64s) -> Any:
-        """Values by their numbers."""
         if len(texts) > _FEW:
             used, numbers = np.unique(numbers, return_inverse=True)
             texts = [texts[number] for number in used.tolist()]
@@ -129,7 +122,7 @@ class JsonColumns:
         elif not self._properties.items.needs_no_escape:
             yield self._each(name)
         elif values.null_count:
-            yield _joined(b'"', values.view(_BINARY), b'"')
+            yield _join(b'"', values.view(_BINARY), b'"')
         else:
             yield from (b'"', values.view(_BINARY), b'"')
 
@@ -140,7 +133,7 @@ class JsonColumns:
         elif not (self._properties.items.needs_no_escape and are_plain(values)):
             yield self._each("keys")
         elif values.null_count:
-            yield _joined(b'["', values.view(_BINARY), b'"]')
+            yield _join(b'["', values.view(_BINARY), b'"]')
         else:
             yield from (b'["', values.view(_BINARY), b'"]')
 
@@ -168,7 +161,7 @@ class JsonColumns:
             yield from (b'"', texts, b'"')
         else:
             is_empty = sizes == 0
-            yield _joined(b'"', texts, b'"').take(pa.array(np.arange(len(sizes)), mask=is_empty))
+            yield _join(b'"', texts, b'"').take(pa.array(np.arange(len(sizes)), mask=is_empty))
 
     def _each(self, name: str) -> Any:
         """A column whose values msgspec encodes one by one."""
@@ -176,9 +169,8 @@ class JsonColumns:
         ends = np.flatnonzero(data == ord("\n"))
         starts = np.zeros_like(ends)
         starts[1:] = ends[:-1] + 1
-        return gathered(data, starts, ends - starts)
+        return gather(data, starts, ends - starts)
 
 
-def _joined(*parts: Any) -> Any:
-    """The parts of each row, joined; null if one of them is null."""
+def _join(*parts: Any) -> Any:
     return pc.binary_join_element_wise(*parts, b"")

@@ -68,7 +68,6 @@ class JsonRows:
         self._encoder = msgspec.json.Encoder()
 
     def encode(self, rows: Rows) -> bytes:
-        """The lines of rows."""
         if len(rows) < _FEW_ROWS or rows.are_unfolded or self._is_large(rows):
             return unbroken(self.objects(rows))
         from rocketwire_tools.store.formats.json_columns import JsonColumns

@@ -1,9 +1,9 @@
 """The journal of a replay: how far each queue of the store has been sent.
 
-Lines of JSON.  The first line says which messages are replayed, each other one how far a queue is;
-of several lines of a queue the last one counts.  A queue gets a line before its first message is
-sent, and then at most one a second.  A process that is killed loses what it has sent since: the
-target is then searched for these messages.
+Lines of JSON.  The first line has the options that choose messages, each other one the progress of
+a queue; of several lines of a queue the last one counts.  A queue gets a line before its first
+message is sent, and then at most one a second.  A process that is killed loses what it has sent
+since: the target is then searched for these messages.
 """
 
 from __future__ import annotations
@@ -30,26 +30,18 @@ _FEW: Final = 10_000
 
 
 class JournalLane(msgspec.Struct):
-    """A queue of the store and its queue of the target.
+    """A queue of the store and its queue of the target."""
 
-    Attributes:
-        topic, queue_id: in the store.
-        target: topic, broker and queue id.
-        cluster: of the target.
-        next_offset: smallest queue offset that the next message can have at the target.
-        position: of the last message that is done, in the order of the log; None before the first.
-    """
-
-    topic: str
+    topic: str  # in the store
     queue_id: int
-    target: tuple[str, str, int]
-    cluster: str
-    next_offset: int
+    target: tuple[str, str, int]  # topic, broker and queue id
+    cluster: str  # of the target
+    next_offset: int  # smallest queue offset that the next message can have at the target
+    # of the last message that is done, in the order of the log; None before the first
     position: tuple[int, int] | None = None
 
     @property
     def queue(self) -> MessageQueue:
-        """The queue of the target."""
         topic, broker, queue_id = self.target
         return MessageQueue(topic=topic, broker_name=broker, queue_id=queue_id)
 
@@ -71,10 +63,6 @@ class Journal:
         selection: options that choose messages; those of the file must be equal.
         is_read_only: read the file if it exists, and write nothing.
 
-    Attributes:
-        lanes: topic and queue of the store → lane.
-        age: seconds since the file was changed before it was opened; None for a new one.
-
     Raises:
         ValueError: the file is no journal, belongs to another replay, or is in use.
         OSError: it cannot be read or written.
@@ -83,7 +71,8 @@ class Journal:
     def __init__(
         self, path: Path | None, selection: dict[str, Any], *, is_read_only: bool = False
     ) -> None:
-        self.lanes: dict[tuple[str, int], JournalLane] = {}
+        self.lanes: dict[tuple[str, int], JournalLane] = {}  # topic and queue of the store → lane
+        # seconds since the file was changed before it was opened; None for a new one
         self.age: float | None = None
         self._path = None if is_read_only else path
         self._first_line = _FirstLine(FORMAT, selection)

@@ -20,11 +20,7 @@ _SENDABLE = SENT_UNASKED | {Kind.RETRY, Kind.DLQ}
 
 
 class TopicMap:
-    """Names of topics at the target.
-
-    Attributes:
-        topics: topics of the store that are sent; empty for all of applications.
-    """
+    """Names of topics at the target."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         """Read ``TOPIC`` and ``OLD=NEW``.
@@ -45,6 +41,7 @@ class TopicMap:
                     f"{name} is a topic that brokers write; give its messages another topic:"
                     f" --topic {old}=NEW"
                 )
+        # topics of the store that are sent; empty for all of applications
         self.topics = frozenset(self._names)
 
     def selects(self, message: ReplayMessage) -> bool:
@@ -52,7 +49,6 @@ class TopicMap:
         return bool(self.topics) or kind_of_topic(message.topic) in SENT_UNASKED
 
     def target(self, topic: str) -> str:
-        """The name of a topic at the target."""
         return self._names.get(topic, topic)
 
 
@@ -66,6 +62,6 @@ def choose_queue(queues: Sequence[MessageQueue], queue_id: int) -> MessageQueue:
         queues: writable queues of the topic, at least one.
         queue_id: in the store.
     """
-    same = [queue for queue in queues if queue.queue_id == queue_id]
-    choice = same or queues
+    same_id = [queue for queue in queues if queue.queue_id == queue_id]
+    choice = same_id or queues
     return choice[queue_id % len(choice)]

@@ -47,35 +47,22 @@ NO_BATCH: Final = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayMessage:
-    """A stored message that is sent once more.
+    """A stored message that is sent once more."""
 
-    Attributes:
-        physical_offset: in the commit log.
-        batch_index: number in its inner batch, or ``NO_BATCH``.
-        topic, queue_id, queue_offset: where consumers saw it.
-        unique_key: of the producer; empty without one.
-        body: as stored.
-        born: milliseconds since 1970.
-        flag: the producer's.
-        sys_flag: compression of the body.
-        properties: to be sent, encoded.
-    """
-
-    physical_offset: int
-    batch_index: int
-    topic: str
+    physical_offset: int  # in the commit log
+    batch_index: int  # number in its inner batch, or ``NO_BATCH``
+    topic: str  # where consumers saw it
     queue_id: int
     queue_offset: int
-    unique_key: str
-    body: bytes
-    born: int
-    flag: int
-    sys_flag: int
-    properties: str
+    unique_key: str  # of the producer; empty without one
+    body: bytes  # as stored
+    born: int  # milliseconds since 1970
+    flag: int  # the producer's
+    sys_flag: int  # compression of the body
+    properties: str  # to be sent, encoded
 
     @property
     def position(self) -> tuple[int, int]:
-        """Place in the order of the log."""
         return self.physical_offset, self.batch_index
 
     @property
@@ -97,7 +84,7 @@ class ReplayMessage:
         )
 
 
-def sent_properties(properties: Mapping[str, str]) -> dict[str, str]:
+def choose_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """The properties of a stored message that are sent with it."""
     dropped = SET_BY_BROKERS | HELD_BACK
     if const.TIMER_OUT_MS not in properties:
@@ -135,5 +122,5 @@ def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
             born=born[row],
             flag=numbers["flag"][row],
             sys_flag=sys_flag & _BODY_FLAGS if index is None else 0,
-            properties=encode_properties(sent_properties(properties[row])),
+            properties=encode_properties(choose_properties(properties[row])),
         )

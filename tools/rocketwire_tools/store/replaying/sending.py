@@ -73,48 +73,30 @@ class ReplayError(Exception):
 
 @dataclass(slots=True)
 class ReplayCounts:
-    """What a replay has done.
+    """Counts of a replay."""
 
-    Attributes:
-        sent, sent_bytes: messages that were sent now, and bytes of their bodies.
-        found: messages that the target had although the journal did not have them.
-        done_before: messages that the journal had.
-        refused: messages that a broker refused, with ``skips_refused``.
-        less_safe: messages of ``sent`` that a broker stored, but did not flush or copy in time.
-        retries: attempts after the first.
-        physical_offset: of the last message that was read.
-    """
-
-    sent: int = 0
+    sent: int = 0  # messages that were sent now, and bytes of their bodies
     sent_bytes: int = 0
-    found: int = 0
-    refused: int = 0
-    done_before: int = 0
+    found: int = 0  # messages that the target had although the journal did not have them
+    refused: int = 0  # messages that a broker refused, with ``skips_refused``
+    done_before: int = 0  # messages that the journal had
+    # messages of ``sent`` that a broker stored, but did not flush or copy in time
     less_safe: int = 0
-    retries: int = 0
-    physical_offset: int = 0
+    retries: int = 0  # attempts after the first
+    physical_offset: int = 0  # of the last message that was read
 
 
 @dataclass(slots=True)
 class _Lane:
-    """A queue of the store.
+    """A queue of the store."""
 
-    Attributes:
-        journal: its progress.
-        target: topic of the target.
-        is_uncertain: whether the target may have messages that the journal does not have.
-        put, take: messages that were read and not sent.
-        done_before: the last message that was done when the replay began.
-        ended: when the lane sends nothing more.
-    """
-
-    journal: JournalLane
-    target: Target
-    is_uncertain: bool
-    put: trio.MemorySendChannel[ReplayMessage]
+    journal: JournalLane  # its progress
+    target: Target  # topic of the target
+    is_uncertain: bool  # whether the target may have messages that the journal does not have
+    put: trio.MemorySendChannel[ReplayMessage]  # messages that were read and not sent
     take: trio.MemoryReceiveChannel[ReplayMessage]
-    done_before: tuple[int, int] | None
-    ended: trio.Event = field(default_factory=trio.Event)
+    done_before: tuple[int, int] | None  # the last message that was done when the replay began
+    ended: trio.Event = field(default_factory=trio.Event)  # when the lane sends nothing more
 
     def has_done(self, message: ReplayMessage) -> bool:
         """Whether the journal had a message when the replay began."""
@@ -123,29 +105,17 @@ class _Lane:
 
 @dataclass(slots=True, kw_only=True)
 class ReplaySettings:
-    """How messages are sent.
+    """How messages are sent."""
 
-    Attributes:
-        in_flight: sends at once, at most one for each queue of the store.
-        rate: messages a second; None for as fast as the target stores them.
-        retries: attempts after the first, with growing pauses.
-        timeout: seconds for a request.
-        skips_refused: go on after a message that a broker calls illegal.
-    """
-
-    in_flight: int = 32
-    rate: float | None = None
-    retries: int = 6
-    timeout: float = 5.0
-    skips_refused: bool = False
+    in_flight: int = 32  # sends at once, at most one for each queue of the store
+    rate: float | None = None  # messages a second; None for as fast as the target stores them
+    retries: int = 6  # attempts after the first, with growing pauses
+    timeout: float = 5.0  # seconds for a request
+    skips_refused: bool = False  # go on after a message that a broker calls illegal
 
 
 class Replayer:
-    """Sends messages to a cluster.
-
-    Attributes:
-        counts: what was done so far.
-    """
+    """Sends messages to a cluster."""
 
     def __init__(
         self,
@@ -165,7 +135,7 @@ class Replayer:
             settings: how messages are sent.
             refused: is called for each message that is skipped because a broker refused it.
         """
-        self.counts = ReplayCounts()
+        self.counts = ReplayCounts()  # what was done so far
         self._instance = instance
         self._journal = journal
         self._topics = topics
@@ -368,7 +338,6 @@ class Replayer:
 
 
 def _is_refusal(error: RocketWireError) -> TypeGuard[BrokerError]:
-    """Whether a broker refused one message, and may take others."""
     return isinstance(error, BrokerError) and error.code == ResponseCode.MESSAGE_ILLEGAL
 
 

@@ -1,1 +1,1 @@
-"""What the files of a store are read from, if not from the store's own folder."""
+"""RocksDBs of a store, and temporary files."""

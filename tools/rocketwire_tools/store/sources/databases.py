@@ -45,9 +45,9 @@ class DatabaseError(Exception):
 
 
 def private_folder(owner: object) -> Path:
-    """A new folder that nobody else can read; it goes when its owner does.
+    """Create a folder for this user alone; it is removed with its owner.
 
-    Folders of processes that were killed are removed: nobody holds their locks.
+    Folders of processes that were killed are removed: their locks are free.
     """
     for old in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
@@ -59,11 +59,6 @@ def private_folder(owner: object) -> Path:
 
 
 def _lock(folder: Path) -> int:
-    """Lock a folder of this user's; return its descriptor, which holds the lock.
-
-    Raises:
-        OSError: another process has the lock, or the folder is another user's.
-    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         if os.fstat(descriptor).st_uid != os.getuid():
@@ -87,10 +82,6 @@ class Database:
         files: of its folder.
         name: of that folder, below the root of the store.
 
-    Attributes:
-        families: names of its column families.
-        failure: why it cannot be read to its end; empty if it can.  Standard error gets it too.
-
     Raises:
         DatabaseError: it cannot be opened.
         ImportError: the package ``rocksdict`` is missing.
@@ -100,12 +91,14 @@ class Database:
         import rocksdict  # a large package, which few stores need
 
         self.name = name
+        # why it cannot be read to its end; empty if it can.  Standard error gets it too.
         self.failure = ""
         folder = private_folder(self)
-        for left in reversed(range(_TRIES)):
+        for tries_left in reversed(range(_TRIES)):
             try:
                 _copy(files, folder)
                 path = str(folder)
+                # names of its column families
                 self.families: list[str] = rocksdict.Rdict.list_cf(path, _options(rocksdict, path))
                 families = {family: _options(rocksdict, path) for family in self.families}
                 self._rdict: Any = rocksdict.Rdict(
@@ -115,7 +108,7 @@ class Database:
                     access_type=rocksdict.AccessType.read_only(error_if_log_file_exist=False),
                 )
             except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
-                if not left:
+                if not tries_left:
                     raise DatabaseError(_first_line(error)) from None
                 files = plain_files(files[0].path.parent)
             else:
@@ -186,7 +179,7 @@ def _copy(files: Sequence[StoreFile], folder: Path) -> None:
     """Copy the files of a RocksDB that hold data; tables, which never change, are linked to."""
     for old in folder.iterdir():
         old.unlink()
-    left = MAX_COPIED
+    bytes_left = MAX_COPIED
     for file in files:
         name = file.base_name
         if not _COPIED.fullmatch(name):
@@ -194,8 +187,8 @@ def _copy(files: Sequence[StoreFile], folder: Path) -> None:
         if name.endswith(".sst"):
             (folder / name).symlink_to(file.path)
             continue
-        left -= file.size
-        if left < 0:
+        bytes_left -= file.size
+        if bytes_left < 0:
             raise DatabaseError(f"files that are no tables have more than {MAX_COPIED} bytes")
         with open_blocks(file) as blocks, (folder / name).open("xb") as output:
             position = blocks.next_data(0)

@@ -14,19 +14,12 @@ if TYPE_CHECKING:
 
 
 class _Table(NamedTuple):
-    """Where a table stands.
+    """Where a table stands."""
 
-    Attributes:
-        file: the JSON file that has the same content.
-        member: of that file.
-        folder: a RocksDB of this table alone.
-        family: in ``config/metadata``; the data version is in ``VERSION`` beside it.
-    """
-
-    file: str
-    member: str
-    folder: str
-    family: str
+    file: str  # the JSON file that has the same content
+    member: str  # of that file
+    folder: str  # a RocksDB of this table alone
+    family: str  # in ``config/metadata``; the data version is in ``VERSION``
 
 
 _TABLES: Final = (

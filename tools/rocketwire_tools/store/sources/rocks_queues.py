@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.store import layouts
 from rocketwire.store.consume_queue import QueueUnit
 from rocketwire.store.folder import StoreFile
 from rocketwire.store.rocksdb import records as rocksdb_records
-from rocketwire_tools.store.engine.columns import record_type
+from rocketwire_tools.store.engine.queue_files import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     Units = npt.NDArray[np.void]
 
-UNIT: Final = record_type(layouts.QUEUE_UNIT)
 _LAST: Final = (1 << 63) - 1
 """The last queue offset that a key can hold."""
 
@@ -36,13 +34,10 @@ class RocksQueues:
 
     Args:
         database: of the folder ``consumequeue``.
-
-    Attributes:
-        name: of that folder, below the root of the store.
     """
 
     def __init__(self, database: Database) -> None:
-        self.name = database.name
+        self.name = database.name  # of that folder, below the root of the store
         self._database = database
 
     @cached_property
@@ -59,9 +54,9 @@ class RocksQueues:
                 start = key + b"\0"
                 continue
             topic, queue_id, first = place
-            after = rocksdb_records.key_after_queue(topic, queue_id)
-            last = rocksdb_records.decode_queue_key(self._database.key_before(after) or b"")
-            start = max(after, key + b"\0")  # a name that is no text is encoded otherwise
+            next_queue = rocksdb_records.key_after_queue(topic, queue_id)
+            last = rocksdb_records.decode_queue_key(self._database.key_before(next_queue) or b"")
+            start = max(next_queue, key + b"\0")  # a name that is no text is encoded otherwise
             if last is not None and last[:2] == (topic, queue_id):
                 ends[topic, queue_id] = first, last[2] + 1
 
@@ -77,7 +72,6 @@ class RocksQueues:
         return None if unit is None else QueueUnit(*unit[:3])
 
     def queue(self, topic: str, queue_id: int) -> RocksQueue:
-        """One queue."""
         return RocksQueue(self._database, topic, queue_id)
 
 

@@ -1,7 +1,7 @@
 """Temporary files for what does not fit into memory.
 
 They have no name and go with their connection.  SQLite keeps their beginning in memory.
-``TMPDIR`` or ``SQLITE_TMPDIR`` says on which disk they are.
+``TMPDIR`` or ``SQLITE_TMPDIR`` chooses the disk.
 """
 
 from __future__ import annotations

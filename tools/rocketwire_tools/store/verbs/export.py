@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,22 +11,15 @@ from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from rocketwire.durable_file import rename_new, sync_path
-from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
+from rocketwire.durable_file import sync_path
+from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames, parse_columns
 from rocketwire_tools.store.formats.json_rows import JsonRows
-from rocketwire_tools.store.jobs import results
-from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
-from rocketwire_tools.store.output import describe_leftover, json_line
-from rocketwire_tools.store.selecting import (
-    describe_absence,
-    require_messages,
-    selected_rows,
-    selection_of,
-)
+from rocketwire_tools.store.output import create_whole, json_line
+from rocketwire_tools.store.selecting import SelectedLogs, select_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator
 
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.engine.scan import LogScan
@@ -57,46 +49,34 @@ _BLOCK_SIZE: Final = 4 << 20
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export messages."""
-    stores = open_stores(arguments.paths)
-    absence = describe_absence(stores, arguments)
-    scans = scans_of(stores)
+    logs = SelectedLogs(arguments)
     _columns(arguments)  # an error in them creates no file
-    kind = _format(arguments)
+    file_format = _format(arguments)
     count = broken = 0
-    with closing(_written(kind, arguments, scans, absence)) as counts:
+    write = _write_folder if arguments.output.endswith(_FOLDER) else _write_file
+    with closing(write(file_format, arguments, logs)) as counts:
         for messages, broken_messages in counts:
             count += messages
             broken += broken_messages
-    damaged = [region for scan in scans for region in scan.regions if region.is_damage]
     report = {
         "messages": count,
         "broken_messages": broken,
-        "damaged_regions": len(damaged) + sum(scan.regions_left_out for scan in scans),
-        "damaged_bytes": sum(region.size for region in damaged),
+        "damaged_regions": sum(scan.damaged_regions for scan in logs.scans),
+        "damaged_bytes": sum(scan.damaged_bytes for scan in logs.scans),
     }
     _report(report, is_json=arguments.json)
-    is_complete = not broken and not report["damaged_regions"]
-    return 0 if is_complete and are_whole(stores) else 1
+    return 0 if logs.are_whole and not broken else 1
 
 
-def _written(
-    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], absence: str | None
+def _write_file(
+    file_format: str, arguments: argparse.Namespace, logs: SelectedLogs
 ) -> Generator[tuple[int, int]]:
-    """Write the messages of logs; yield for some each their number, and that of broken ones."""
-    if arguments.output.endswith(_FOLDER):
-        with _new_folder(arguments.output) as folder:
-            written = _written_to_folder(kind, arguments, scans, folder)
-            yield from require_messages(written, absence, any)
-        return
-    with _opened(arguments.output) as file:
-        output = _rows_file(kind, arguments, file)
-        pieces = results(arguments, scans, encode)
-        with closing(require_messages(pieces, absence, lambda piece: any(piece[1]))) as pieces:
+    with _create_file(arguments.output) as file:
+        output = _rows_file(file_format, arguments, file)
+        with logs.read(encode, lambda piece: any(piece[1])) as pieces:
             try:
                 for rows, counts in pieces:
-                    if rows is not None:
-                        output.write(rows)
+                    _add(output, rows)
                     yield counts
                 output.close()
             except BaseException:
@@ -104,24 +84,26 @@ def _written(
                 raise
 
 
-def _written_to_folder(
-    kind: str, arguments: argparse.Namespace, scans: Sequence[LogScan], folder: Path
+def _write_folder(
+    file_format: str, arguments: argparse.Namespace, logs: SelectedLogs
 ) -> Generator[tuple[int, int]]:
-    """Each process writes files of the parts that it reads; those of parts that count get names."""
-    arguments.folder = folder
+    """Let each process write files of the parts that it reads; those of whole parts get names."""
     number = 0
-    with closing(results(arguments, scans, write_files, part_size=FOLDER_PART)) as files:
-        for path, counts in files:
-            path.rename(folder / f"part-{number:05}.{kind}")
-            number += 1
-            yield counts
-    for path in folder.glob(f"*{_UNNAMED}"):
-        path.unlink()
-    if not number:
-        with (folder / f"part-00000.{kind}").open("xb") as file:
-            _rows_file(kind, arguments, file).close()
-            file.flush()
-            os.fsync(file.fileno())
+    with create_whole(_new_path(arguments.output), is_folder=True) as folder:
+        arguments.folder = folder
+        with logs.read(write_files, lambda file: any(file[1]), part_size=FOLDER_PART) as files:
+            for path, counts in files:
+                path.rename(folder / f"part-{number:05}.{file_format}")
+                number += 1
+                yield counts
+        for path in folder.glob(f"*{_UNNAMED}"):
+            path.unlink()
+        if not number:
+            with (folder / f"part-00000.{file_format}").open("xb") as file:
+                _rows_file(file_format, arguments, file).close()
+                file.flush()
+                os.fsync(file.fileno())
+        sync_path(folder)
 
 
 def write_files(
@@ -154,7 +136,6 @@ def write_files(
 
 
 def _add(output: RowsFile, rows: Any) -> int:
-    """Write rows, if there are some; returns their bytes."""
     if rows is None:
         return 0
     output.write(rows)
@@ -175,8 +156,6 @@ class RowsFile(Protocol):
 
 
 class _LinesFile:
-    """A file of JSON lines."""
-
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
@@ -190,13 +169,13 @@ class _LinesFile:
         """Nothing is left to write."""
 
 
-def _rows_file(kind: str, arguments: argparse.Namespace, file: IO[bytes]) -> RowsFile:
-    if kind == "jsonl":
+def _rows_file(file_format: str, arguments: argparse.Namespace, file: IO[bytes]) -> RowsFile:
+    if file_format == "jsonl":
         return _LinesFile(file)
     from rocketwire_tools.store.formats.arrow_files import ArrowFile
 
     return ArrowFile(
-        file, _columns(arguments), arguments.compression if kind == "parquet" else None
+        file, _columns(arguments), arguments.compression if file_format == "parquet" else None
     )
 
 
@@ -207,27 +186,27 @@ def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, 
         For some messages each: the lines or the record batch, and their number with the number of
         those with a wrong checksum that were left out.
     """
-    kind = _format(arguments)
-    encoded = _encoder(kind, arguments)
+    file_format = _format(arguments)
+    encode_rows = _encoder(file_format, arguments)
     selection, topics = selection_of(arguments), TopicNames()
     scan.block_size = _BLOCK_SIZE
-    for rows in selected_rows(scan, selection, topics, is_folded=arguments.folded):
+    for rows in select_rows(scan, selection, topics, is_folded=arguments.folded):
         broken = 0
         if not arguments.broken:
             holds = rows.crc_holds
             if not holds.all():
                 broken = int((~holds).sum())
-                rows = rows.picked(np.flatnonzero(holds))
-        yield encoded(rows) if len(rows) else None, (len(rows), broken)
+                rows = rows.pick(np.flatnonzero(holds))
+        yield encode_rows(rows) if len(rows) else None, (len(rows), broken)
 
 
-def _encoder(kind: str, arguments: argparse.Namespace) -> Callable[[Rows], Any]:
+def _encoder(file_format: str, arguments: argparse.Namespace) -> Callable[[Rows], Any]:
     names = _columns(arguments)
-    if kind == "jsonl":
+    if file_format == "jsonl":
         return JsonRows(names, "base64" if arguments.body == "none" else arguments.body).encode
     from rocketwire_tools.store.formats.arrow_rows import record_batch
 
-    return lambda rows: record_batch(rows, names, has_dictionaries=kind == "parquet")
+    return lambda rows: record_batch(rows, names, has_dictionaries=file_format == "parquet")
 
 
 def _report(report: dict[str, Any], *, is_json: bool) -> None:
@@ -246,27 +225,14 @@ def _report(report: dict[str, Any], *, is_json: bool) -> None:
 
 
 def _columns(arguments: argparse.Namespace) -> list[str]:
-    """The columns that were asked for.
-
-    Raises:
-        ValueError: there is no such column, or one is named twice.
-    """
-    text: str | None = arguments.columns
-    names = [name.strip() for name in text.split(",")] if text else list(DEFAULT_COLUMNS)
+    names = parse_columns(arguments.columns, DEFAULT_COLUMNS)
     for name in names:
-        if name not in COLUMNS:
-            raise ValueError(f"no column {name!r}; there are {', '.join(COLUMNS)}")
         if names.count(name) > 1:
             raise ValueError(f"column {name!r} is named twice")
     return [name for name in names if name != "body" or arguments.body != "none"]
 
 
 def _format(arguments: argparse.Namespace) -> str:
-    """The format that was asked for, or that of the file's suffix.
-
-    Raises:
-        ValueError: the suffix is that of no format.
-    """
     if arguments.format:
         return str(arguments.format)
     if arguments.output == _STANDARD_OUTPUT:
@@ -282,59 +248,18 @@ def _format(arguments: argparse.Namespace) -> str:
 
 
 @contextmanager
-def _opened(name: str) -> Generator[IO[bytes], None, None]:
-    """The file to write; it appears under its name when it is complete.
-
-    Raises:
-        FileExistsError: the file is there.
-    """
+def _create_file(name: str) -> Generator[IO[bytes]]:
     if name == _STANDARD_OUTPUT:
         yield sys.stdout.buffer
         return
-    path, partial = _names(name)
-    try:
-        file = partial.open("xb")
-    except FileExistsError:
-        raise FileExistsError(describe_leftover(partial)) from None
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        rename_new(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with create_whole(_new_path(name)) as partial, partial.open("wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
 
 
-@contextmanager
-def _new_folder(name: str) -> Generator[Path]:
-    """The folder to write; it appears under its name when it is complete.
-
-    Raises:
-        FileExistsError: something of that name is there.
-    """
-    path, partial = _names(name)
-    try:
-        partial.mkdir(0o700)
-    except FileExistsError:
-        raise FileExistsError(describe_leftover(partial)) from None
-    try:
-        yield partial
-        sync_path(partial)
-        rename_new(partial, path)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-
-
-def _names(name: str) -> tuple[Path, Path]:
-    """Return the path to write, and that of the same until it is complete.
-
-    Raises:
-        FileExistsError: something of that name is there.
-    """
+def _new_path(name: str) -> Path:
     path = Path(name)
     if path.exists():
         raise FileExistsError(f"{name} exists; export overwrites nothing")
-    return path, path.with_name(f"{path.name}.partial")
+    return path

@@ -28,7 +28,6 @@ _SHOWN_BYTES = 32
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show messages with all their bytes."""
     store = OpenedStore(arguments.paths)
     count = 0
     for message in _messages(store, arguments):
@@ -87,7 +86,7 @@ def _write(message: lookup.StoredBytes) -> None:
         print(f"the message asked for is number {message.batch_index} of this inner batch")
     rows = [
         (message.position + start, end - start, name, _hex(message.data[start:end]), value)
-        for name, start, end, value in annotated(message.data)
+        for name, start, end, value in annotate(message.data)
     ]
     write_table(("byte", "size", "field", "bytes", "value"), rows)
     for name, value in message.rows().column("properties")[0].items():
@@ -98,7 +97,7 @@ def _hex(data: bytes) -> str:
     return data.hex() if len(data) <= _SHOWN_BYTES else data[:_SHOWN_BYTES].hex() + "..."
 
 
-def annotated(data: bytes) -> Iterator[tuple[str, int, int, str]]:
+def annotate(data: bytes) -> Iterator[tuple[str, int, int, str]]:
     """Fields of a stored message: name, first byte, byte after the last, and what the bytes mean.
 
     Args:

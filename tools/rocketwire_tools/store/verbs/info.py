@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.errors import DecodeError
 from rocketwire.store import epochs
 from rocketwire.store.commit_log import message_parts
 from rocketwire_tools.store.engine.blocks import open_blocks
@@ -15,19 +14,15 @@ from rocketwire_tools.store.output import flat, json_line, time_text, write_tabl
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.opened import OpenedStore
-
-_T = TypeVar("_T")
 
 _LONGEST: Final = 1 << 20
 """Bytes of a file in which its first message is looked for."""
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show what a store is."""
     stores = open_stores(arguments.paths)
     for store in stores:
         report = describe(store)
@@ -50,7 +45,7 @@ def describe(store: OpenedStore) -> dict[str, Any]:
         "release": release,
         "release_reasons": reasons,
         "in_use": store.is_in_use(),
-        "stopped": _stopped(store),
+        "stopped": _describe_end(store),
         "log_files": len(files),
         "log_file_size": files[0].size if files else None,
         "log_bytes": sum(file.size for file in files),
@@ -97,30 +92,15 @@ def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
 def _epochs(store: OpenedStore) -> list[str]:
     """The epochs of a broker in controller mode; from ``.bak`` if the file cannot be read."""
     for name in ("epochFileCheckpoint", "epochFileCheckpoint.bak"):
-        noted = _read(store, store.folder.plain.get(name), epochs.decode_epochs)
+        noted = store.decode(store.folder.plain.get(name), epochs.decode_epochs)
         if noted:
             return [f"{epoch.epoch} from offset {epoch.start_offset}" for epoch in noted]
     return []
 
 
 def _identity(store: OpenedStore) -> str | None:
-    """Cluster, group and id of a broker in controller mode."""
-    file = store.folder.plain.get("brokerIdentity")
-    identity = _read(store, file, epochs.decode_identity)
+    identity = store.decode(store.folder.plain.get("brokerIdentity"), epochs.decode_identity)
     return None if identity is None else ", ".join(map(str, identity))
-
-
-def _read(store: OpenedStore, file: StoreFile | None, decode: Callable[[bytes], _T]) -> _T | None:
-    """A small file; None if there is none, or if it cannot be read."""
-    if file is None:
-        return None
-    try:
-        return decode(store.read(file))
-    except DecodeError:
-        return None
-    except OSError as error:
-        store.pass_over(file, error)
-        return None
 
 
 _DATABASES: Final = {
@@ -179,7 +159,7 @@ def _release(store: OpenedStore) -> tuple[str, list[str]]:
     return "4.x", ["no sign of 5.x"]
 
 
-def _stopped(store: OpenedStore) -> str:
+def _describe_end(store: OpenedStore) -> str:
     if store.is_in_use():
         return "a broker is running"
     if not store.folder.plain:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
+from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames, parse_columns
 from rocketwire_tools.store.formats.json_rows import JsonRows, body_texts
-from rocketwire_tools.store.jobs import results
-from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import time_text, write_table
-from rocketwire_tools.store.selecting import (
-    describe_absence,
-    require_messages,
-    selected_rows,
-    selection_of,
-)
+from rocketwire_tools.store.selecting import SelectedLogs, select_rows, selection_of
 
 if TYPE_CHECKING:
     import argparse
@@ -49,32 +41,29 @@ _LINES: Final = 1000
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List messages."""
-    stores = open_stores(arguments.paths)
-    absence = describe_absence(stores, arguments)
-    scans = scans_of(stores)
-    if arguments.limit is not None:
-        pieces = _encoded(arguments, _limited(_rows(scans, arguments), arguments.limit))
+    logs = SelectedLogs(arguments)
+    if arguments.limit is None:
+        reading = logs.read(encode)
     else:
-        pieces = results(arguments, scans, encode)
-    with closing(require_messages(pieces, absence)) as pieces:
+        rows = _limit(_rows(logs.scans, arguments), arguments.limit)
+        reading = logs.require(_encode(arguments, rows))
+    with reading as pieces:
         if arguments.json:
             for lines in pieces:
                 sys.stdout.buffer.write(lines)
         else:
             _write_tables(pieces, _columns(arguments))
-    is_damaged = any(scan.is_damaged for scan in scans)
-    if is_damaged:
+    if logs.is_damaged:
         print("some bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
-    return 0 if are_whole(stores) and not is_damaged else 1
+    return 0 if logs.are_whole else 1
 
 
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[Any]:
     """The messages of a log: as lines of JSON, or as lists of cells."""
-    return _encoded(arguments, _rows([scan], arguments))
+    return _encode(arguments, _rows([scan], arguments))
 
 
-def _encoded(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Generator[Any]:
+def _encode(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Generator[Any]:
     names = _columns(arguments)
     form = "text" if arguments.body == "none" else arguments.body
     encoder = JsonRows(names, form)
@@ -90,28 +79,20 @@ def _rows(scans: Iterable[LogScan], arguments: argparse.Namespace) -> Iterator[R
     for scan in scans:
         if arguments.json:
             scan.block_size = _BLOCK_SIZE
-        yield from selected_rows(scan, selection, topics, is_folded=arguments.folded)
+        yield from select_rows(scan, selection, topics, is_folded=arguments.folded)
 
 
-def _limited(parts: Iterator[Rows], limit: int | None) -> Iterator[Rows]:
-    """The rows of ``parts`` up to a number of them."""
+def _limit(parts: Iterable[Rows], limit: int) -> Iterator[Rows]:
     for rows in parts:
-        if limit is not None and len(rows) >= limit:
-            yield rows.picked(np.arange(limit))
+        if len(rows) >= limit:
+            yield rows.pick(np.arange(limit))
             return
         yield rows
-        if limit is not None:
-            limit -= len(rows)
+        limit -= len(rows)
 
 
 def _columns(arguments: argparse.Namespace) -> list[str]:
-    if arguments.columns:
-        names = [name.strip() for name in arguments.columns.split(",")]
-        for name in names:
-            if name not in COLUMNS:
-                raise ValueError(f"no column {name!r}; there are {', '.join(COLUMNS)}")
-    else:
-        names = list(JSON_COLUMNS if arguments.json else TABLE_COLUMNS)
+    names = parse_columns(arguments.columns, JSON_COLUMNS if arguments.json else TABLE_COLUMNS)
     if arguments.body != "none" and "body" not in names:
         names.append("body")
     return names

@@ -5,23 +5,21 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, is_system_group
 from rocketwire.store import consume_queue, pops, timers
 from rocketwire.store.config_files import consumer_offsets, delay_offsets
-from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.store.writer import DELAYS
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup
-from rocketwire_tools.store.checks.queue_files import UNIT, QueueFiles
-from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
+from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.filters import Selection
+from rocketwire_tools.store.engine.queue_files import UNIT, QueueFiles
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, time_text, write_table
-from rocketwire_tools.store.selecting import selected_rows
+from rocketwire_tools.store.selecting import select_rows
 from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
 from rocketwire_tools.terminal import print_error
 
@@ -44,15 +42,14 @@ _LAST: Final = (1 << 63) - 1
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show what a broker still had to do."""
     store = OpenedStore(arguments.paths)
     work = read_log(store)
     sections = {
-        "lag": group_lags(store, work),
-        "delayed": _delayed(store, work),
-        "timer": timed_messages(store),
-        "transaction": (_without(message, "level") for message in work.transactions()),
-        "pop": _pops(store, work),
+        "lag": list_lags(store, work),
+        "delayed": _list_delayed(store, work),
+        "timer": list_timers(store),
+        "transaction": (_without(message, "level") for message in work.find_transactions()),
+        "pop": _list_pops(store, work),
     }
     _warn_of_rocksdb(store)
     for name, lines in sections.items():
@@ -81,49 +78,47 @@ def _warn_of_rocksdb(store: OpenedStore) -> None:
 
 
 def read_log(store: OpenedStore) -> UnfinishedWork:
-    """Read the log of a store once."""
     work, topics = UnfinishedWork(), TopicNames()
     for scan in store.scans():
         scan.block_size = _BLOCK_SIZE
-        for rows in selected_rows(scan, Selection(with_system=True), topics):
+        for rows in select_rows(scan, Selection(with_system=True), topics):
             work.add(rows)
         work.is_damaged |= scan.is_damaged
     return work
 
 
-def max_offsets(store: OpenedStore, work: UnfinishedWork) -> dict[tuple[str, int], int]:
-    """Topic and queue → offset after the last message, of the log and of the queues."""
-    offsets = dict(work.max_offsets)
+def find_ends(store: OpenedStore, work: UnfinishedWork) -> dict[tuple[str, int], int]:
+    """Return topic and queue → offset after the last message, of the log and of the queues."""
+    ends = dict(work.max_offsets)
     for place, files in store.folder.queues.items():
-        if not files:
-            continue
-        number = _units_of(files[-1])
-        if number:
-            number += files[-1].offset // consume_queue.UNIT_SIZE
-            offsets[place] = max(offsets.get(place, 0), number)
+        end = max((_end_of_units(file) for file in files[-1:]), default=0)
+        if end:
+            ends[place] = max(ends.get(place, 0), end)
     queues = store.rocks_queues
     for place, (_, end) in ({} if queues is None else queues.ends).items():
-        offsets[place] = max(offsets.get(place, 0), end)
-    return offsets
+        ends[place] = max(ends.get(place, 0), end)
+    return ends
 
 
-def _units_of(file: StoreFile) -> int:
-    """Number of the last unit of a queue's file that points to a message, counted from 1; or 0."""
-    count = position = 0
+def _end_of_units(file: StoreFile) -> int:
+    """Queue offset after the last unit of a file that points to a message; 0 without one."""
+    end = position = 0
+    first = file.offset // consume_queue.UNIT_SIZE
     with open_blocks(file, block_size=_UNITS) as blocks:
         while view := blocks.read(position):
-            for number, unit in enumerate(consume_queue.decode_units(bytes(view)), 1):
+            units = consume_queue.decode_units(bytes(view))
+            for number, unit in enumerate(units, first + position // consume_queue.UNIT_SIZE):
                 if not unit.size:
-                    return count
+                    return end
                 if unit.points_to_message:
-                    count = position // consume_queue.UNIT_SIZE + number
+                    end = number + 1
             position += len(view)
-    return count
+    return end
 
 
-def group_lags(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
-    """Offsets of groups, and how many messages of a queue are behind them."""
-    ends = max_offsets(store, work)
+def list_lags(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
+    """Offsets of groups, and the number of messages from there on."""
+    ends = find_ends(store, work)
     for name in _OFFSET_FILES:
         config = store.config(name)
         if config is None:
@@ -144,11 +139,11 @@ def group_lags(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, A
         return
 
 
-def _delayed(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
+def _list_delayed(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
     config = store.config("delayOffset.json")
     delivered = {} if config is None else delay_offsets(config[0])
     due_times = _DueTimes(store)
-    for message in work.delayed():
+    for message in work.find_delayed():
         level = message["level"]
         if message["queue_offset"] < delivered.get(level, 0):
             continue
@@ -167,7 +162,7 @@ class _DueTimes:
         self._unit = memoryview(bytearray(consume_queue.UNIT_SIZE))
 
     def of(self, level: int, offset: int) -> int | None:
-        """Milliseconds since 1970; None if no unit says it."""
+        """Milliseconds since 1970; None without such a unit."""
         queue = (SCHEDULE_TOPIC, level - 1)
         files = self._store.folder.queues.get(queue)
         if files:
@@ -182,8 +177,7 @@ class _DueTimes:
         return unit.tags_code if unit is not None and is_there else None
 
 
-def _pops(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
-    """Messages that consumers popped and did not acknowledge, by the time they come back."""
+def _list_pops(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
     config = store.config("consumerOffset.json")
     groups = {} if config is None else consumer_offsets(config[0])
     revived = {
@@ -193,46 +187,34 @@ def _pops(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
         for queue, offset in queues.items()
     }
     lines = KeptLines()
-    for record, offset, number in work.popped(revived):
+    for record, offset, number in work.find_popped(revived):
         pop = record.pop
         due = pop.pop_time + record.invisible_time
-        line = _popped(due, pop.group, pop.topic, pop.queue_id, offset, pop.pop_time)
+        line = _pop_line(due, pop.group, pop.topic, pop.queue_id, offset, pop.pop_time)
         lines.add(line, due, number)
-    for line in _pops_in_rocksdb(store):
+    for line in _list_pops_in_rocksdb(store):
         lines.add(line, line["due"], _LAST)
     yield from lines
 
 
-def _pops_in_rocksdb(store: OpenedStore) -> Iterator[dict[str, Any]]:
+def _list_pops_in_rocksdb(store: OpenedStore) -> Iterator[dict[str, Any]]:
     database = store.database("kvStore")
     items = () if database is None else database.items(family="popState")
     for due, record in rocksdb_records.decode_pops(items):
         names = ("groupId", "topicId", "queueId", "offset", "popTime")
-        yield _popped(due, *(record.get(name) for name in names))
+        yield _pop_line(due, *(record.get(name) for name in names))
 
 
-def _popped(
-    due: int, group: Any, topic: Any, queue_id: Any, offset: Any, popped: Any
-) -> dict[str, Any]:
-    return {
-        "due": due,
-        "group": group,
-        "topic": topic,
-        "queue_id": queue_id,
-        "offset": offset,
-        "popped": popped,
-    }
+def _pop_line(due: int, *values: Any) -> dict[str, Any]:
+    names = ("group", "topic", "queue_id", "offset", "popped")
+    return {"due": due, **dict(zip(names, values, strict=True))}
 
 
-def timed_messages(store: OpenedStore) -> Iterator[dict[str, Any]]:
+def list_timers(store: OpenedStore) -> Iterator[dict[str, Any]]:
     """Timed messages on the wheel, in the order of their slots."""
     file = store.folder.config.get("timercheck")
-    read_time = 0
-    if file is not None:
-        try:
-            read_time = timers.decode_timer_check(store.read(file)).read_time
-        except DecodeError:
-            read_time = 0
+    check = store.decode(file, timers.decode_timer_check)
+    read_time = 0 if check is None else check.read_time
     for wheel in store.folder.timer_wheels:
         with open_blocks(wheel) as blocks:
             position = blocks.next_data(0)
@@ -251,7 +233,7 @@ def _slots(
         deleted: set[str | None] = set()
         offset, steps = slot.last, 0
         while offset >= 0 and steps < _MAX_CHAIN:
-            record = _timer_record(store, offset)
+            record = lookup.timer_record_at(store.folder, offset)
             if record is None:
                 break
             message = lookup.at_physical_offset(store, record.physical_offset, "timer log")
@@ -277,14 +259,6 @@ def _slots(
 _MAX_CHAIN: Final = 1_000_000
 
 
-def _timer_record(store: OpenedStore, offset: int) -> timers.TimerRecord | None:
-    file = file_at(store.folder.timer_log, offset)
-    if file is None:
-        return None
-    data = read_bytes(file, offset - file.offset, timers.RECORD_SIZE)
-    return timers.decode_timer_record(data, 0)
-
-
 def _without(message: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in message.items() if name not in names}
 
@@ -306,8 +280,6 @@ def _write(name: str, lines: KeptLines) -> None:
 
 
 class _Cells:
-    """Cells of a table, made anew each time it is read."""
-
     def __init__(self, lines: KeptLines, columns: Sequence[str]) -> None:
         self._lines = lines
         self._columns = columns

@@ -10,8 +10,6 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.durable_file import rename_new
-from rocketwire.errors import DecodeError
 from rocketwire.policy.resource_names import is_system_topic
 from rocketwire.store import index_file
 from rocketwire.store.checkpoint import Checkpoint, encode_checkpoint
@@ -29,24 +27,13 @@ from rocketwire.store.writer import (
     topic_table,
     write_file,
 )
-from rocketwire_tools.store.checks.findings import Findings
 from rocketwire_tools.store.checks.log_check import has_torn_end
-from rocketwire_tools.store.checks.side_files import check_timers
-from rocketwire_tools.store.checks.store_facts import (
-    batch_topics,
-    timers_of_other_size,
-    usual_size,
-)
+from rocketwire_tools.store.checks.side_files import find_timer_damage
+from rocketwire_tools.store.checks.store_facts import batch_topics, timers_of_other_size, usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.lookup import index_geometry
 from rocketwire_tools.store.opened import OpenedStore, are_whole
-from rocketwire_tools.store.output import (
-    describe_leftover,
-    flat,
-    json_line,
-    with_progress,
-    write_table,
-)
+from rocketwire_tools.store.output import create_whole, flat, json_line, with_progress, write_table
 from rocketwire_tools.store.rebuilding import (
     IndexBuilder,
     LogCopy,
@@ -70,16 +57,12 @@ _BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that are read at once: what is made of small messages takes several times as
 much."""
 
-_OTHER_FILES: Final = {
-    "epochFileCheckpoint": decode_epochs,
-    "brokerIdentity": decode_identity,
-}
+_OTHER_FILES: Final = {"epochFileCheckpoint": decode_epochs, "brokerIdentity": decode_identity}
 """Files at the root that are copied; brokers read ``epochFileCheckpoint.bak`` if need be."""
 _TIMER_CHECK: Final = "timercheck"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build a new store."""
     store = OpenedStore(arguments.paths)
     if not store.folder.commit_log:
         raise ValueError("there is no commit log")
@@ -94,11 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         report, notes = _build_on_disk(store, target, settings)
     _show({"out": str(target), **settings, **asdict(report), **notes}, is_json=arguments.json)
-    is_whole = not (report.has_damage or notes["timers_damaged"] or _lost(notes))
+    is_whole = not (report.has_damage or notes["timers_damaged"] or _find_lost(notes))
     return 0 if are_whole([store]) and is_whole else 1
 
 
-def _lost(notes: dict[str, Any]) -> list[str]:
+def _find_lost(notes: dict[str, Any]) -> list[str]:
     """Files that brokers read and that cannot be copied; others may stand in ``config``, too."""
     names: list[str] = notes["config_unreadable"]
     return [name for name in names if name.endswith(".json") or "/" not in name]
@@ -115,11 +98,6 @@ def _show(values: dict[str, Any], *, is_json: bool) -> None:
 
 
 def _target(out: Path, roots: Sequence[Path]) -> Path:
-    """The folder of the new store.
-
-    Raises:
-        ValueError: it is not empty, or lies inside a source.
-    """
     target = out.resolve()
     for root in roots:
         if target == root or root in target.parents:
@@ -132,30 +110,14 @@ def _target(out: Path, roots: Sequence[Path]) -> Path:
 def _build_on_disk(
     store: OpenedStore, target: Path, settings: dict[str, Any]
 ) -> tuple[RebuildReport, dict[str, Any]]:
-    """Build in ``OUT.partial`` and rename that when everything is on the disk.
-
-    Raises:
-        FileExistsError: the folder of an earlier run that failed is there.
-        OSError: there is too little room, or the disk fails.
-    """
+    """Build in ``OUT.partial`` and rename that when everything is on the disk."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _require_room(store, target.parent)
-    partial = target.with_name(f"{target.name}.partial")
-    try:
-        partial.mkdir(0o700)
-    except FileExistsError:
-        raise FileExistsError(describe_leftover(partial)) from None
-    try:
+    with create_whole(target, is_folder=True) as partial:
         files = DiskFiles(partial)
         report, notes = _build(store, files, settings)
         files.flush()
         _keep_times(store.folder.commit_log, partial)
-        if target.exists():
-            target.rmdir()
-        rename_new(partial, target)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
     return report, notes
 
 
@@ -201,15 +163,13 @@ def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, An
     }
 
 
-def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
-    """The size that files of a log have, of which some may be cut, too long, or misnamed.
-
-    Raises:
-        ValueError: no size agrees with the names of most files.
-    """
+def _log_file_size(files: Sequence[StoreFile], requested: int | None) -> int:
+    """The size that files of a log have, of which some may be cut, too long, or misnamed."""
     distances = Counter(later.offset - file.offset for file, later in itertools.pairwise(files))
     sizes = Counter(file.size for file in files)
-    candidates = [asked] if asked else [size for size, _ in (sizes + distances).most_common()]
+    candidates = (
+        [requested] if requested else [size for size, _ in (sizes + distances).most_common()]
+    )
     for size in candidates:
         is_usual = sizes[size] > 0 and distances[size] > 0
         if size > 0 and all(
@@ -219,13 +179,12 @@ def _log_file_size(files: Sequence[StoreFile], asked: int | None) -> int:
     for size in filter(None, candidates):
         if sizes[size] > 0 and 2 * sum(file.offset % size == 0 for file in files) > len(files):
             return size
-    if asked:
-        raise ValueError(f"most files of the log do not begin at a multiple of {asked} bytes")
+    if requested:
+        raise ValueError(f"most files of the log do not begin at a multiple of {requested} bytes")
     raise ValueError("the files of the log have no common size; give --log-file-size")
 
 
 def _queue_file_size(queues: QueueFiles, unit_size: int, default: int) -> int:
-    """The size that most files of queues have; files that are cut off or too long have another."""
     files = (file for files in queues.values() for file in files)
     return usual_size((file for file in files if not file.size % unit_size), default)
 
@@ -299,11 +258,7 @@ def _build(
 
 
 def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]]:
-    """Copy what can be read of ``config`` and the few other files that brokers keep.
-
-    Returns:
-        Names of files that were copied, and of those that cannot be read.
-    """
+    """Copy what can be read of ``config`` and the few other files that brokers keep."""
     copied: list[str] = []
     lost: list[str] = []
     names = {name.removesuffix(".bak") for name in store.folder.config if "/" not in name}
@@ -325,15 +280,8 @@ def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]
             if file is not None and file.size
         ]
         for file in present:
-            try:
-                data = store.read(file)
-                decode(data)
-            except DecodeError:
-                continue
-            except OSError as error:
-                store.pass_over(file, error)
-            else:
-                write_file(files, name, data)
+            if store.decode(file, decode) is not None:
+                write_file(files, name, store.read(file))
                 copied.append(name)
                 break
         if present and name not in copied:
@@ -344,8 +292,8 @@ def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]
 def _copy_timers(store: OpenedStore, files: Files) -> bool:
     """Copy the timer wheel, its log and how far it was read; they only fit together.
 
-    A broker does not start with a file of another size, so each gets the right one.  What else is
-    damaged stays: the broker gives up the timer log from the first record on that is none.
+    A broker does not start with a file of another size, so each gets the right one.  Other
+    damage stays: the broker gives up the timer log from the first record on that is none.
     """
     folder = store.folder
     check = folder.config.get(_TIMER_CHECK)
@@ -359,10 +307,8 @@ def _copy_timers(store: OpenedStore, files: Files) -> bool:
 
 
 def _damage_of_timers(store: OpenedStore) -> int:
-    """How much of the timer wheel and its log is damaged."""
-    findings = Findings()
-    check_timers(store, findings, store.folder.commit_log[0].offset)
-    return sum(count for _, count in findings.counts.values())
+    folder = store.folder
+    return sum(1 for _ in find_timer_damage(folder, folder.commit_log[0].offset))
 
 
 def _copy(file: StoreFile, files: Files, name: str, size: int) -> None:

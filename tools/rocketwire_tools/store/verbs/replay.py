@@ -78,22 +78,15 @@ _NO_LOG: Final = logging.NullHandler()
 
 
 class StoredMessages:
-    """The messages of a store that are replayed.
-
-    Attributes:
-        store: the store.
-        topics: names of topics at the target.
-        broken: messages with a wrong checksum, which are left out.
-        unreadable: inner batches that cannot be read.
-    """
+    """The messages of a store that are replayed."""
 
     def __init__(
         self, store: OpenedStore, selection: Selection, topics: TopicMap, absence: str | None
     ) -> None:
         self.store = store
-        self.topics = topics
-        self.broken = 0
-        self.unreadable = 0
+        self.topics = topics  # names of topics at the target
+        self.broken = 0  # messages with a wrong checksum, which are left out
+        self.unreadable = 0  # inner batches that cannot be read
         self._selection = selection
         self._absence = absence
         self._scans = store.scans()
@@ -125,10 +118,7 @@ class StoredMessages:
             "done_before": done_before,
             "broken_messages": self.broken,
             "unreadable_batches": self.unreadable,
-            "damaged_regions": sum(
-                scan.regions_left_out + sum(region.is_damage for region in scan.regions)
-                for scan in self._scans
-            ),
+            "damaged_regions": sum(scan.damaged_regions for scan in self._scans),
         }
 
     @property
@@ -138,7 +128,6 @@ class StoredMessages:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay messages."""
     logging.getLogger("rocketwire").addHandler(_NO_LOG)
     topics = TopicMap(arguments.topic)
     selection = {name: getattr(arguments, option) for option, name in _CHOICES.items()}
@@ -160,7 +149,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _as_json(values: dict[str, Any]) -> dict[str, Any]:
-    """Values as they come back from JSON; options that were not given are left out."""
     return {
         name: list(cast("list[object]", value)) if isinstance(value, (tuple, list)) else value
         for name, value in values.items()

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire_tools.store.engine.rows import TopicNames
-from rocketwire_tools.store.jobs import results
-from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
 from rocketwire_tools.store.output import json_line, time_text, write_table
-from rocketwire_tools.store.selecting import (
-    describe_absence,
-    require_messages,
-    selected_rows,
-    selection_of,
-)
+from rocketwire_tools.store.selecting import SelectedLogs, select_rows, selection_of
 from rocketwire_tools.store.totals import Totals, add_rows
 
 if TYPE_CHECKING:
@@ -35,19 +27,15 @@ _GROUPS_AT_ONCE: Final = 10_000
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count messages and bytes."""
-    stores, totals = open_stores(arguments.paths), Totals()
-    absence = describe_absence(stores, arguments)
-    scans = scans_of(stores)
-    with closing(require_messages(results(arguments, scans, count), absence)) as pieces:
+    logs, totals = SelectedLogs(arguments), Totals()
+    with logs.read(count) as pieces:
         for groups in pieces:
             totals.merge(groups)
-    damage = sum(region.size for scan in scans for region in scan.regions if region.is_damage)
-    is_damaged = any(scan.is_damaged for scan in scans)
     _write(arguments, totals)
-    if is_damaged:
+    if logs.is_damaged:
+        damage = sum(scan.damaged_bytes for scan in logs.scans)
         print(f"{damage} bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
-    return 0 if are_whole(stores) and not is_damaged else 1
+    return 0 if logs.are_whole else 1
 
 
 def count(
@@ -57,7 +45,7 @@ def count(
     is_folded = arguments.by not in ("tag", "group", "size")
     selection, topics = selection_of(arguments), TopicNames()
     groups: dict[tuple[Any, ...], list[int]] = {}
-    for rows in selected_rows(scan, selection, topics, is_folded=is_folded):
+    for rows in select_rows(scan, selection, topics, is_folded=is_folded):
         numbers, names = _groups(arguments.by, rows)
         add_rows(groups, numbers, names, rows)
         if len(groups) > _GROUPS_AT_ONCE:
@@ -117,7 +105,7 @@ _HEADERS: Final = {
 
 def _write(arguments: argparse.Namespace, totals: Totals) -> None:
     names = _HEADERS.get(arguments.by, (arguments.by,))
-    groups = totals.ordered(by_name=arguments.by in ("hour", "size"))
+    groups = totals.sort(by_name=arguments.by in ("hour", "size"))
     if arguments.json:
         for group in groups:
             line = dict(zip(names, group.name, strict=True)) | {

@@ -14,7 +14,7 @@ from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.java.peers import CURRENT, OLD
+from tests.support.java.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of, notes_of
 from tests.support.stores.fixtures import unpack
@@ -33,7 +33,7 @@ def test_the_newest_messages_of_a_killed_broker_may_be_in_no_queue(store: Broker
 
     assert damage_of(check) == {}
     assert notes_of(check) == {"no queue unit": 6}
-    assert check.queues.unqueued == 6
+    assert check.unqueued == 6
 
 
 def test_the_newest_messages_of_a_broker_that_ended_in_order_are_in_queues(
@@ -175,3 +175,30 @@ def test_a_topic_that_was_deleted_and_created_again_is_whole(
 
     assert damage_of(check) == {}
     assert notes_of(check)["queue offset"] == 1
+
+
+# ---------------------------------------------------------------- queues in files and in RocksDB
+
+
+@pytest.fixture
+def doubled(tmp_path: Path) -> Path:
+    """A store whose broker wrote each queue to files and to RocksDB."""
+    return unpack(MIDDLE, "rocksboth", tmp_path).root
+
+
+def test_a_queue_that_has_lost_its_files_has_no_units(doubled: Path) -> None:
+    folder = doubled / "consumequeue" / "bills" / "0"
+    messages = 12
+
+    shutil.rmtree(folder)
+
+    assert damage_of(checked(doubled)) == {"no queue unit": messages}
+
+
+def test_a_folder_in_place_of_a_file_of_a_queue_is_damage(doubled: Path) -> None:
+    (file,) = (doubled / "consumequeue" / "bills" / "0").iterdir()
+    file.unlink()
+
+    file.mkdir()
+
+    assert damage_of(checked(doubled))

@@ -20,4 +20,4 @@ def test_short_and_long_bodies_of_equal_and_unequal_sizes_have_their_own_checksu
     messages = Messages(np.frombuffer(data, np.uint8), np.array(positions, np.int64))
 
     assert body_crcs(messages).tolist() == [crc32(body) for body in bodies]
-    assert not len(body_crcs(messages.chosen(np.zeros(len(bodies), np.bool_))))
+    assert not len(body_crcs(messages.choose(np.zeros(len(bodies), np.bool_))))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.store.checks import index_check
-from rocketwire_tools.store.checks.queue_files import QueueFiles
 from rocketwire_tools.store.engine import checksums, fast_paths, rows, walk
+from rocketwire_tools.store.engine.queue_files import QueueFiles
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.hostile import Original, run

@@ -11,8 +11,8 @@ from rocketwire.wire.message.properties import decode_properties
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.replaying.outgoing import NO_BATCH, messages_of, sent_properties
-from rocketwire_tools.store.selecting import selected_rows
+from rocketwire_tools.store.replaying.outgoing import NO_BATCH, choose_properties, messages_of
+from rocketwire_tools.store.selecting import select_rows
 from tests.support.java.peers import CURRENT
 from tests.support.stores.truth import digest
 
@@ -29,7 +29,7 @@ def messages(root: Path, *topics: str) -> list[ReplayMessage]:
     return [
         message
         for scan in store.scans()
-        for rows in selected_rows(scan, Selection(topics=frozenset(topics)), TopicNames())
+        for rows in select_rows(scan, Selection(topics=frozenset(topics)), TopicNames())
         for message in messages_of(rows)
         if message is not None
     ]
@@ -91,4 +91,4 @@ def test_each_message_of_a_batch_that_stayed_one_is_sent_for_itself(
 def test_properties_that_hold_a_message_back_or_are_the_brokers_are_left_out(
     properties: dict[str, str], names: set[str]
 ) -> None:
-    assert sent_properties(properties) == {name: properties[name] for name in names}
+    assert choose_properties(properties) == {name: properties[name] for name in names}

@@ -44,10 +44,10 @@ def test_the_store_of_a_broker_is_whole(
     assert notes_of(check).keys() <= {"no queue unit", "index"}
     assert check.log.messages >= len({one.physical_offset for one in store.truth.pulled})
     if kind != "rockskilled":  # how much of a RocksDB a killed broker had in memory, varies
-        assert check.queues.unqueued == store.truth.notes.get("not_queued", 0)
+        assert check.unqueued == store.truth.notes.get("not_queued", 0)
     if kind == "plain":
         assert check.findings.kept == []
-        assert check.index.entries > len(store.truth.pulled)
+        assert check.index_entries > len(store.truth.pulled)
 
 
 EXPECTED: Final[dict[str, set[str]]] = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.store.consume_queue import UNIT_SIZE
 from rocketwire.store.folder import read_folder
-from rocketwire_tools.store.checks.queue_files import UNIT, QueueFiles
+from rocketwire_tools.store.engine.queue_files import UNIT, QueueFiles
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,23 +24,15 @@ _BATCH_SIZE: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueGroups:
-    """Messages of a block that are in queues; those of one queue are a group and stand together.
+    """Messages of a block that are in queues; those of one queue are a group and stand together."""
 
-    Attributes:
-        keys: number of the topic and queue id of each group, as ``number << 32 | queue id``.
-        names: topic and queue id of each group.
-        bounds: first message of each group, and the number of messages.
-        rows: row of each message in the block.
-        offsets: its queue offset.
-        steps: messages that it stands for.
-    """
-
+    # number of the topic and queue id of each group, as ``number << 32 | queue id``
     keys: list[int]
-    names: list[tuple[str, int]]
-    bounds: Int64s
-    rows: Int64s
-    offsets: Int64s
-    steps: Int64s
+    names: list[tuple[str, int]]  # topic and queue id of each group
+    bounds: Int64s  # first message of each group, and the number of messages
+    rows: Int64s  # row of each message in the block
+    offsets: Int64s  # its queue offset
+    steps: Int64s  # messages that it stands for
 
     def part(self, number: int) -> slice:
         """Where the messages of a group stand."""
@@ -54,8 +46,8 @@ class QueueGroups:
         return each
 
 
-def groups_of(rows: Rows) -> QueueGroups | None:
-    """The messages of a block by queue, without those of open transactions; None without any."""
+def group_by_queue(rows: Rows) -> QueueGroups:
+    """Group the messages of a block by queue, without those of open transactions."""
     messages = rows.messages
     sys_flags = messages.numbers("sys_flag")
     transactions = sys_flags & _TRANSACTION
@@ -64,14 +56,12 @@ def groups_of(rows: Rows) -> QueueGroups | None:
     order = _stable_order(keys)
     if not is_queued.all():
         order = order[is_queued[order]]
-    if not len(order):
-        return None
     steps = np.ones(len(rows), np.int64)
     for row in np.flatnonzero((sys_flags & _INNER_BATCH) == _INNER_BATCH).tolist():
         count = rows.properties[row].get(message_const.INNER_NUM, "")
         steps[row] = int(count) if _BATCH_SIZE.fullmatch(count) else 1
     keys = keys[order]
-    bounds = np.concatenate(([0], np.flatnonzero(np.diff(keys)) + 1, [len(keys)]))
+    bounds = np.append(np.flatnonzero(np.diff(keys, prepend=-1)), len(keys))
     queues: list[int] = keys[bounds[:-1]].tolist()
     topics = rows.topics.names
     return QueueGroups(
