@@ -162,10 +162,11 @@ def interrupted(process: subprocess.Popen[str]) -> str:
 
 
 def unread(process: subprocess.Popen[str]) -> str:
-    """Read a few lines of the output and no more, as ``head`` does."""
+    """Read the output up to the first KV case and no more, as ``head`` does."""
     assert process.stdout is not None
-    for _ in range(20):
-        process.stdout.readline()
+    for line in process.stdout:
+        if "pass  ns/100/1 " in line:
+            break
     process.stdout.close()
     process.wait(60)
     return ""
