@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
+from rocketwire.codes import RequestCode
 from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
@@ -20,7 +22,9 @@ from tests.support.name_servers import OurNameServer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.conformance.run.verdict import Verdict
+    from tests.integration.conformance.proxy import Memory
 
 CASES: dict[str, Case] = {case.id: case for case in ALL}
 DEFECTS = (*PLAIN, *FRAMES, *STATE)
@@ -55,6 +59,33 @@ async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) 
         verdict = await played(CASES[defect.case], address, IMPATIENT)
 
     assert verdict.kind is VerdictKind.FAIL, verdict.reason
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ("java.util.ConcurrentModificationException", VerdictKind.PASS),
+        ("java.lang.NullPointerException", VerdictKind.FAIL),
+    ],
+)
+async def test_only_a_list_that_another_case_disturbed_is_read_again(
+    error: str, kind: VerdictKind, server: Address
+) -> None:
+    """Java's name servers answer so if a broker registers while they write the list."""
+
+    def disturb_first(
+        request: RemotingCommand, response: RemotingCommand, memory: Memory
+    ) -> RemotingCommand:
+        if request.code != RequestCode.GET_BROKER_CLUSTER_INFO or memory.seen:
+            return response
+        failure = replace(response, code=1, remark=f"{error}, HashMap.java:1597", body=None)
+        return memory.seen.setdefault("first", failure)
+
+    async with proxied(Defect(name="disturbed", case="", answer=disturb_first), server) as address:
+        verdict = await played(CASES["ns/103/1"], address, 3.0)
+
+    assert verdict.kind is kind, verdict.reason
 
 
 @pytest.mark.process
