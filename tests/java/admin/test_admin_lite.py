@@ -62,6 +62,7 @@ def test_lite_topics_are_told_as_by_mqadmin(
     assert (ours.status, "error" in mqadmin("getParentTopicInfo -p TBW102")) == (1, True)
 
 
+@pytest.mark.full
 async def test_who_subscribes_to_lite_topics_is_told_as_by_mqadmin(
     java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str], lite: tuple[str, str]
 ) -> None:

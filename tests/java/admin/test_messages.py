@@ -179,6 +179,7 @@ def test_each_kind_of_consumer_prints_what_java_has_sent_and_commits_what_it_pri
     assert line["msgId"] == line["properties"]["UNIQ_KEY"]
 
 
+@pytest.mark.full
 def test_a_consumer_ends_well_when_it_is_terminated_and_when_nobody_reads_any_more(
     here: Here,
 ) -> None:
@@ -270,6 +271,7 @@ def test_a_group_begins_where_it_is_told_to_even_in_a_young_topic(here: Here) ->
     }
 
 
+@pytest.mark.full
 def test_first_deliveries_that_fail_come_again(here: Here) -> None:
     topic, group = here.topic("again"), unique("g")
     here.produce(topic, given=b"x\ny\n")

@@ -172,6 +172,7 @@ def test_users_are_told_as_by_mqadmin(secured: Secured) -> None:
     assert not {name, other} & left
 
 
+@pytest.mark.full
 def test_policies_are_told_as_by_mqadmin(secured: Secured) -> None:
     broker, name = secured.broker, unique("policy")
     who = f"User:{name}"

@@ -120,6 +120,7 @@ def test_every_column_is_a_part_of_the_message(
 
 
 @releases
+@pytest.mark.full
 def test_javas_orderly_consumer_gets_the_rows_of_a_key_in_order(
     spark: SparkSession, brokers: Brokers, java_peer: JavaPeer, tmp_path: Path, release: str
 ) -> None:
