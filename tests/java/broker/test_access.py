@@ -259,7 +259,7 @@ def test_java_clients_sign_what_they_send_and_read(version: str, tmp_path: Path)
             JavaPeer(tmp_path / "none", version=version) as java,
             pytest.raises(PeerFailedError, match=r"username cannot be null\."),
         ):
-            # Java may close the channel of its first send: its thread for heartbeats is interrupted then.
-            java.send(address, "topicB", "producers", range(1))
+            # Java may close the channel of its first sends: its thread for heartbeats is interrupted then.
+            java.send(address, "topicB", "producers", range(1), again=20)
 
     assert set(keys) == {str(key) for key in range(20)}
