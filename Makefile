@@ -26,8 +26,8 @@ SHELL := /bin/bash
 
 help:
 	@echo "make run       start the name server on port 9876                  ARGS=\"-c FILE\""
-	@echo "make check     lint, types, and every test that starts no process  TESTS=PATH CHANGED=1"
-	@echo "make test      all that, and one real path through everything, with Java peers   TESTS=PATH"
+	@echo "make check     lint, types, and every test that starts no process: 2 minutes  TESTS=PATH CHANGED=1"
+	@echo "make test      all that, and one real path through everything, with Java peers: 12 minutes  TESTS=PATH"
 	@echo "make test-all  everything: all releases, faults, coverage, packages; hours"
 	@echo "make lint      ruff, import-linter and mypy"
 	@echo "make docs      the documentation site, in .cache/site"
