@@ -21,8 +21,13 @@ from rocketwire_broker.state.response import RefusedError
 from rocketwire_broker.tables.topics import new_topic
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rocketwire.messages.topic_config import TopicConfig
     from rocketwire_broker.state.broker import Broker
+
+MOST_DELETED: Final = 256
+"""Names that one request deletes: each costs up to a third of a millisecond."""
 
 _PATTERN: Final = "^[%|a-zA-Z0-9_-]+$"
 _LEGAL: Final = re.compile("[%|a-zA-Z0-9_-]+")
@@ -58,6 +63,25 @@ def group_problem(name: str) -> str | None:
     if len(name) > (limit := MAX_GROUP_LENGTH):
         return f"The specified group: {name}, is longer than group max length: {limit}"
     return None
+
+
+def check_list(names: Collection[str] | None, what: str) -> Collection[str]:
+    """Return the names that a request wants to delete.
+
+    Args:
+        names: as sent.
+        what: they are, in Java's words.
+
+    Raises:
+        RefusedError: there is none, or more than ``MOST_DELETED``.
+    """
+    if not names:
+        remark = f"The specified {what} list is blank."
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+    if len(names) > MOST_DELETED:
+        remark = f"{len(names)} names, this broker deletes {MOST_DELETED} at once"
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+    return names
 
 
 def existing_topic(broker: Broker, name: str, *, blank: str = "") -> TopicConfig:

@@ -16,11 +16,14 @@ import trio.testing
 
 from rocketwire.messages import decode_body
 from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchResponseBody
+from rocketwire.messages.groups import DeleteSubscriptionGroupListRequestBody
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, SubscriptionData
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.topics import DeleteTopicListRequestBody
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.handlers.members import MAX_HEARTBEAT
+from rocketwire_broker.handlers.names import MOST_DELETED
 from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand
@@ -450,6 +453,31 @@ def test_a_heartbeat_that_is_too_long_is_refused_and_other_members_stay() -> Non
     group = home.broker.members.online("readers")
     assert group is not None
     assert group.client_ids() == ["member"]
+
+
+def delete_names(count: int) -> tuple[list[RemotingCommand], bool]:
+    """Delete so many topics and groups; return the answers, and whether ``orders`` remains."""
+    home = BrokerAtHand()
+    client = home.connect()
+    client.send("orders")
+    names = ("orders", *(f"name{number}" for number in range(count - 1)))
+    topics = DeleteTopicListRequestBody(topic_list=names)
+    groups = DeleteSubscriptionGroupListRequestBody(group_name_list=names)
+    answers = [client.call(5002, {}, topics), client.call(5003, {}, groups)]
+    return answers, "orders" in home.broker.topics
+
+
+def test_hundreds_of_topics_and_groups_are_deleted_at_once() -> None:
+    answers, remains = delete_names(MOST_DELETED)
+
+    assert ([answer.code for answer in answers], remains) == ([0, 0], False)
+
+
+def test_more_topics_and_groups_than_one_request_deletes_are_refused() -> None:
+    answers, remains = delete_names(MOST_DELETED + 1)
+
+    assert ([answer.code for answer in answers], remains) == ([29, 29], True)
+    assert all(f"deletes {MOST_DELETED} at once" in (answer.remark or "") for answer in answers)
 
 
 def test_subscriptions_too_much_are_refused_and_other_members_stay() -> None:

@@ -26,7 +26,7 @@ from rocketwire.messages.groups import (
 )
 from rocketwire.messages.route import TopicList
 from rocketwire_broker.handlers.fields import Handler, body_of, required, text
-from rocketwire_broker.handlers.names import group_problem
+from rocketwire_broker.handlers.names import check_list, group_problem
 from rocketwire_broker.later.pop_returns import forget
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
@@ -77,11 +77,10 @@ def delete_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 def delete_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """5003: delete several groups, or none if one of the names is blank."""
     body = decode_body(DeleteSubscriptionGroupListRequestBody, request.body or b"{}")
-    names = body and body.group_name_list
-    if not body or not names or not all(name.strip() for name in names):
-        what = "name" if names else "name list"
-        remark = f"The specified group {what} is blank."
-        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
+    body = body or DeleteSubscriptionGroupListRequestBody()
+    names = check_list(body.group_name_list, "group name")
+    if not all(name.strip() for name in names):
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, "The specified group name is blank.")
     for name in names:
         _delete(broker, name, now, offsets=body.clean_offset)
     return SUCCESS

@@ -5,7 +5,7 @@ Java: ``AdminBrokerProcessor``, ``TopicConfigManager``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +30,7 @@ from rocketwire.messages.topics import (
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_broker.handlers.fields import Handler, body_of, required, text
-from rocketwire_broker.handlers.names import topic_problem
+from rocketwire_broker.handlers.names import check_list, topic_problem
 from rocketwire_broker.later.pop_returns import forget
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.topics import MAX_QUEUES, NOT_COUNTED
@@ -129,31 +129,26 @@ def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 def delete_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """5002: delete several topics, or none if one of the names is refused."""
     body = decode_body(DeleteTopicListRequestBody, request.body or b"{}")
-    names = body and body.topic_list
-    if not names:
-        raise RefusedError(ResponseCode.INVALID_PARAMETER, "The specified topic list is blank.")
-    _delete(broker, names, now)
+    body = body or DeleteTopicListRequestBody()
+    _delete(broker, check_list(body.topic_list, "topic"), now)
     return SUCCESS
 
 
-def _delete(broker: Broker, names: Iterable[str], now: int) -> None:
+def _delete(broker: Broker, names: Collection[str], now: int) -> None:
     for name in names:
         if not name.strip():
             raise RefusedError(ResponseCode.INVALID_PARAMETER, "The specified topic is blank.")
         _refuse_system(broker, name)
-    for name in names:
-        _delete_one(broker, name, now)
-
-
-def _delete_one(broker: Broker, name: str, now: int) -> None:
-    ending = f"_{name}"
+    endings = tuple(f"_{name}" for name in names)
     retries = [
         str(topic.topic_name)
         for topic in broker.topics
-        if str(topic.topic_name).startswith(RETRY_PREFIX) and str(topic.topic_name).endswith(ending)
+        if str(topic.topic_name).startswith(RETRY_PREFIX)
+        and str(topic.topic_name).endswith(endings)
     ]
-    broker.lite.delete_all(name)
-    for deleted in (name, *retries):
+    for name in names:
+        broker.lite.delete_all(name)
+    for deleted in (*names, *retries):
         has_messages = next(broker.store.queues(deleted), None) is not None
         end = broker.store.next_physical if has_messages and broker.store.is_durable else 0
         broker.topics.delete(deleted, now, end=end)
