@@ -84,7 +84,7 @@ def of_command(root: Path, out: Path, *arguments: str) -> list[dict[str, Any]]:
         "topic IN ('orders', 'bills') AND queue_id = 1",
         "topic = 'orders' AND tags = 'paid'",
         "queue_offset BETWEEN 3 AND 9",
-        "physical_offset > 300000",
+        "commit_log_offset > 300000",
         "store_timestamp >= (SELECT percentile_approx(store_timestamp, 0.5) FROM every)",
         "topic = 'rmq_sys_wheel_timer' OR topic = 'SCHEDULE_TOPIC_XXXX'",
         "topic = 'SCHEDULE_TOPIC_XXXX'",
@@ -181,7 +181,7 @@ def test_the_code_of_the_guide_runs_and_its_questions_have_the_brokers_answers(
         for row in topics
     } == used
     assert topics == sorted(topics, key=lambda row: -row["bytes"])
-    assert {(row["topic"], row["uniq_key"]): row["times"] for row in repeated} == repeats(
+    assert {(row["topic"], row["msg_id"]): row["times"] for row in repeated} == repeats(
         damaged_disks
     )
     assert {

@@ -33,6 +33,7 @@ SAME_NAMES = (
     "prepared_transaction_offset",
     "properties",
 )
+COLUMN_NAMES = {"physical_offset": "commit_log_offset", "size": "store_size"}
 
 
 def rows_of(store: OpenedStore) -> Iterator[dict[str, Any]]:
@@ -58,8 +59,8 @@ def wrong_messages(store: BrokerStore) -> Iterator[str]:
     rows: dict[int, dict[str, Any]] = {}
     for row in rows_of(OpenedStore([store.root])):
         if row["state"] != State.LIVE or not row["crc_ok"]:
-            yield f"{row['physical_offset']}: state {row['state']}, checksum {row['crc_ok']}"
-        rows[int(row["physical_offset"])] = row
+            yield f"{row['commit_log_offset']}: state {row['state']}, checksum {row['crc_ok']}"
+        rows[int(row["commit_log_offset"])] = row
     yield from _wrong_pulls(store.truth.pulled, rows)
     yield from _wrong_sends(store, rows)
 
@@ -71,8 +72,9 @@ def _wrong_pulls(messages: Iterable[Pulled], rows: dict[int, dict[str, Any]]) ->
             yield f"{message.physical_offset}: not read"
             continue
         for name in SAME_NAMES:
-            if row[name] != getattr(message, name):
-                yield f"{message.physical_offset}: {name} {row[name]!r}"
+            value = row[COLUMN_NAMES.get(name, name)]
+            if value != getattr(message, name):
+                yield f"{message.physical_offset}: {name} {value!r}"
         if digest(row["data"]) != message.digest:
             yield f"{message.physical_offset}: other bytes"
         if digest(row["stored_body"]) != message.body_digest:

@@ -172,7 +172,7 @@ def listed(root: Path, arguments: tuple[str, ...] = LIST) -> Listed:
     result = Listed(status)
     for text in output.splitlines():
         line = json.loads(text)
-        place = line["physical_offset"]
+        place = line["commit_log_offset"]
         if place in result.lines:
             result.repeated.append(place)
         result.lines[place] = line
@@ -201,7 +201,11 @@ class HostileStore:
         for offset, line in self.lines.items():
             base = max(file for file in files if file <= offset)
             data = self.original.files[files[base]]
-            places[offset] = (files[base], offset - base, data[offset - base :][: line["size"]])
+            places[offset] = (
+                files[base],
+                offset - base,
+                data[offset - base :][: line["store_size"]],
+            )
         return places
 
     def damage(self, seed: str) -> tuple[str, list[str]]:
@@ -314,7 +318,7 @@ class HostileStore:
             ("--id", line["offset_msg_id"]),
         ):
             status, output, errors = run("get", "--json", name, value, self.original.root)
-            places = [json.loads(text)["physical_offset"] for text in output.splitlines()]
+            places = [json.loads(text)["commit_log_offset"] for text in output.splitlines()]
             if offset not in places and line["state"] != "ghost":
                 yield f"get {name} {value}: {status} {errors}"
 
@@ -342,8 +346,8 @@ class HostileStore:
 def _difference(line: dict[str, Any], now: dict[str, Any] | None) -> Iterator[str]:
     """What is wrong with the line of a message that was not hit: as it was, and as it is."""
     if now is None:
-        yield f"{line['physical_offset']} is missing, though no byte of it has changed"
+        yield f"{line['commit_log_offset']} is missing, though no byte of it has changed"
         return
     names = {name for name in line if line[name] != now[name]}
     if names - {"state"} or now["state"] == "ghost":
-        yield f"{line['physical_offset']}: {', '.join(sorted(names))} changed"
+        yield f"{line['commit_log_offset']}: {', '.join(sorted(names))} changed"

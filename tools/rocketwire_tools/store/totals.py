@@ -62,7 +62,7 @@ def add_rows(
         names: the group of a number.
         rows: to count.
     """
-    sizes, times = rows.column("size"), rows.column("store_timestamp")
+    sizes, times = rows.column("store_size"), rows.column("store_timestamp")
     distinct, places = np.unique(numbers, return_inverse=True)
     counts = np.bincount(places)
     bytes_ = np.bincount(places, sizes).astype(np.int64)

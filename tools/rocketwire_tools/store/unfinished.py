@@ -115,8 +115,8 @@ class UnfinishedWork:
         self._write()
 
     def _add_half(self, message: Mapping[str, Any]) -> None:
-        key = _pack(message["unique_key"]) if message["unique_key"] else None
-        numbers = message["queue_offset"], message["physical_offset"]
+        key = _pack(message["msg_id"]) if message["msg_id"] else None
+        numbers = message["queue_offset"], message["commit_log_offset"]
         self._added["halves"].append((*numbers, key, _pack(message)))
 
     def _add_pop(self, rows: Rows, row: int, place: tuple[str, int], offset: int) -> None:
@@ -193,9 +193,9 @@ def _message(rows: Rows, row: int) -> dict[str, Any]:
         "queue_id": properties.get(message_const.REAL_QUEUE_ID),
         "level": int(rows.column("queue_id")[row]) + 1,
         "queue_offset": int(rows.column("queue_offset")[row]),
-        "physical_offset": int(rows.column("physical_offset")[row]),
+        "commit_log_offset": int(rows.column("commit_log_offset")[row]),
         "store_timestamp": int(rows.column("store_timestamp")[row]),
-        "unique_key": properties.get(message_const.UNIQ_KEY),
+        "msg_id": properties.get(message_const.UNIQ_KEY),
         "producer_group": properties.get(message_const.PRODUCER_GROUP),
         "checks": number_in(properties.get(message_const.TRANSACTION_CHECK_TIMES)) or 0,
     }

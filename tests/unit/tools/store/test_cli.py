@@ -109,7 +109,7 @@ def test_options_choose_messages(
 ) -> None:
     def offsets(*options: str) -> set[int]:
         lines = lines_of(capsysbinary, "messages", "--json", *options, str(plain.root))
-        return {line["physical_offset"] for line in lines}
+        return {line["commit_log_offset"] for line in lines}
 
     pulled = plain.truth.pulled
 
@@ -191,8 +191,8 @@ def test_a_message_is_found_by_offset_id_and_key(
         ("--key", sent.keys[0], "index file"),
     ):
         (line,) = lines_of(capsysbinary, "get", "--json", option, value, str(plain.root))
-        assert (line["physical_offset"], line["source"]) == (offset, source)
-        assert line["bytes"].startswith(f"{line['size']:08x}daa320a7")
+        assert (line["commit_log_offset"], line["source"]) == (offset, source)
+        assert line["bytes"].startswith(f"{line['store_size']:08x}daa320a7")
 
 
 def test_the_log_answers_where_queues_and_index_are_gone(

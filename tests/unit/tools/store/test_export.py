@@ -52,7 +52,7 @@ def test_json_lines_hold_every_message_that_was_pulled(
 
     assert len(rows) == len(plain.truth.pulled)
     for row, message in zip(rows, plain.truth.pulled, strict=True):
-        assert row["physical_offset"] == message.physical_offset
+        assert row["commit_log_offset"] == message.physical_offset
         assert row["queue_offset"] == message.queue_offset
         assert row["topic"] == message.topic
         assert row["properties"] == message.properties
@@ -109,7 +109,7 @@ def test_parquet_has_the_compression_that_was_asked_for(
 
 
 _ALL = (
-    "file,physical_offset,size,topic,queue_id,queue_offset,tags,keys,uniq_key,offset_msg_id,"
+    "file,commit_log_offset,store_size,topic,queue_id,queue_offset,tags,keys,msg_id,offset_msg_id,"
     "born_timestamp,store_timestamp,born_host,store_host,flag,sys_flag,compression,transaction,"
     "prepared_transaction_offset,reconsume_times,body_length,body,properties,kind,real_topic,"
     "real_queue_id,batch_index,version,crc_ok,state"
@@ -160,7 +160,7 @@ def test_damage_is_skipped_and_counted(
     answer = run("export", "--json", "-o", out, store.root, status=1)
 
     intact = [*store.truth.pulled[:20], *store.truth.pulled[26:]]
-    assert [row["physical_offset"] for row in table(out)] == [
+    assert [row["commit_log_offset"] for row in table(out)] == [
         message.physical_offset for message in intact
     ]
     assert json.loads(answer.err) == {
@@ -180,13 +180,17 @@ def test_a_message_with_a_wrong_checksum_is_only_written_on_request(
 
     answer = run("export", store.root, status=1)
     rows = json_lines(
-        run("export", "--broken", "--columns", "physical_offset,crc_ok", store.root).out
+        run("export", "--broken", "--columns", "commit_log_offset,crc_ok", store.root).out
     )
 
     assert b"skipped 1 with a wrong checksum" in answer.err
-    assert broken.physical_offset not in {row["physical_offset"] for row in json_lines(answer.out)}
+    assert broken.physical_offset not in {
+        row["commit_log_offset"] for row in json_lines(answer.out)
+    }
     assert len(rows) == len(store.truth.pulled)
-    assert [row["physical_offset"] for row in rows if not row["crc_ok"]] == [broken.physical_offset]
+    assert [row["commit_log_offset"] for row in rows if not row["crc_ok"]] == [
+        broken.physical_offset
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "arrow"])

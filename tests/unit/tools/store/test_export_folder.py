@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 PART_SIZE = 10_000
-COLUMNS = ("--columns", "physical_offset,topic,tags,keys,born_host,store_timestamp")
+COLUMNS = ("--columns", "commit_log_offset,topic,tags,keys,born_host,store_timestamp")
 ds: Any = importlib.import_module("pyarrow.dataset")
 
 
@@ -30,7 +30,7 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
     else:
         rows = ds.dataset(folder, format=kind).to_table().to_pylist()
-    return sorted(rows, key=lambda row: row["physical_offset"])
+    return sorted(rows, key=lambda row: row["commit_log_offset"])
 
 
 def names_in(folder: Path) -> list[str]:

@@ -124,7 +124,7 @@ def test_of_a_transaction_only_the_last_copy_counts(tmp_path: Path) -> None:
         ],
     )
 
-    assert [line["unique_key"] for line in work.find_transactions()] == ["B", "A", None]
+    assert [line["msg_id"] for line in work.find_transactions()] == ["B", "A", None]
 
 
 def test_a_committed_message_ends_its_transaction(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_committed_message_ends_its_transaction(tmp_path: Path) -> None:
     )
     work = read(tmp_path, [first, half("B"), committed])
 
-    assert [line["unique_key"] for line in work.find_transactions()] == ["B"]
+    assert [line["msg_id"] for line in work.find_transactions()] == ["B"]
 
 
 def test_delayed_messages_come_in_the_order_of_the_log(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_delayed_messages_come_in_the_order_of_the_log(tmp_path: Path) -> None:
 
     lines = list(work.find_delayed())
 
-    assert [line["unique_key"] for line in lines] == ["0", "1", "2", "3", "4"]
+    assert [line["msg_id"] for line in lines] == ["0", "1", "2", "3", "4"]
     assert [line["level"] for line in lines] == [1, 2, 3, 1, 2]
     assert work.max_offsets["SCHEDULE_TOPIC_XXXX", 0] == 2
 

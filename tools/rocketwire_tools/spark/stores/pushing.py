@@ -112,10 +112,10 @@ def _texts(name: str, value: Any) -> tuple[str, ...] | None:
 _NARROWING: Final[dict[str, Callable[[Settings, str, Any], Settings]]] = {
     "topic": _by_topic,
     "tags": _by_tag,
-    "uniq_key": _by_key,
+    "msg_id": _by_key,
     "queue_id": _by_queue,
     "queue_offset": _by_queue_offset,
-    "physical_offset": _by_physical_offset,
+    "commit_log_offset": _by_physical_offset,
     "store_timestamp": _by_store_time,
 }
 """Column → what its filters do."""

@@ -470,14 +470,14 @@ def compression_name(sys_flag: int) -> str | None:
 
 COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
     "file": lambda rows: [rows.block.file.name] * len(rows),
-    "physical_offset": _number("physical_offset"),
-    "size": _number("size"),
+    "commit_log_offset": _number("physical_offset"),
+    "store_size": _number("size"),
     "topic": _topics,
     "queue_id": _number("queue_id"),
     "queue_offset": lambda rows: rows.queue_offsets,
     "tags": _property(message_const.TAGS),
     "keys": _keys,
-    "uniq_key": _property(message_const.UNIQ_KEY),
+    "msg_id": _property(message_const.UNIQ_KEY),
     "offset_msg_id": _offset_message_ids,
     "born_timestamp": _number("born_timestamp"),
     "store_timestamp": _number("store_timestamp"),

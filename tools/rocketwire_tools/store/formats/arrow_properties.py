@@ -134,7 +134,7 @@ PROPERTY_COLUMNS: Final[dict[str, Callable[[PropertyArrays], Any]]] = {
     "properties": PropertyArrays.maps,
     "tags": lambda texts: texts.values(message_const.TAGS),
     "keys": lambda texts: _keys(texts.values(message_const.KEYS)),
-    "uniq_key": lambda texts: texts.values(message_const.UNIQ_KEY),
+    "msg_id": lambda texts: texts.values(message_const.UNIQ_KEY),
     "real_topic": lambda texts: texts.values(message_const.REAL_TOPIC),
     "real_queue_id": lambda texts: _numbers(texts.values(message_const.REAL_QUEUE_ID)),
 }

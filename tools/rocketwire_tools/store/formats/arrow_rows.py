@@ -51,14 +51,14 @@ _MOST_ENCODED: Final = 64
 
 TYPES: Final[dict[str, Any]] = {
     "file": _TEXT,
-    "physical_offset": pa.int64(),
-    "size": pa.int32(),
+    "commit_log_offset": pa.int64(),
+    "store_size": pa.int32(),
     "topic": _TEXT,
     "queue_id": pa.int32(),
     "queue_offset": pa.int64(),
     "tags": _TEXT,
     "keys": KEYS,
-    "uniq_key": _TEXT,
+    "msg_id": _TEXT,
     "offset_msg_id": _TEXT,
     "born_timestamp": _TIME,
     "store_timestamp": _TIME,

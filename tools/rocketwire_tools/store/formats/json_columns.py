@@ -25,7 +25,7 @@ _BINARY: Final = pa.binary()
 _NULL: Final = b"null"
 _PROPERTIES: Final = {
     "tags": message_const.TAGS,
-    "uniq_key": message_const.UNIQ_KEY,
+    "msg_id": message_const.UNIQ_KEY,
     "real_topic": message_const.REAL_TOPIC,
 }
 

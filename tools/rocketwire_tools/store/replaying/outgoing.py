@@ -100,7 +100,7 @@ def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
     """
     numbers = {
         name: rows.column(name).tolist()
-        for name in ("physical_offset", "queue_id", "queue_offset", "flag", "sys_flag")
+        for name in ("commit_log_offset", "queue_id", "queue_offset", "flag", "sys_flag")
     }
     born = rows.column("born_timestamp").tolist()
     topics, indexes = rows.column("topic"), rows.batch_indexes
@@ -112,7 +112,7 @@ def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
             yield None
             continue
         yield ReplayMessage(
-            physical_offset=numbers["physical_offset"][row],
+            physical_offset=numbers["commit_log_offset"][row],
             batch_index=NO_BATCH if index is None else index,
             topic=topics[row],
             queue_id=numbers["queue_id"][row],

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.scan import LogScan
 
 TABLE_COLUMNS: Final = (
-    "physical_offset",
+    "commit_log_offset",
     "topic",
     "queue_id",
     "queue_offset",
     "store_timestamp",
     "tags",
     "keys",
-    "uniq_key",
+    "msg_id",
     "body_length",
     "kind",
     "state",

@@ -247,8 +247,8 @@ def _slots(
                     "due": record.due if due is None else due,
                     "topic": properties.get(message_const.REAL_TOPIC),
                     "queue_id": properties.get(message_const.REAL_QUEUE_ID),
-                    "physical_offset": record.physical_offset,
-                    "unique_key": key,
+                    "commit_log_offset": record.physical_offset,
+                    "msg_id": key,
                     "rolled": bool(record.flags & timers.ROLLED),
                 }
             if offset == slot.first or record.previous >= offset:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
     from tests.unit.tools.spark.stores.conftest import ReadRows
 
-FIELDS = ("physical_offset", "store_timestamp", "topic")
+FIELDS = ("commit_log_offset", "store_timestamp", "topic")
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_parts_of_other_times_and_offsets_are_left_out(
             ({"physical": ":500000"}, [m for m in pulled if m.physical_offset <= 500_000]),
         ):
             planned, rows = read_rows(fields, path=str(store.root), splitSize="20k", **options)
-            offsets = [row["physical_offset"] for row in rows]
+            offsets = [row["commit_log_offset"] for row in rows]
             assert offsets == [message.physical_offset for message in expected]
             assert len(planned) < 0.75 * len(whole)
 

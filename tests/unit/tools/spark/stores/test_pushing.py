@@ -55,12 +55,12 @@ MS = 1_769_817_600_000
         (EqualTo(("topic",), "a"), {"topics": ("a",)}),
         (In(("topic",), ("a", "b", None)), {"topics": ("a", "b")}),
         (EqualTo(("tags",), "t"), {"tags": ("t",)}),
-        (EqualTo(("uniq_key",), "k"), {"key": "k"}),
+        (EqualTo(("msg_id",), "k"), {"key": "k"}),
         (EqualTo(("queue_id",), 3), {"queue_id": 3}),
         (EqualTo(("queue_offset",), 3), {"offsets": (3, 3)}),
         (GreaterThan(("queue_offset",), 3), {"offsets": (4, None)}),
-        (LessThanOrEqual(("physical_offset",), 3), {"physical": (None, 3)}),
-        (LessThan(("physical_offset",), 3), {"physical": (None, 2)}),
+        (LessThanOrEqual(("commit_log_offset",), 3), {"physical": (None, 3)}),
+        (LessThan(("commit_log_offset",), 3), {"physical": (None, 2)}),
         (GreaterThanOrEqual(("store_timestamp",), TIME), {"begin": MS}),
         (LessThan(("store_timestamp",), TIME), {"end": MS + 1}),
         (EqualTo(("store_timestamp",), TIME.replace(tzinfo=None)), {"begin": MS, "end": MS + 1}),
@@ -84,7 +84,7 @@ def test_a_filter_becomes_an_option(spark_filter: Any, options: dict[str, Any]) 
         GreaterThan(("topic",), "a"),
         GreaterThan(("tags",), "a"),
         GreaterThan(("queue_id",), 1),
-        In(("uniq_key",), ("a",)),
+        In(("msg_id",), ("a",)),
         In(("topic",), (None,)),
         Not(EqualTo(("topic",), "a")),
     ],
@@ -105,7 +105,7 @@ def test_filters_narrow_what_options_chose() -> None:
         LessThan(("queue_offset",), 8),
         GreaterThan(("store_timestamp",), TIME),
         LessThan(("store_timestamp",), TIME),
-        EqualTo(("uniq_key",), "j"),
+        EqualTo(("msg_id",), "j"),
     ]
 
     result = narrowed(settings, filters)

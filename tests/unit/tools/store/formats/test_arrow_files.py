@@ -12,7 +12,7 @@ from rocketwire_tools.store.formats import arrow_files
 from rocketwire_tools.store.formats.arrow_files import ArrowFile
 from rocketwire_tools.store.formats.arrow_rows import pa, schema_of
 
-NAMES = ["physical_offset", "topic"]
+NAMES = ["commit_log_offset", "topic"]
 pq: Any = importlib.import_module("pyarrow.parquet")
 
 
@@ -35,7 +35,7 @@ def test_a_file_has_all_batches(compression: str | None) -> None:
     data = BytesIO(output.getvalue())
     table = pq.read_table(data) if compression else pa.ipc.open_file(data).read_all()
     rows = table.to_pylist()
-    assert [row["physical_offset"] for row in rows] == list(range(6))
+    assert [row["commit_log_offset"] for row in rows] == list(range(6))
     assert [row["topic"] for row in rows[::2]] == ["topic-0", "topic-2", "topic-4"]
 
 

@@ -23,7 +23,7 @@ def test_arrays_have_what_each_text_says(texts: list[bytes]) -> None:
     keys = [of_row.get("KEYS") for of_row in properties]
     assert [dict(pairs) for pairs in columns["properties"]] == properties
     assert columns["tags"] == [of_row.get("TAGS") for of_row in properties]
-    assert columns["uniq_key"] == [of_row.get("UNIQ_KEY") for of_row in properties]
+    assert columns["msg_id"] == [of_row.get("UNIQ_KEY") for of_row in properties]
     assert columns["keys"] == [
         None if key is None else [k for k in key.split(" ") if k] for key in keys
     ]

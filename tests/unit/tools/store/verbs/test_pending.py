@@ -36,12 +36,12 @@ def test_lag_delays_and_open_transactions_are_those_of_the_broker(
 
     expected = [sent for sent in truth.sent if sent.outcome == "pending"]
     delayed = [line for line in lines if line["what"] == "delayed" and line["topic"] == "later"]
-    assert {line["unique_key"] for line in delayed} == {sent.unique_key for sent in expected}
-    assert {line["physical_offset"] for line in delayed} == {
+    assert {line["msg_id"] for line in delayed} == {sent.unique_key for sent in expected}
+    assert {line["commit_log_offset"] for line in delayed} == {
         int(sent.offset_msg_id[-16:], 16) for sent in expected
     }
 
-    still_open = {line["unique_key"] for line in lines if line["what"] == "transaction"}
+    still_open = {line["msg_id"] for line in lines if line["what"] == "transaction"}
     assert still_open == {sent.unique_key for sent in truth.sent if sent.outcome == "open"}
 
     ends = {(queue.topic, queue.queue_id): queue.max_offset for queue in truth.queues}
@@ -65,7 +65,7 @@ def test_timed_messages_are_those_that_the_broker_counts(
     timed = [line for line in lines if line["what"] == "timer"]
 
     assert Counter(line["topic"] for line in timed) == truth.notes["timing_count"]
-    assert {line["unique_key"] for line in timed} == {
+    assert {line["msg_id"] for line in timed} == {
         sent.unique_key for sent in truth.sent if sent.outcome == "pending"
     }
 
