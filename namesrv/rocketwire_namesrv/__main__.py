@@ -60,7 +60,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print(options: Mapping[str, str]) -> int:
-    """Print what the options ask for; return the exit status."""
     if "h" in options:
         print(HELP, end="")
         return 0
@@ -80,7 +79,6 @@ def _print(options: Mapping[str, str]) -> int:
 
 
 def _check(path: str) -> int:
-    """Print the errors and warnings of a configuration file; return the exit status."""
     from rocketwire_namesrv.config_check import check_config
 
     findings = check_config(path, os.environ)
@@ -89,11 +87,11 @@ def _check(path: str) -> int:
             print(f"{level}: {text}")
     errors, warnings = len(findings.errors), len(findings.warnings)
     verdict = "cannot start" if errors else "can start"
-    print(f"{path}: the name server {verdict}; {_counted(errors, warnings)}")
+    print(f"{path}: the name server {verdict}; {_format_counts(errors, warnings)}")
     return 1 if errors else 0
 
 
-def _counted(errors: int, warnings: int) -> str:
+def _format_counts(errors: int, warnings: int) -> str:
     return ", ".join(
         f"{count} {level}{'' if count == 1 else 's'}"
         for count, level in ((errors, "error"), (warnings, "warning"))
@@ -101,13 +99,12 @@ def _counted(errors: int, warnings: int) -> str:
 
 
 def _start(path: str | None, *, print_items: bool = False) -> int:
-    """Read the settings, then print them or serve; return the exit status."""
     from rocketwire.errors import IllegalValueError
     from rocketwire.os_errors import os_error_text
-    from rocketwire_namesrv.runtime.configuration import configured
+    from rocketwire_namesrv.runtime.configuration import load_configuration
 
     try:
-        settings = configured(path, os.environ)
+        settings = load_configuration(path, os.environ)
     except (OSError, IllegalValueError) as error:
         return _cannot_start(os_error_text(error))
     if path is not None:
@@ -126,7 +123,6 @@ def _cannot_start(*reasons: str) -> int:
 
 
 def _print_items(settings: Configured) -> int:
-    """Print Java's lines, then ours in the same form; print warnings about the file to stderr."""
     from rocketwire_namesrv.config.settings import Owner
 
     now = time.strftime("%Y-%m-%d %H:%M:%S")
@@ -141,7 +137,6 @@ def _print_items(settings: Configured) -> int:
 
 
 def _run(settings: Configured, path: str | None) -> int:
-    """Serve until a signal; returns the exit status."""
     import trio
 
     from rocketwire.serving.process_tuning import (
@@ -179,7 +174,6 @@ def _run(settings: Configured, path: str | None) -> int:
 def _on_boot(
     config: Config, log: str, path: str | None, calm_collector: Callable[[], None]
 ) -> Callable[[Listening, str], None]:
-    """Print Java's boot line, and the places of log, status page and configuration."""
     from rocketwire_namesrv.runtime.logging_setup import LOGGER
 
     def on_boot(listening: Listening, status_page: str) -> None:

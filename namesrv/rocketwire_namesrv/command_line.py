@@ -73,12 +73,12 @@ def parse(arguments: Sequence[str]) -> dict[str, str]:
         name, equals, value = word.removeprefix("--").partition("=")
         is_own = word.startswith("--") and name in _OURS and waiting not in _WITH_ARGUMENT
         if waiting and not is_own and not _is_option(word):
-            options.setdefault(waiting, _unquoted(word))
+            options.setdefault(waiting, _unquote(word))
             waiting = ""
         elif is_own:
             _require_argument(waiting)
             if name != CHECK_CONFIG and equals:
-                raise _unrecognized(word)
+                raise _unknown_option(word)
             waiting = CHECK_CONFIG if name == CHECK_CONFIG and not equals else ""
             if not waiting:
                 options.setdefault(name, value)
@@ -98,7 +98,6 @@ def _require_argument(waiting: str) -> None:
 
 
 def _is_option(word: str) -> bool:
-    """Return whether a word begins like an option."""
     if not word.startswith("-") or word == "-":
         return False
     name = word.partition("=")[0]
@@ -111,14 +110,13 @@ def _is_option(word: str) -> bool:
 
 
 def _options(word: str) -> Iterator[tuple[str, str | None]]:
-    """Yield the options in a word, with their arguments if the word contains them."""
     text = _bare(word)
     name, equals, value = text.partition("=")
     if word.startswith("--"):
         yield _long_option(word)
     elif len(name) <= 1 and equals:
         if name not in _WITH_ARGUMENT:
-            raise _unrecognized(word)
+            raise _unknown_option(word)
         yield name, value
     elif equals or (len(text) > 1 and _long_names(text)):
         yield _long_option(word)
@@ -136,15 +134,15 @@ def _long_option(word: str) -> tuple[str, str | None]:
         could_be = ", ".join(f"'{name}'" for name in names)
         raise UsageError(f"Ambiguous option: '{word.partition('=')[0]}'  (could be: {could_be})")
     if not names or (equals and names[0] not in _WITH_ARGUMENT_LONG):
-        raise _unrecognized(word)
+        raise _unknown_option(word)
     return _LONG[names[0]], value if equals else None
 
 
 def _letters(word: str, text: str) -> Iterator[tuple[str, str | None]]:
-    """Yield joined single-letter options; the rest after one with an argument is its argument."""
+    # joined single-letter options; the rest after one with an argument is its argument
     for position, letter in enumerate(text, 1):
         if letter not in _SHORT:
-            raise _unrecognized(word)
+            raise _unknown_option(word)
         if letter in _WITH_ARGUMENT:
             yield letter, text[position:] or None
             return
@@ -156,7 +154,7 @@ def _long_names(beginning: str) -> list[str]:
 
 
 def _long_beginning(text: str) -> str:
-    """The long name that an argument directly follows (two characters of it at least), or none."""
+    # commons-cli accepts an argument that directly follows two characters of a long name
     return next((name for name in _LONG if text.startswith(name) and len(text) > len(name) + 1), "")
 
 
@@ -164,10 +162,10 @@ def _bare(word: str) -> str:
     return word[2:] if word.startswith("--") else word.removeprefix("-")
 
 
-def _unquoted(word: str) -> str:
+def _unquote(word: str) -> str:
     quoted = len(word) > 1 and word[0] == word[-1] == '"' and '"' not in word[1:-1]
     return word[1:-1] if quoted else word
 
 
-def _unrecognized(word: str) -> UsageError:
+def _unknown_option(word: str) -> UsageError:
     return UsageError(f"Unrecognized option: {word}")

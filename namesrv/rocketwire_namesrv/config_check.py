@@ -17,9 +17,9 @@ from rocketwire.serving.tls.certificates import TlsError
 from rocketwire.serving.tls.contexts import check_files
 from rocketwire_namesrv.admin_http.address_list import AddressListError, read_lists
 from rocketwire_namesrv.config.access_control import find_exposure
-from rocketwire_namesrv.config.warnings import placed
+from rocketwire_namesrv.config.warnings import prefix_with_location
 from rocketwire_namesrv.runtime.address_file import MAX_READ
-from rocketwire_namesrv.runtime.configuration import Configured, configured
+from rocketwire_namesrv.runtime.configuration import Configured, load_configuration
 from rocketwire_namesrv.runtime.storage import StorageError, load_brokers, load_kv, read_start
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def check_config(path: str, environment: Mapping[str, str]) -> Findings:
         environment: environment variables that the server would have.
     """
     try:
-        settings = configured(path, environment)
+        settings = load_configuration(path, environment)
     except (OSError, IllegalValueError) as error:
         return Findings((os_error_text(error),))
     errors, warnings = [*settings.refusals], [*settings.remarks]
@@ -58,18 +58,17 @@ def check_config(path: str, environment: Mapping[str, str]) -> Findings:
 
 
 def _on_addresses(settings: Configured) -> Findings:
-    """Check the addresses, and whether other machines reach the server."""
     config, entries = settings.config, settings.entries
     errors: list[str] = []
     warnings: list[str] = []
     try:
-        warnings += (event.text for event in find_exposure(config, _resolved(config.bind_address)))
+        warnings += (event.text for event in find_exposure(config, _resolve(config.bind_address)))
     except (OSError, UnicodeError) as error:
         remark = f"bindAddress={config.bind_address}: {os_error_text(error)}"
-        errors.append(placed(remark, entries))
+        errors.append(prefix_with_location(remark, entries))
     if config.observe_port >= 0:
         findings = errors if config.observe_asked else warnings
-        findings += (placed(remark, entries) for remark in _on_observation(config))
+        findings += (prefix_with_location(remark, entries) for remark in _on_observation(config))
     return Findings(tuple(errors), tuple(warnings))
 
 
@@ -77,13 +76,12 @@ def _on_observation(config: Config) -> Iterator[str]:
     if missing := missing_libraries():
         yield f"no port for operators (rocketwire.observePort): {missing}"
     try:
-        _resolved(config.observe_address)
+        _resolve(config.observe_address)
     except (OSError, UnicodeError) as error:
         yield f"rocketwire.observeAddress={config.observe_address}: {os_error_text(error)}"
 
 
-def _resolved(host: str) -> str:
-    """Return the IP address of a server with this ``bindAddress``."""
+def _resolve(host: str) -> str:
     addresses = socket.getaddrinfo(
         host or "localhost", 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )
@@ -91,7 +89,6 @@ def _resolved(host: str) -> str:
 
 
 def _on_files(settings: Configured) -> Findings:
-    """Check the files of the server."""
     config = settings.config
     errors: list[str] = []
     warnings: list[str] = []
@@ -121,5 +118,5 @@ def _on_tls(settings: Configured) -> Findings:
     try:
         remarks = check_files(settings.config.tls)
     except TlsError as error:
-        return Findings((placed(str(error), settings.entries),))
-    return Findings((), tuple(placed(remark, settings.entries) for remark in remarks))
+        return Findings((prefix_with_location(str(error), settings.entries),))
+    return Findings((), tuple(prefix_with_location(remark, settings.entries) for remark in remarks))

@@ -76,7 +76,6 @@ def queue_text(queue: MessageQueue) -> str:
 
 
 def _is_member(client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]) -> bool:
-    """Return whether the group's list has the consumer, which the broker may not know yet."""
     if not client_id:
         raise LocalProtocolError("no client id to allocate queues for")
     if not queues:
@@ -187,11 +186,6 @@ class AllocateMessageQueueConsistentHash:
     name: str = "CONSISTENT_HASH"
 
     def __post_init__(self) -> None:
-        """Check ``virtual_nodes``.
-
-        Raises:
-            LocalProtocolError: it is negative.
-        """
         if self.virtual_nodes < 0:
             raise LocalProtocolError(f"virtual_nodes is negative: {self.virtual_nodes}")
 
@@ -213,7 +207,6 @@ class AllocateMessageQueueConsistentHash:
         return share
 
     def _ring(self, client_ids: Sequence[str]) -> dict[int, str]:
-        """Return consumers by position: the later one in a collision; duplicates get more."""
         owners: dict[int, str] = {}
         placed: set[str] = set()
         for client_id in client_ids:
@@ -277,8 +270,6 @@ def _group(members: Sequence[_T], room_of: Callable[[_T], str]) -> dict[str, lis
 
 @dataclass(frozen=True, slots=True)
 class _AllPositions:
-    """The shares of all positions of a consumer in the list; ``inner`` allocates by position."""
-
     inner: AllocateMessageQueueStrategy
 
     @property

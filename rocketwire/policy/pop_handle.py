@@ -171,8 +171,6 @@ def retry_kind(topic: str) -> str:
 
 
 class _Places:
-    """The places of a pop's messages, from its header."""
-
     def __init__(self, messages: Sequence[StoredMessage], header: PopMessageResponseHeader) -> None:
         self._starts = _pairs(header.start_offset_info)
         self._offsets = _lists(header.msg_offset_info)
@@ -183,7 +181,6 @@ class _Places:
             self._sorted.setdefault(_key(message), []).append(message.queue_offset)
 
     def start(self, key: str) -> int:
-        """Return the first offset of the pop in a queue."""
         if not self._has_info:
             return self._sorted[key][0]
         if key not in self._starts:
@@ -191,7 +188,6 @@ class _Places:
         return self._starts[key]
 
     def offset(self, key: str, queue_offset: int) -> int:
-        """Return the message's offset according to the header."""
         offsets = self._offsets.get(key)
         if not self._has_info or offsets is None:
             return queue_offset
@@ -203,7 +199,7 @@ class _Places:
         return offsets[index]
 
     def tries(self, key: str, queue_offset: int) -> int:
-        """Return how often an ordered message was delivered before; 0 if unknown."""
+        # 0 if unknown
         retry, queue_id = key.split("@")
         return self._tries.get(f"{retry}@qo{queue_id}%{queue_offset}", self._tries.get(key, 0))
 
@@ -213,7 +209,6 @@ def _key(message: StoredMessage) -> str:
 
 
 def _items(text: str | None) -> Iterable[tuple[str, str]]:
-    """Yield ``retry@queue`` and the value of each item ``retry queue value``."""
     for item in filter(None, (text or "").split(";")):
         words = item.split(" ")
         if len(words) != 3:

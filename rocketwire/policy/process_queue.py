@@ -85,7 +85,6 @@ class Thresholds:
 
 
 def _ascend(messages: Sequence[Queued]) -> bool:
-    """Return whether each offset is larger than the previous one."""
     offsets = [message.queue_offset for message in messages]
     return all(map(lt, offsets, offsets[1:]))
 
@@ -144,7 +143,6 @@ class ProcessQueue(Generic[M]):
     )
 
     def __init__(self, *, now: float) -> None:
-        """Create an empty queue."""
         self.dropped: bool = False
         self.retiring: bool = False
         self.locked: bool = False
@@ -268,7 +266,6 @@ class ProcessQueue(Generic[M]):
         return False
 
     def _put_among(self, messages: Sequence[M]) -> None:
-        """Add messages that can be duplicates, or older than others."""
         self._spread()
         by_offset, order = self._messages, self._order
         for message in messages:
@@ -283,7 +280,6 @@ class ProcessQueue(Generic[M]):
             by_offset[offset] = message
 
     def _spread(self) -> None:
-        """Move the messages of all blocks to ``_messages``."""
         for block in self._blocks:
             offsets = [message.queue_offset for message in block.messages]
             self._messages.update(zip(offsets, block.messages, strict=True))
@@ -320,7 +316,6 @@ class ProcessQueue(Generic[M]):
         return self._newest + 1 if oldest is None else oldest
 
     def _remove_block(self, messages: Sequence[M]) -> bool:
-        """Remove the oldest block if it consists of these messages; return whether it does."""
         if self._messages or len(messages) != len(self._blocks[0].messages):
             return False
         oldest = self._blocks[0]
@@ -438,7 +433,6 @@ class PopProcessQueue:
     __slots__ = ("dropped", "last_pop", "wait_ack")
 
     def __init__(self, *, now: float) -> None:
-        """Create a state without messages."""
         self.dropped: bool = False
         self.last_pop: float = now
         self.wait_ack: int = 0

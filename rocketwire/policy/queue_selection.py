@@ -68,8 +68,6 @@ class QueueRotation:
 
 
 class _FaultItem:
-    """State of a broker."""
-
     __slots__ = ("available_from", "check_from", "reachable")
 
     def __init__(self) -> None:

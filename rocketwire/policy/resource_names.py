@@ -185,7 +185,6 @@ def _is_system(name: str) -> bool:
 
 
 def _split_prefix(name: str) -> tuple[str, str]:
-    """Split ``%RETRY%`` or ``%DLQ%`` from a name."""
     for prefix in (RETRY_PREFIX, DLQ_PREFIX):
         if name.startswith(prefix):
             return prefix, name[len(prefix) :]

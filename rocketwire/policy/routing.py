@@ -156,7 +156,6 @@ def static_queues(topic: str, route: TopicRouteData) -> dict[MessageQueue, str]:
 
 
 def _owners(infos: list[TopicQueueMappingInfo]) -> dict[int, str | None]:
-    """Return the brokers by logical queue, according to the largest epoch."""
     owners: dict[int, str | None] = {}
     for info in sorted(infos, key=lambda info: info.epoch):
         owners.update(dict.fromkeys(info.curr_id_map or {}, info.bname))
@@ -176,7 +175,6 @@ def _queues(topic: str, broker_name: str | None, number: int) -> list[MessageQue
 
 
 def _parse_order_conf(topic: str, text: str) -> tuple[MessageQueue, ...]:
-    """Return the queues of ``broker:number;...``, in that order."""
     queues: list[MessageQueue] = []
     for item in split(text, ";"):
         parts = split(item, ":")

@@ -202,7 +202,6 @@ def logical_offsets(
 
 
 def _logical(item: LogicQueueMappingItem, offset: int) -> int:
-    """Convert a physical offset of an item, at least its start, to a logical offset."""
     if item.end_offset >= item.start_offset:
         offset = min(offset, item.end_offset)
     return item.logic_offset + max(offset - item.start_offset, 0)
@@ -269,7 +268,7 @@ def leaders(
 
 
 def _share(owners: Mapping[int, str], targets: Collection[str]) -> dict[int, str]:
-    """Return new owners so that targets have equally many queues; the fullest keep one more."""
+    # if the queues do not divide evenly, the fullest targets keep one more
     queue_counts = Counter(owners.values())
     order = sorted(dict.fromkeys(targets), key=lambda name: -queue_counts[name])
     share, remainder = divmod(len(owners), len(order))
@@ -309,7 +308,6 @@ def _empty(topic: str, broker: str) -> TopicConfigAndQueueMapping:
 def _add_queue(
     topic: str, broker: str, config: TopicConfigAndQueueMapping | None
 ) -> tuple[TopicConfigAndQueueMapping, int]:
-    """Return the broker's configuration with another queue, and that queue's id."""
     config = config or _empty(topic, broker)
     number = config.write_queue_nums
     return replace(

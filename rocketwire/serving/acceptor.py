@@ -106,7 +106,7 @@ class Acceptor:
         except trio.WouldBlock:
             limit = self._settings().max_connections
             what = f"{limit} connections, others have to wait"
-            self._exceeded(Guard.CONNECTIONS, limit, what, "")
+            self._record_excess(Guard.CONNECTIONS, limit, what, "")
             await self._places.acquire()
 
     def admit(self, accepted: socket.socket, address: str) -> None:
@@ -134,14 +134,13 @@ class Acceptor:
             accepted.close()
             self._places.release()
             what = f"another connection of {host}"
-            self._exceeded(Guard.CONNECTIONS_PER_ADDRESS, limit, what, host)
+            self._record_excess(Guard.CONNECTIONS_PER_ADDRESS, limit, what, host)
             return
         self._hosts[host] = count
         self.admitted += 1
         self._welcome(stream, address)
 
-    def _exceeded(self, limit: Guard, allowed: int, what: str, host: str) -> None:
-        """Record an event; it is only logged once in a while."""
+    def _record_excess(self, limit: Guard, allowed: int, what: str, host: str) -> None:
         now = trio.current_time()
         event_type: type[LimitExceeded] = ExceededAgain
         if now >= self._next_warning.get(host, -math.inf):

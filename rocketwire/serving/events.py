@@ -51,7 +51,6 @@ class Event:
     template: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
-        """Make the subclass a frozen dataclass."""
         dataclass(frozen=True, kw_only=True)(cls)
 
     @property

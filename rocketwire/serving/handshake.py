@@ -98,7 +98,7 @@ async def open_connection(
         return data
     preamble = Preamble()
     while data:
-        follows = _fed(preamble, data)
+        follows = _feed(preamble, data)
         if preamble.proxy is not None and (client := preamble.proxy.client) is not None:
             introduce(client)
         if follows is not None:
@@ -119,7 +119,7 @@ async def _receive(connection: OpeningConnection) -> bytes:
     return data
 
 
-def _fed(preamble: Preamble, data: bytes) -> NextProtocol | None:
+def _feed(preamble: Preamble, data: bytes) -> NextProtocol | None:
     try:
         return preamble.feed(data)
     except DecodeError as error:

@@ -142,7 +142,7 @@ def flat_text(table: Mapping[str, str]) -> str:
     return "".join(f"{key}={table[key]}\n" for key in sorted(table, key=_code_units))
 
 
-def stored_text(table: Mapping[str, str]) -> bytes:
+def file_text(table: Mapping[str, str]) -> bytes:
     """The same lines for a file, escaped where reading them back would give something else.
 
     Differs from Java on purpose: there a value with a line break in it becomes another key.
@@ -162,8 +162,8 @@ def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
     Other JVM options are ignored.
     """
     options = [
-        *_quoted_words(environment.get("JAVA_TOOL_OPTIONS", "")),
-        *_quoted_words(environment.get("JDK_JAVA_OPTIONS", "")),
+        *_split_words(environment.get("JAVA_TOOL_OPTIONS", "")),
+        *_split_words(environment.get("JDK_JAVA_OPTIONS", "")),
         *environment.get("JAVA_OPT", "").split(),
         *environment.get("JAVA_OPT_EXT", "").split(),
     ]
@@ -171,16 +171,13 @@ def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _quoted_words(text: str) -> list[str]:
-    """Split a text at spaces; a quote protects spaces up to the next quote of its kind, or the
-    end."""
+def _split_words(text: str) -> list[str]:
     words = _WORD.findall(text)
     return [_QUOTED.sub(lambda quoted: quoted[1] or quoted[2] or "", word) for word in words]
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments, empty lines and leading blanks, each with the number of its first
-    part; continued lines joined."""
+    # the number is that of the first part of continued lines
     naturals = _LINE_END.split(text)
     if not naturals[-1]:
         naturals.pop()
@@ -206,7 +203,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _ends_in_continuation(piece: str) -> bool:
-    """Whether the last backslash of the line protects the line break, not itself protected."""
+    # an even number of backslashes protects itself, not the line break
     return (len(piece) - len(piece.rstrip("\\"))) % 2 == 1
 
 
@@ -219,7 +216,6 @@ def _unescape(text: str) -> str:
 
 
 def _unescape_one(escape: re.Match[str]) -> str:
-    """Return the text of an escape sequence."""
     name = escape[1]
     if len(name) > 1:
         return chr(int(name[1:], 16))

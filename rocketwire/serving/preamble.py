@@ -99,7 +99,6 @@ def describe_plain(data: bytes) -> str:
 
 
 def _request(data: bytes) -> str | None:
-    """Describe the beginning of a RocketMQ request."""
     length = int.from_bytes(data[:4], "big", signed=True)
     if len(data) < len(_MAX_INT) or not _PREFIX_SIZE <= length + 4 <= _FRAME_LIMIT:
         return None
@@ -113,7 +112,6 @@ def _request(data: bytes) -> str | None:
 
 
 def _protocol(data: bytes) -> str | None:
-    """Describe another protocol, recognised by the first bytes of its clients."""
     head = data[:4]
     if _starts(data, _HTTP2):
         return "an HTTP/2 connection preface (a gRPC client?)"
@@ -124,16 +122,15 @@ def _protocol(data: bytes) -> str | None:
     if data.startswith(b"SSH-"):
         return f"an SSH client: {_line(data)}"
     if request := _HTTP.match(data):
-        return f"an HTTP request: {request[1].decode()} {_shown(request[2])}"
+        return f"an HTTP request: {request[1].decode()} {_quote(request[2])}"
     if _RESP.match(data):
-        return f"a Redis command: {_shown(data)}"
+        return f"a Redis command: {_quote(data)}"
     if data[0] == 0x16 and (len(data) == 1 or data[1] == 3):
         return "a TLS ClientHello"
     return None
 
 
 def _frame(data: bytes) -> str | None:
-    """Describe a frame whose lengths are invalid."""
     if len(data) < len(_MAX_INT):
         return None
     length = int.from_bytes(data[:4], "big", signed=True)
@@ -148,23 +145,21 @@ def _frame(data: bytes) -> str | None:
 
 
 def _bytes(data: bytes) -> str:
-    """Describe unknown bytes: as text if they are printable, else as hexadecimal digits."""
     text = data[:_SHOWN]
     if all(byte in b"\t\r\n" or 0x20 <= byte < 0x7F for byte in text):
-        return f"text: {_shown(data)}"
+        return f"text: {_quote(data)}"
     return f"bytes {data[:16].hex(' ')}"
 
 
 def _starts(data: bytes, opening: bytes) -> bool:
-    """Return whether ``data`` begins like ``opening``; the first four bytes are enough."""
     shared = min(len(data), len(opening))
     return shared >= 4 and data[:shared] == opening[:shared]
 
 
 def _line(data: bytes) -> str:
-    return _shown(data.split(b"\r\n", 1)[0])
+    return _quote(data.split(b"\r\n", 1)[0])
 
 
-def _shown(data: bytes) -> str:
+def _quote(data: bytes) -> str:
     text = ascii(data[:_SHOWN].decode("iso-8859-1"))
     return text if len(data) <= _SHOWN else f"{text}..."

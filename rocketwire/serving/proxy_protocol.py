@@ -148,16 +148,14 @@ def _ipv4(text: str) -> str:
 
 
 def _ipv6(text: str) -> str:
-    """Return an address without brackets and zone, which netty accepts."""
     address = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     try:
-        return _shown(IPv6Address(address.partition("%")[0]))
+        return _format_address(IPv6Address(address.partition("%")[0]))
     except AddressValueError as error:
         raise ValueError(f"{text!a} is not an IPv6 address") from error
 
 
-def _shown(address: IPv4Address | IPv6Address) -> str:
-    """Return the text of an address; a mapped one is shown as its IPv4 address."""
+def _format_address(address: IPv4Address | IPv6Address) -> str:
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return str(mapped or address)
 
@@ -193,16 +191,16 @@ def _read_v2(data: bytes | bytearray) -> ProxyHeader | None:
     return ProxyHeader(
         version=2,
         size=size,
-        source=_shown(address(source)),
+        source=_format_address(address(source)),
         source_port=source_port,
-        destination=_shown(address(destination)),
+        destination=_format_address(address(destination)),
         destination_port=destination_port,
         tlvs=tlvs,
     )
 
 
 def _addresses(command: int, family: int, length: int, data: bytes | bytearray) -> Struct | None:
-    """Return the layout of the addresses; None if there are none or they are ignored."""
+    # None: there are no addresses, or they are ignored
     if command == _LOCAL:
         return None
     if command != _PROXY:

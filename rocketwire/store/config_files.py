@@ -84,6 +84,5 @@ def _is_offset(value: object) -> bool:
 
 
 def _table(config: dict[str, Any], name: str) -> dict[str, Any]:
-    """A member of a configuration that is an object; an empty one for any other member."""
     table = config.get(name)
     return cast("dict[str, Any]", table) if isinstance(table, dict) else {}

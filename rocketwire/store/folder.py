@@ -221,7 +221,7 @@ def may_hold_records(root: Path) -> bool:
 
 
 def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
-    """The files by offset; a file that was given twice stands once."""
+    # the same file may be given twice
     ordered = sorted(files, key=_OFFSET)
     if all(file.offset != following.offset for file, following in pairwise(ordered)):
         return ordered  # a path for each of 100,000 files takes more memory than the files
@@ -231,10 +231,7 @@ def _without_repeats(files: list[StoreFile]) -> list[StoreFile]:
 def _add_tree(
     folder: StoreFolder, root: Path, max_files: int, progress: Callable[[int], None] | None
 ) -> None:
-    """Put the files below a root where they belong, in one pass.
-
-    A file that belongs to nothing costs its name only: it is neither kept nor asked for its size.
-    """
+    # One pass. A file that belongs to nothing costs its name only: its size is not read.
     folders, count = [""], 0
     while folders:
         below = folders.pop()
@@ -264,7 +261,6 @@ def _sort_entry(
     plain: list[os.DirEntry[str]],
     ignored: list[str],
 ) -> None:
-    """Put an entry to the folders, the plain files, or what is ignored."""
     if entry.is_symlink():
         ignored.append(name)
     elif entry.is_dir(follow_symlinks=False):
@@ -288,7 +284,7 @@ def plain_files(folder: Path) -> list[StoreFile]:
 
 
 def _is_database(below: str, names: Sequence[str]) -> bool:
-    """Whether a folder with files of these names holds a RocksDB; that of a log does not."""
+    # a folder of a log is no RocksDB
     if not below or below == "config" or _DATABASE not in names:
         return False
     return not any(offset_of_name(name) is not None for name in names)
@@ -301,7 +297,6 @@ def _below(folder: str, name: str) -> str:
 def _add_entries(
     folder: StoreFolder, root: Path, below: str, entries: list[os.DirEntry[str]]
 ) -> None:
-    """Put the plain files of one folder where they belong."""
     is_database = _is_database(below, [entry.name for entry in entries])
     while entries:
         entry = entries.pop()  # it keeps its status as long as it lives
@@ -326,7 +321,7 @@ def _add_entries(
 
 
 def _file_of(root: Path, entry: os.DirEntry[str], name: str) -> StoreFile | None:
-    """The file of an entry; None if it is gone, for brokers delete files that expire."""
+    # None if the file is gone: brokers delete files that expire
     try:
         return _store_file(root, name, entry.stat(follow_symlinks=False))
     except FileNotFoundError:
@@ -346,12 +341,11 @@ def _store_file(root: Path, name: str, status: os.stat_result) -> StoreFile:
 
 @lru_cache
 def _shared(number: int) -> int:
-    """One object for equal numbers: most files of queues have the same sizes."""
+    # most files of queues have the same sizes: equal numbers become one object
     return number
 
 
 def _place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None] | None:
-    """What takes the file of a name; None if the file belongs to nothing."""
     parts = name.split("/")
     is_mapped = offset_of_name(parts[-1]) is not None
     if len(parts) == 1:
@@ -394,7 +388,6 @@ def _add_to_queue(table: QueueFiles, queue: tuple[str, int], file: StoreFile) ->
 
 
 def _sort_files(folder: StoreFolder) -> None:
-    """Bring the files of a store into their order."""
     lists = [folder.commit_log, folder.timer_log]
     for table in (folder.queues, folder.batch_queues, folder.extensions):
         lists += table.values()

@@ -108,7 +108,6 @@ def _number(values: dict[str, Any], name: str) -> int:
 
 
 def _is_long(number: int) -> bool:
-    """Whether Java's type long has a number."""
     return -(1 << 63) <= number < 1 << 63
 
 

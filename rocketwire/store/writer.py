@@ -153,7 +153,6 @@ class DiskFiles:
 
 
 def _folders_above(name: str) -> Iterator[str]:
-    """Folders that hold a file, up to the root, which is empty."""
     while name:
         name = os.path.dirname(name)
         yield name
@@ -589,10 +588,8 @@ _make_big_endian: Final = _BYTE_ORDERS[sys.byteorder]
 
 
 def _index_name(store_timestamp: int, previous: str) -> str:
-    """Name of an index file: local time, 17 digits; later than that of the file before it.
-
-    Java takes the time of its clock, which is not much later than the first message's.
-    """
+    # Local time, 17 digits, later than that of the file before it. Java takes the time of its
+    # clock, which is not much later than the first message's.
     time = datetime.fromtimestamp(max(store_timestamp, 0) // 1000)
     name = f"{time:%Y%m%d%H%M%S}{max(store_timestamp, 0) % 1000:03d}"
     return name if name > previous else f"{int(previous) + 1:017d}"

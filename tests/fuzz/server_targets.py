@@ -90,7 +90,7 @@ def read_session(data: bytes) -> None:
         assert state.holdings.total <= SESSION_LIMIT + step
         if outcome.close is not None:
             break
-    session.lost(now, "closed")
+    session.connection_lost(now, "closed")
     state.expire(now + 1e6)
     assert state.holdings.total == 0
     assert len(state.table.live) == 0

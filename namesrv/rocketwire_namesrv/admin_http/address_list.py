@@ -46,10 +46,10 @@ def read_lists(data: bytes) -> AddressLists:
         entries = load_properties(data)
     except DecodeError as error:
         raise AddressListError(str(error)) from error
-    return {name: _joined(name, text) for name, text in entries.items()}
+    return {name: _join_addresses(name, text) for name, text in entries.items()}
 
 
-def _joined(name: str, text: str) -> str:
+def _join_addresses(name: str, text: str) -> str:
     addresses = text.replace(";", " ").split()
     if not addresses:
         raise AddressListError(f"{name}: has no address")

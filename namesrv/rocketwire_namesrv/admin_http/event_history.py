@@ -158,7 +158,7 @@ class Observer:
         self.troubles: deque[LogEntry] = deque(maxlen=EVENTS)
         self.permissions: dict[str, PermissionChange] = {}
 
-    def occurred(self, event: Event, address: str | None) -> None:
+    def record_event(self, event: Event, address: str | None) -> None:
         """Record an event; ``address`` is the peer that caused it, or None."""
         event_type = type(event)
         self.events[event_type.__name__] += 1
@@ -169,9 +169,9 @@ class Observer:
             self._permission(event)
         if event_type not in _NO_ENTRY and event.level >= Level.INFO:
             events = self.news if event_type in _NEWS else self.troubles
-            events.append(LogEntry(self._wall(), _shortened(event, address)))
+            events.append(LogEntry(self._wall(), _shorten(event, address)))
 
-    def ended(self, connection: Ended) -> None:
+    def record_end(self, connection: Ended) -> None:
         """Record the end of a connection; its reason is in ``closing``."""
         why = connection.closing or ""
         ending = ending_of(why)
@@ -190,8 +190,7 @@ class Observer:
         )
 
 
-def _shortened(event: Event, address: str | None) -> str:
-    """Return the line of an event with its text shortened; the address stays."""
+def _shorten(event: Event, address: str | None) -> str:
     text = event.text
     return f"{text[:EVENT_LENGTH]}{event.line(address).removeprefix(text)}"
 

@@ -264,7 +264,7 @@ class Exposition(Collector):
             "rocketmq_namesrv_broker_registrations",
             "Accepted registrations, including repeated ones.",
             (),
-            {(): _accepted(requests)},
+            {(): _count_accepted(requests)},
         )
         yield from self._bytes()
 
@@ -275,7 +275,7 @@ class Exposition(Collector):
             "rocketmq_namesrv_request_body_bytes",
             "Bytes of request bodies.",
             ("request_code",),
-            {(request_name(code),): count for code, count in counters.received.items()},
+            {(request_name(code),): count for code, count in counters.receive_filled.items()},
         )
         yield _counter(
             "rocketmq_namesrv_response_bytes",
@@ -293,7 +293,7 @@ class Exposition(Collector):
             "rocketmq_namesrv_registration_body_bytes",
             "Bytes of registration bodies.",
             (),
-            {(): counters.received.get(_REGISTER, 0)},
+            {(): counters.receive_filled.get(_REGISTER, 0)},
         )
 
     def _latency(self) -> Metric:
@@ -340,16 +340,16 @@ class Exposition(Collector):
     def _events(self) -> Iterator[Metric]:
         observer = self._observer
         counts = observer.events
-        registrations = _named(counts, _REGISTRATION_EVENTS)
+        registrations = _rename_counts(counts, _REGISTRATION_EVENTS)
         for reason, count in observer.departures.items():
             registrations[f"left_{reason}",] = count
         for name, text, events in (
             ("registration_events", "Results of registrations.", registrations),
-            ("kv_events", "Changes to the key/value table.", _named(counts, _KV_EVENTS)),
+            ("kv_events", "Changes to the key/value table.", _rename_counts(counts, _KV_EVENTS)),
             (
                 "security_events",
                 "Forbidden actions of peers, and changes to the configuration.",
-                _named(counts, SECURITY_EVENTS),
+                _rename_counts(counts, SECURITY_EVENTS),
             ),
         ):
             yield _counter(f"rocketmq_namesrv_{name}", text, ("event",), events)
@@ -384,13 +384,14 @@ class Exposition(Collector):
         )
 
 
-def _named(counts: Mapping[str, int], names: Mapping[str, str]) -> dict[tuple[str, ...], int]:
-    """Return counts under the metric's names; counts of 0 are included."""
+def _rename_counts(
+    counts: Mapping[str, int], names: Mapping[str, str]
+) -> dict[tuple[str, ...], int]:
     return {(name,): counts.get(event_name, 0) for event_name, name in names.items()}
 
 
-def _accepted(requests: Mapping[RequestKind, int]) -> int:
-    """Return the number of registrations without an error; a oneway one counts as accepted."""
+def _count_accepted(requests: Mapping[RequestKind, int]) -> int:
+    # a oneway registration has no response: it counts as accepted
     return sum(
         count
         for codes, count in requests.items()
@@ -412,7 +413,7 @@ def _counter(
 
 
 def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
-    """Return upper bounds and cumulative counts, as the exposition format requires."""
+    # the exposition format requires cumulative counts
     buckets: list[tuple[str, float]] = []
     total = 0
     for bound, count in zip((*map(str, BUCKETS_MS), "+Inf"), histogram.counts, strict=True):

@@ -138,11 +138,8 @@ def _brokers(table: RouteTable, now: float) -> tuple[BrokerLine, ...]:
 def _topics_by_broker(
     entries: Mapping[str, QueueLayout],
 ) -> tuple[Counter[str | None], Counter[str | None]]:
-    """Return the number of topics by broker name: all, and those that are not writable there.
-
-    Brokers make some topics of their own not writable, for example those in which the members of
-    a group find each other.
-    """
+    # Values: all topics, and those that are not writable there. Brokers make some topics of their
+    # own not writable, for example those in which the members of a group find each other.
     topics: Counter[str | None] = Counter()
     for layout, count in Counter(entries.values()).items():
         for queue in layout.queues:

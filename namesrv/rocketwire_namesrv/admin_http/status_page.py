@@ -94,7 +94,6 @@ def _broker(line: BrokerLine) -> tuple[str, ...]:
 
 
 def _peers(status: Status) -> str:
-    """Return the comparisons with other name servers; empty if there are none."""
     if not status.peers:
         return ""
     rows = [(f"<code>{text(peer)}</code>", _peer(view)) for peer, view in status.peers]

@@ -116,7 +116,7 @@ class Access:
             }
         )
 
-    def denied_to(self, address: str) -> Denied | None:
+    def missing_roles(self, address: str) -> Denied | None:
         """Return the roles that the peer at ``address`` (``host:port``, with brackets if IPv6) does
         not have; None if it has all."""
         if not self.restricted:

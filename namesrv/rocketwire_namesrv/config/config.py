@@ -22,8 +22,8 @@ from rocketwire.errors import RocketWireError
 from rocketwire.serving.events import shown
 from rocketwire.serving.java_properties import (
     PropertiesFile,
+    file_text,
     flat_text,
-    stored_text,
     system_properties,
 )
 from rocketwire.serving.tls.settings import TlsSettings
@@ -332,10 +332,9 @@ class Config:
             raise ConfigError(*refused)
 
     def _with_observation(self, keys: Container[str]) -> Self:
-        """Set the operators' port: the configured one, or else an optional one; a free one if the
-        server's port is any free one."""
-        required = {"rocketwire.observeAddress", "rocketwire.addressServerFile"}
-        is_required = any(key in keys for key in required)
+        # An unconfigured port is optional. If the server's port is any free one, so is this one.
+        require = {"rocketwire.observeAddress", "rocketwire.addressServerFile"}
+        is_required = any(key in keys for key in require)
         if "rocketwire.observePort" in keys:
             return replace(self, observe_asked=self.observe_port >= 0)
         port = OBSERVE_PORT if self.listen_port else 0
@@ -346,7 +345,7 @@ class Config:
         """Keys that no update may change; a request with one of them is refused."""
         return frozenset((*_DENIED, *self.config_black_list.split(";")))
 
-    def updated(self, entries: Mapping[str, str]) -> Self:
+    def update(self, entries: Mapping[str, str]) -> Self:
         """Apply an update request; the caller has refused ``denied_keys`` before.
 
         Unknown keys are ignored, and so are values that do not fit (``Configuration.update``).
@@ -373,10 +372,10 @@ class Config:
             {key: text for key, text in self.flat().items() if not is_secret_name(key)}
         )
 
-    def stored(self) -> bytes:
+    def to_properties(self) -> bytes:
         """Return the content for the file at ``config_store_path``; it reads back as this
         configuration."""
-        return stored_text(self.flat())
+        return file_text(self.flat())
 
     def items(self, *owners: Owner) -> list[tuple[str, str | None]]:
         """Return names and values as texts, in declaration order; None for Java's null."""
@@ -387,7 +386,7 @@ class Config:
         ]
 
     def _with_entries(self, entries: Mapping[str, str], owners: tuple[Owner, ...]) -> Self:
-        """Set the properties of these owners by their keys; one key may set several."""
+        # one key may set several properties
         texts = {
             prop.attribute: entries[prop.key]
             for prop in PROPERTIES
@@ -414,8 +413,6 @@ def place_of(entries: Mapping[str, str], key: str) -> str:
 
 
 def _by_system(system: Mapping[str, str]) -> Iterator[tuple[Property, str, str]]:
-    """Yield the properties that system properties set, with their names and texts; the last one
-    counts."""
     for prop in PROPERTIES:
         if prop.system in system:
             yield prop, prop.system, system[prop.system]
@@ -424,7 +421,6 @@ def _by_system(system: Mapping[str, str]) -> Iterator[tuple[Property, str, str]]
 
 
 def _refused(refused: list[str], place: str, reason: str | None) -> bool:
-    """Add the reason to refuse a setting to the list; return whether there is one."""
     # one key may set several properties, and is refused once
     if reason is not None and not any(line.startswith(f"{place}: ") for line in refused):
         refused.append(f"{place}: {reason}")
@@ -436,7 +432,7 @@ def _camel(name: str) -> str:
     return head + "".join(word.capitalize() for word in words)
 
 
-def _declared() -> tuple[Property, ...]:
+def _list_properties() -> tuple[Property, ...]:
     properties: list[Property] = []
     for field_ in fields(Config):
         if field_.metadata:
@@ -467,7 +463,7 @@ def _serialize_type(
     return SerializeType[text] if text.strip() else SerializeType.JSON
 
 
-PROPERTIES: Final = _declared()
+PROPERTIES: Final = _list_properties()
 """All settings, in the order of declaration."""
 BY_KEY: Final = {
     key: tuple(prop for prop in PROPERTIES if prop.key == key)

@@ -108,7 +108,7 @@ def changes_by(config: Config, entries: Mapping[str, str]) -> tuple[Config, tupl
     for key, text in entries.items():
         _check(key, text)
     allowed = {key: text for key, text in entries.items() if key in ALLOWED}
-    updated = config.updated(allowed)
+    updated = config.update(allowed)
     new = updated.flat()
     changed = tuple(
         Change(key, old.get(key, "null"), new[key]) for key in allowed if old.get(key) != new[key]

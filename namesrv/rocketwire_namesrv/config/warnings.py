@@ -45,7 +45,7 @@ def config_remarks(
     )
 
 
-def placed(remark: str, entries: Mapping[str, str]) -> str:
+def prefix_with_location(remark: str, entries: Mapping[str, str]) -> str:
     """Return a remark that begins with a key, after the place of that key in the file, if it is
     there."""
     key = next((key for key in entries if remark.startswith((f"{key} ", f"{key}="))), None)
@@ -78,7 +78,6 @@ def _on_system(config: Config, system: Mapping[str, str]) -> Iterator[str]:
 
 
 def _doubts(config: Config, key: str, text: str) -> Iterator[str]:
-    """Yield why the value of a setting looks wrong."""
     for prop in BY_KEY.get(key, ()):
         doubt = prop.doubt(text)
         if doubt is not None:
@@ -90,7 +89,6 @@ def _doubts(config: Config, key: str, text: str) -> Iterator[str]:
 
 
 def _on_key(key: str) -> str | None:
-    """Return why a key is ignored although it looks like a setting."""
     if key in BY_KEY or key in TLS_KEYS:
         return None
     meant = _BY_LETTERS.get(key.lower())
@@ -104,7 +102,6 @@ def _on_key(key: str) -> str | None:
 
 
 def _line_of(entries: Mapping[str, str], key: str) -> str:
-    """Return the place of a key, without its value, as the beginning of a message."""
     if not isinstance(entries, PropertiesFile):
         return ""
     return f"{entries.path}, line {entries.entry(key).line}: "
@@ -115,19 +112,19 @@ def _on_features(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
         line = _line_of(entries, "configStorePath")
         yield f"{line}configStorePath has no effect: updates are stored in the file given with -c"
     if config.warm_start_seconds > 0 and not config.known_brokers_path:
-        yield placed(
+        yield prefix_with_location(
             "rocketwire.warmStartSeconds has no effect, because rocketwire.knownBrokersPath is"
             " empty",
             entries,
         )
     if config.enable_controller_in_namesrv:
-        yield placed(
+        yield prefix_with_location(
             "enableControllerInNamesrv=true has no effect: this name server has no controller; run"
             " Java's beside it",
             entries,
         )
     if config.cluster_test:
-        yield placed(
+        yield prefix_with_location(
             "clusterTest=true: the server takes every request for a route request, and brokers"
             f" cannot register; it does not ask the name server of {config.product_env_name}",
             entries,

@@ -188,8 +188,6 @@ def _fitting(
     excess: Excess,
     excesses: list[Excess],
 ) -> Topics:
-    """Returns registered topics, and as many new ones as there is room for; adds the rest to
-    ``excesses``."""
     new = [name for name, _ in topics if not is_registered(name)]
     absent = set(new[max(room, 0) :])
     if not absent:
@@ -205,7 +203,6 @@ def _without_unmapped(
     topics: Topics,
     excesses: list[Excess],
 ) -> Topics:
-    """Leaves out static topics whose mappings have no room."""
     total, absent = table.topics.mapped, list[str]()
     for item in registration.mappings.items():
         growth = table.topics.growth_by(item)

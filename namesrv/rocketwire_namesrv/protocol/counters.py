@@ -105,7 +105,7 @@ class Counters:
         self.routes = 0
         self.route_bytes = 0
         self.requests: dict[RequestKind, int] = {}
-        self.received: dict[int, int] = {}
+        self.receive_filled: dict[int, int] = {}
         self.sent: dict[int, int] = {}
         self.durations: dict[RequestKind, Histogram] = {}
         self.works = {work: Histogram() for work in TimedWork}
@@ -119,7 +119,7 @@ class Counters:
         if self.clock is not None:
             self.works[work].add(self.clock() - start)
 
-    def answered(self, kind: RequestKind, received: int, sent: int, start: float) -> None:
+    def count_answer(self, kind: RequestKind, received: int, sent: int, start: float) -> None:
         """Count a request that was not answered by the fast path.
 
         Args:
@@ -128,13 +128,13 @@ class Counters:
         """
         self.requests[kind] = self.requests.get(kind, 0) + 1
         if received:
-            self.received[kind.request] = self.received.get(kind.request, 0) + received
+            self.receive_filled[kind.request] = self.receive_filled.get(kind.request, 0) + received
         if sent:
             self.sent[kind.request] = self.sent.get(kind.request, 0) + sent
         if self.clock is not None:
             self._histogram(kind).add(self.clock() - start)
 
-    def timed(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
+    def time_call(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
         """Call a function; measure it if it answers route requests by the fast path and no other
         requests.
 

@@ -84,7 +84,7 @@ class EffectsBuilder:
         self.met: Guard | Limit | None = None
         self.close_connections: tuple[int, ...] = ()
 
-    def sent_unsaved(self) -> bytes:
+    def frames_if_unsaved(self) -> bytes:
         """Returns the responses for the case that the changes could not be written to disk."""
         if not self.unsaved:
             return b""

@@ -56,7 +56,7 @@ from rocketwire_namesrv.protocol.response import DISABLED as DISABLED
 from rocketwire_namesrv.protocol.response import SUCCESS as SUCCESS
 from rocketwire_namesrv.protocol.response import Peer as Peer
 from rocketwire_namesrv.protocol.response import Response as Response
-from rocketwire_namesrv.protocol.response import kv_table, no_route, required
+from rocketwire_namesrv.protocol.response import kv_table, no_route, require
 from rocketwire_namesrv.protocol.route_fast_path import wants_standard_json, zone_of
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 
@@ -118,7 +118,7 @@ def unregister_broker(state: State, request: RemotingCommand, peer: Peer, now: f
     header = decode_header(UnRegisterBrokerRequestHeader, request.ext_fields)
     if header.cluster_name is None or header.broker_addr is None or header.broker_name is None:
         return SUCCESS
-    state.parts.unregistered(header.cluster_name, header.broker_addr)
+    state.parts.remove_parts(header.cluster_name, header.broker_addr)
     events = state.table.unregister(
         header.cluster_name,
         header.broker_addr,
@@ -133,8 +133,8 @@ def query_data_version(state: State, request: RemotingCommand, peer: Peer, now: 
     """322. Also refreshes the broker."""
     header = decode_header(QueryDataVersionRequestHeader, request.ext_fields)
     requested = decode_body(DataVersion, request.body)
-    cluster = required(header.cluster_name, "clusterName")
-    address = required(header.broker_addr, "brokerAddr")
+    cluster = require(header.cluster_name, "clusterName")
+    address = require(header.broker_addr, "brokerAddr")
     registered = state.table.data_version(cluster, address)
     state.table.refresh(cluster, address, now)
     response = QueryDataVersionResponseHeader(changed=registered is None or registered != requested)
@@ -147,8 +147,8 @@ def query_data_version(state: State, request: RemotingCommand, peer: Peer, now: 
 def broker_heartbeat(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """904."""
     header = decode_header(BrokerHeartbeatRequestHeader, request.ext_fields)
-    cluster = required(header.cluster_name, "clusterName")
-    state.table.refresh(cluster, required(header.broker_addr, "brokerAddr"), now)
+    cluster = require(header.cluster_name, "clusterName")
+    state.table.refresh(cluster, require(header.broker_addr, "brokerAddr"), now)
     return SUCCESS
 
 
@@ -273,7 +273,7 @@ def get_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float
     fields = encode_header(GetKVConfigResponseHeader(value=value))
     if value is not None:
         return Response(ext_fields=fields)
-    remark = f"No config item, Namespace: {_shown(header.namespace)} Key: {_shown(header.key)}"
+    remark = f"No config item, Namespace: {_or_null(header.namespace)} Key: {_or_null(header.key)}"
     return Response(ResponseCode.QUERY_NOT_FOUND, remark, fields)
 
 
@@ -292,7 +292,7 @@ def get_kv_list_by_namespace(
     body = kv_table(state, header.namespace)
     if body is not None:
         return Response(body=body)
-    remark = f"No config item, Namespace: {_shown(header.namespace)}"
+    remark = f"No config item, Namespace: {_or_null(header.namespace)}"
     return Response(ResponseCode.QUERY_NOT_FOUND, remark)
 
 
@@ -331,7 +331,7 @@ def get_namesrv_config(state: State, request: RemotingCommand, peer: Peer, now: 
     return Response(body=state.config.text().encode("utf-8", "replace"))
 
 
-def _shown(text: str | None) -> str:
+def _or_null(text: str | None) -> str:
     return "null" if text is None else text
 
 

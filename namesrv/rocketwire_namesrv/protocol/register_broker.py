@@ -24,14 +24,14 @@ from rocketwire_namesrv.config.limits import Limit, LimitReachedError
 from rocketwire_namesrv.events import ChecksumMismatch, RegistrationRefused
 from rocketwire_namesrv.protocol.admission import Excess, fit_body, fit_registration
 from rocketwire_namesrv.protocol.counters import TimedWork
-from rocketwire_namesrv.protocol.response import Peer, Response, kv_table, required
+from rocketwire_namesrv.protocol.response import Peer, Response, kv_table, require
 from rocketwire_namesrv.protocol.route_fast_path import ZONE_NAME
 from rocketwire_namesrv.registration.digests import ChecksumError, check_sum
 from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 from rocketwire_namesrv.registration.reader import MANY_BYTES, read_registered_topics
 from rocketwire_namesrv.routes.brokers import Registration
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
-from rocketwire_namesrv.routes.steps import drained
+from rocketwire_namesrv.routes.steps import run_steps
 
 if TYPE_CHECKING:
     from rocketwire.serving.events import Event
@@ -63,7 +63,7 @@ def register_broker(
     absent = config.delete_topic_with_broker_registration
     part, more = fit_registration(config, state.table, part, state.parts, replaces=absent)
     left_out = _report(state, part.broker_name, (*excesses, *more), now)
-    registration = state.parts.gathered(
+    registration = state.parts.gather(
         part,
         now,
         size=config.split_registration_size,
@@ -71,14 +71,14 @@ def register_broker(
         is_new=_is_java_broker(header) and state.table.data_version(*part.key) is None,
     )
     if registration is None:
-        return _accepted(state, *state.table.part_received(part, now), left_out)
+        return _accept(state, *state.table.part_received(part, now), left_out)
     steps = state.table.register(
         registration, now, delete_absent_topics=absent, notify=config.notify_min_broker_id_changed
     )
     if registration is part or state.table.data_version(*part.key) == registration.data_version:
         registered = yield from steps
     else:  # all parts become visible together: no reader may come in between
-        registered = drained(steps)
+        registered = run_steps(steps)
     events = (*registered.events, *left_out)
     if not registered.accepted:
         reason = "one topic of a broker that has not registered"
@@ -87,14 +87,13 @@ def register_broker(
         )
         events = (*events, refusal)
         return Response(ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, events)
-    return _accepted(state, registered.ha_address, registered.master_address, events)
+    return _accept(state, registered.ha_address, registered.master_address, events)
 
 
 def _report(
     state: State, broker_name: str, excesses: tuple[Excess, ...], now: float
 ) -> tuple[Event, ...]:
-    """Returns the events about topics that are left out: for each broker a warning once in a
-    while, as it sends them again each time."""
+    # a broker sends the same topics every 30 seconds: it gets a warning once in a while
     if not excesses:
         return ()
     events = tuple(excess.event(broker_name) for excess in excesses)
@@ -107,11 +106,11 @@ def _report(
 
 
 def _is_java_broker(header: RegisterBrokerRequestHeader) -> bool:
-    """Returns whether the sender has set the fields that every broker of 5.x sets."""
+    # every Java broker of 5.x sets these fields
     return bool(header.body_crc32) and header.enable_acting_master is not None
 
 
-def _accepted(
+def _accept(
     state: State, ha_address: str | None, master_address: str | None, events: tuple[Event, ...] = ()
 ) -> Response:
     body = None
@@ -128,8 +127,7 @@ def _registration(
     peer: Peer,
     now: float,
 ) -> Generator[None, None, tuple[Registration, tuple[Excess, ...]]]:
-    """Returns what a request registers, and what is left out; without topics if the body is the
-    broker's previous one and the table still holds it."""
+    # without topics if the body is the broker's previous one and the table still holds it
     crc = header.body_crc32 or 0
     if request.version < 0:
         yield from check_sum(request.body, crc)
@@ -186,10 +184,10 @@ def _as_registration(
     peer: Peer,
 ) -> Registration:
     return Registration(
-        cluster=required(header.cluster_name, "clusterName"),
-        address=required(header.broker_addr, "brokerAddr"),
-        broker_name=required(header.broker_name, "brokerName"),
-        broker_id=required(header.broker_id, "brokerId"),
+        cluster=require(header.cluster_name, "clusterName"),
+        address=require(header.broker_addr, "brokerAddr"),
+        broker_name=require(header.broker_name, "brokerName"),
+        broker_id=require(header.broker_id, "brokerId"),
         data_version=content.data_version,
         connection_id=peer.connection_id,
         ha_address=header.ha_server_addr,

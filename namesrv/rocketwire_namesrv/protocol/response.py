@@ -62,7 +62,7 @@ def no_route(topic: str | None) -> Response:
     )
 
 
-def required(value: T | None, name: str) -> T:
+def require(value: T | None, name: str) -> T:
     """Returns the value of a mandatory field."""
     if value is None:
         raise DecodeError("a mandatory field is missing or cannot be read", path=name)

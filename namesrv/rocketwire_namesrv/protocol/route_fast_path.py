@@ -191,7 +191,7 @@ class RouteFastPath:
             if requested is None:
                 break
             topic, standard = requested
-            route = self._encoded_route(topic, standard)
+            route = self._encode_route(topic, standard)
             if route is None:
                 break
             width = len(opaque)
@@ -225,7 +225,7 @@ class RouteFastPath:
         if requested is None or not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
             return None
         topic, standard = requested
-        route = None if opaque[0] == _ZERO else self._encoded_route(topic, standard)
+        route = None if opaque[0] == _ZERO else self._encode_route(topic, standard)
         if route is None:
             return None
         width = len(opaque)
@@ -234,8 +234,7 @@ class RouteFastPath:
             return None
         return size, (head, opaque, self._template.suffix, route.body)
 
-    def _encoded_route(self, topic: str, standard: bool) -> EncodedRoute | None:
-        """Returns the encoded route of a topic, or None."""
+    def _encode_route(self, topic: str, standard: bool) -> EncodedRoute | None:
         topics, views = self._topics, self._views
         layout = topics.entries.get(topic)
         if layout is None:
@@ -248,8 +247,6 @@ class RouteFastPath:
         return None if body is None else EncodedRoute(body)
 
     def _decode(self, prefix: bytes, opaque: bytes, suffix: bytes) -> _RouteRequest | None:
-        """Decodes and keeps a header; returns None if it is not an ordinary request for an existing
-        topic."""
         if not opaque.isdigit() or not self._template.is_json:
             return None
         second_opaque = b"1" if opaque != b"1" else b"2"
@@ -269,8 +266,8 @@ class RouteFastPath:
         return self._keep(prefix, suffix, fields)
 
     def _binary(self, frame: bytes) -> tuple[_RouteRequest | None, bytes]:
-        """Returns the content of a binary header, or None if it is not an ordinary request for an
-        existing topic, and the digits of its opaque."""
+        # Returns the header's content and the digits of its opaque; None if it is not an ordinary
+        # request for an existing topic.
         _, header_type, high, size = PREFIX_STRUCT.unpack_from(frame)
         header = frame[PREFIX_SIZE : PREFIX_SIZE + size]
         is_complete = not high and len(header) == size >= _BINARY_OPAQUE_ENDS
@@ -295,8 +292,6 @@ class RouteFastPath:
     def _keep(
         self, header: bytes, suffix: bytes | None, fields: HeaderFields
     ) -> _RouteRequest | None:
-        """Keeps a decoded header; returns None if it is not an ordinary request for an existing
-        topic."""
         requested = _route_request(fields)
         if requested is None or requested[0] not in self._topics.entries:
             return None
@@ -309,7 +304,6 @@ class RouteFastPath:
 
 
 def _route_request(fields: HeaderFields) -> _RouteRequest | None:
-    """Returns the topic and dialect of a route request; None for any other request."""
     ext_fields = fields.ext_fields or {}
     topic = ext_fields.get("topic")
     if fields.code != _ROUTE or fields.flag or topic is None or zone_of(ext_fields) is not None:

@@ -35,7 +35,7 @@ from rocketwire_namesrv.protocol.effects import Effects as Effects
 from rocketwire_namesrv.protocol.effects import EffectsBuilder
 from rocketwire_namesrv.protocol.handlers import HANDLERS, SCANS, STEPWISE, Peer, Response
 from rocketwire_namesrv.registration.reader import MANY_BYTES
-from rocketwire_namesrv.routes.steps import drained
+from rocketwire_namesrv.routes.steps import run_steps
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.state import State
@@ -84,7 +84,7 @@ class Session:
         self._peer = peer
         config = state.config
         self._limit = config.frame_max_length
-        self._denied = state.access.denied_to(peer.address)
+        self._denied = state.access.missing_roles(peer.address)
         # peers that may not read must not use the fast path: no frame is short enough
         may_read = self._denied is None or Role.READ not in self._denied.roles
         self._short = self._limit if may_read else 0
@@ -190,7 +190,7 @@ class Session:
         calls ``received`` before any other method."""
         return memoryview(bytearray()) if self._decoder is None else self._decoder.room()
 
-    def received(self, count: int, now: float) -> Effects:
+    def receive_filled(self, count: int, now: float) -> Effects:
         """Continues like ``receive``, with bytes in the buffer of ``room``."""
         if self._decoder is not None:
             self._decoder.filled(count)
@@ -209,19 +209,19 @@ class Session:
                 request, response = self._request, end.value
                 self._steps = self._request = None
                 self._begun = False
-                self._answered(work, request, response)
+                self._add_response(work, request, response)
             else:
                 return NOTHING
         return self._handle_all(work, now)
 
-    def lost(self, now: float, reason: str) -> tuple[Event, ...]:
+    def connection_lost(self, now: float, reason: str) -> tuple[Event, ...]:
         """Unregisters the brokers of this connection after it has ended.
 
         Args:
             reason: ``closed`` or ``idle`` (``events.Reason``).
         """
         self.abandon()
-        self._state.parts.lost(self._peer.connection_id)
+        self._state.parts.connection_lost(self._peer.connection_id)
         return tuple(
             self._state.table.connection_lost(
                 self._peer.connection_id,
@@ -239,7 +239,6 @@ class Session:
         self._state.holdings.note(self._peer.connection_id, 0)
 
     def _handle_all(self, work: EffectsBuilder, now: float) -> Effects:
-        """Handles the complete commands, until one takes several steps."""
         close: DecodeError | None = None
         self._paused = False
         while self._decoder is not None and self._steps is None:
@@ -272,14 +271,13 @@ class Session:
             notify=self._state.notifications(events) if events else (),
             persist_kv=work.persist_kv,
             persist_config=work.persist_config,
-            send_unsaved=work.sent_unsaved(),
+            send_unsaved=work.frames_if_unsaved(),
             close=close,
             close_connections=work.close_connections,
             commands=work.commands,
         )
 
     def _note_held(self, work: EffectsBuilder) -> None:
-        """Updates the bytes of incomplete and waiting requests."""
         size = 0 if self._decoder is None else self._decoder.buffered
         if self._request is not None:
             size += len(self._request.body or b"")
@@ -300,42 +298,43 @@ class Session:
         stepwise = None if is_immediate else STEPWISE.get(request.code)
         self._began = self._state.counters.begin()
         if stepwise is None:
-            self._answered(work, request, self._answer(request, now))
+            self._add_response(work, request, self._answer(request, now))
             return
-        steps = self._guarded(stepwise, request, now)
+        steps = self._run_guarded(stepwise, request, now)
         if self._state.stepping or len(request.body or b"") >= MANY_BYTES:
             self._request, self._steps, self._begun = request, steps, False
         else:
-            self._answered(work, request, drained(steps))
+            self._add_response(work, request, run_steps(steps))
 
-    def _answered(self, work: EffectsBuilder, request: RemotingCommand, response: Response) -> None:
+    def _add_response(
+        self, work: EffectsBuilder, request: RemotingCommand, response: Response
+    ) -> None:
         work.commands += 1
         work.events += response.events
         work.persist_kv |= response.persist_kv
         work.persist_config |= response.persist_config
         size, code = 0, ONEWAY
         if not request.flag & _ONEWAY:
-            frame = self._encoded(response, request.opaque)
+            frame = self._encode(response, request.opaque)
             if response.persist_kv or response.persist_config:
-                work.unsaved[len(work.send)] = self._encoded(NOT_SAVED, request.opaque)
+                work.unsaved[len(work.send)] = self._encode(NOT_SAVED, request.opaque)
             work.send.append(frame)
             size, code = len(frame), int(response.code)
             work.size += size
         request_kind = RequestKind(int(request.code) if request.code in _KNOWN else UNKNOWN, code)
-        self._state.counters.answered(request_kind, len(request.body or b""), size, self._began)
+        self._state.counters.count_answer(request_kind, len(request.body or b""), size, self._began)
         if request.code in SCANS:
             work.pause = True
         self._note_size(work)
 
     def _note_size(self, work: EffectsBuilder) -> None:
-        """Pauses after many responses, or long ones."""
         if work.size >= self._most_unsent:
             work.pause, work.met = True, Guard.UNSENT_BYTES
         elif work.commands >= self._in_flight:
             work.pause, work.met = True, Limit.REQUESTS_IN_FLIGHT
 
     def _note_pause(self, work: EffectsBuilder) -> None:
-        """Adds an event for a limit that was met; only the first one of a connection is logged."""
+        # only the first event of a connection is logged
         config = self._state.config
         unsent = work.met is Guard.UNSENT_BYTES
         work.note_pause(
@@ -351,7 +350,7 @@ class Session:
         if self._sent_away(request):
             return Response(ResponseCode.GO_AWAY, "please go away")
         if self._denied is not None and (role := self._denied.role_of(request.code)) is not None:
-            return self._refused(request, role)
+            return self._refuse(request, role)
         handler = HANDLERS.get(request.code)
         if self._state.cluster_test:
             handler = get_route_in_cluster_test
@@ -366,30 +365,30 @@ class Session:
                 raise LimitReachedError(Limit.BODY_LENGTH, limit, what)
             return handler(self._state, request, self._peer, now)
         except Exception as error:  # noqa: BLE001 - one request must not end the server
-            return self._failed(request, error)
+            return self._describe_failure(request, error)
 
-    def _refused(self, request: RemotingCommand, role: Role) -> Response:
+    def _refuse(self, request: RemotingCommand, role: Role) -> Response:
         code = RequestCode(request.code)
         event = AccessRefused(client=self._peer.address, code=code, setting=role.value)
         remark = f"this name server does not take {shown(code)} from your address"
         return Response(ResponseCode.NO_PERMISSION, remark, events=(event,))
 
-    def _guarded(
+    def _run_guarded(
         self,
         handler: Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Response]],
         request: RemotingCommand,
         now: float,
     ) -> Generator[None, None, Response]:
-        """Runs the steps of a handler; only one handler at a time does so."""
+        # only one handler at a time takes steps: fast paths look at this flag
         self._state.stepping = True
         try:
             return (yield from handler(self._state, request, self._peer, now))
         except Exception as error:  # noqa: BLE001 - one request must not end the server
-            return self._failed(request, error)
+            return self._describe_failure(request, error)
         finally:
             self._state.stepping = False
 
-    def _failed(self, request: RemotingCommand, error: Exception) -> Response:
+    def _describe_failure(self, request: RemotingCommand, error: Exception) -> Response:
         if isinstance(error, LimitReachedError):
             return Response(ResponseCode.SYSTEM_ERROR, str(error), events=(error.event,))
         if isinstance(error, DecodeError):
@@ -400,7 +399,7 @@ class Session:
         event = RequestFailed(code=code, client=self._peer.address, error=text)
         return Response(ResponseCode.SYSTEM_ERROR, remark, events=(event,))
 
-    def _encoded(self, response: Response, opaque: int) -> bytes:
+    def _encode(self, response: Response, opaque: int) -> bytes:
         is_plain = not response.code and response.remark is None
         if is_plain and response.ext_fields is None:
             frame = self._state.response_template.frame(opaque, response.body or b"")

@@ -27,7 +27,7 @@ from rocketwire_namesrv.registration.split import SplitRegistrations
 from rocketwire_namesrv.routes.kv_config import KVConfig
 from rocketwire_namesrv.routes.peer_views import PeerViews
 from rocketwire_namesrv.routes.route_table import RouteTable
-from rocketwire_namesrv.routes.steps import drained
+from rocketwire_namesrv.routes.steps import run_steps
 from rocketwire_namesrv.routes.warm_start import WarmStart
 
 if TYPE_CHECKING:
@@ -131,8 +131,6 @@ class State:
         )
 
     def _allow_fast_path(self, now: float) -> bool:
-        """Returns whether responses depend on the routes only, from now on until the configuration
-        changes."""
         config = self.config
         is_allowed = not (
             self.cluster_test
@@ -167,7 +165,7 @@ class State:
             return ()
         events: list[Event] = []
         for registration in self.parts.overdue(now):
-            registered = drained(
+            registered = run_steps(
                 self.table.register(
                     registration,
                     now,

@@ -142,7 +142,9 @@ class Views:
             self._route(layout, acting),
             order_topic_conf=order_topic_conf,
             topic_queue_mapping_by_broker=(
-                None if mapping is None else {name: mapping[name] for name in mapping.ordered()}
+                None
+                if mapping is None
+                else {name: mapping[name] for name in mapping.in_java_order()}
             ),
         )
 
@@ -155,7 +157,8 @@ class Views:
             queue_datas=layout.queues,
             broker_datas=tuple(
                 _broker_data(
-                    group, _acting_addresses(group, layout) if acting else group.addresses.copied()
+                    group,
+                    _acting_addresses(group, layout) if acting else group.addresses.copy_as_java(),
                 )
                 for group in groups
             ),
@@ -166,13 +169,13 @@ class Views:
         by_address: HashMap[str, tuple[str, ...] | None] = HashMap()
         if self._table.filter_servers:
             for group in groups:
-                addresses = group.addresses.copied()
-                for number in addresses.ordered():
+                addresses = group.addresses.copy_as_java()
+                for number in addresses.in_java_order():
                     address = addresses[number]
                     by_address[address] = self._table.filter_servers.get((group.cluster, address))
         return {
             address: servers
-            for address in by_address.ordered()
+            for address in by_address.in_java_order()
             if (servers := by_address[address]) is not None
         }
 
@@ -188,10 +191,11 @@ class Views:
             ClusterInfo(
                 broker_addr_table={
                     name: _broker_data(groups[name], groups[name].addresses)
-                    for name in groups.ordered()
+                    for name in groups.in_java_order()
                 },
                 cluster_addr_table={
-                    cluster: tuple(clusters[cluster].ordered()) for cluster in clusters.ordered()
+                    cluster: tuple(clusters[cluster].in_java_order())
+                    for cluster in clusters.in_java_order()
                 },
             )
         )
@@ -200,7 +204,7 @@ class Views:
         """Returns the members of a group, whatever the cluster, as
         ``GetBrokerMemberGroupResponseBody``."""
         group = None if broker_name is None else self._table.groups.get(broker_name)
-        addresses = {} if group is None else _ordered_map(group.addresses.copied())
+        addresses = {} if group is None else _sort_map(group.addresses.copy_as_java())
         return encode_body(
             GetBrokerMemberGroupResponseBody(
                 broker_member_group=BrokerMemberGroup(
@@ -215,7 +219,7 @@ class Views:
         """Returns every topic, as ``TopicList``."""
         topics = self._table.topics
         return self._keep(
-            "all topics", topics.revision, lambda: _topic_list(topics.entries.ordered())
+            "all topics", topics.revision, lambda: _topic_list(topics.entries.in_java_order())
         )
 
     def topics_of_cluster(self, cluster: str | None) -> bytes:
@@ -224,10 +228,10 @@ class Views:
         if names is None:
             return _topic_list(())
         topics = self._table.topics.entries
-        ordered = topics.ordered()
+        ordered = topics.in_java_order()
         return _topic_list(
             topic
-            for name in names.ordered()
+            for name in names.in_java_order()
             for topic in ordered
             if topics[topic].queue_of(name) is not None
         )
@@ -238,37 +242,38 @@ class Views:
         clusters, groups = self._table.clusters, self._table.groups
         names = [
             name
-            for cluster in clusters.ordered()
-            for name in (cluster, *clusters[cluster].ordered())
+            for cluster in clusters.in_java_order()
+            for name in (cluster, *clusters[cluster].in_java_order())
         ]
         addresses = (
             groups[name].addresses[number]
-            for name in groups.ordered()
-            for number in groups[name].addresses.ordered()
+            for name in groups.in_java_order()
+            for number in groups[name].addresses.in_java_order()
         )
         return _topic_list(names, next(addresses, None))
 
     def unit_topics(self) -> bytes:
         """Returns topics of a unit (311), as ``TopicList``."""
-        return self._flagged(lambda flag: bool(flag & TopicSysFlag.UNIT))
+        return self._topics_with_flag(lambda flag: bool(flag & TopicSysFlag.UNIT))
 
     def unit_sub_topics(self) -> bytes:
         """Returns topics with subscriptions of a unit (312), as ``TopicList``."""
-        return self._flagged(lambda flag: bool(flag & TopicSysFlag.UNIT_SUB))
+        return self._topics_with_flag(lambda flag: bool(flag & TopicSysFlag.UNIT_SUB))
 
     def unit_sub_ununit_topics(self) -> bytes:
         """Returns topics with subscriptions of a unit that do not belong to a unit themselves
         (313), as ``TopicList``."""
-        return self._flagged(
+        return self._topics_with_flag(
             lambda flag: bool(flag & TopicSysFlag.UNIT_SUB) and not flag & TopicSysFlag.UNIT
         )
 
-    def _flagged(self, matches: Callable[[int], bool]) -> bytes:
-        """Returns the topics whose first queues have matching flags; the queues at other brokers
-        are ignored."""
+    def _topics_with_flag(self, matches: Callable[[int], bool]) -> bytes:
+        # as Java, looks at the first queue only
         topics = self._table.topics.entries
         return _topic_list(
-            topic for topic in topics.ordered() if matches(topics[topic].queues[0].topic_sys_flag)
+            topic
+            for topic in topics.in_java_order()
+            if matches(topics[topic].queues[0].topic_sys_flag)
         )
 
     def _keep(self, name: str, revision: int, encode: Callable[[], bytes]) -> bytes:
@@ -283,15 +288,15 @@ def _broker_data(group: BrokerGroup, addresses: HashMap[int, str]) -> BrokerData
     return BrokerData(
         cluster=group.cluster,
         broker_name=group.name,
-        broker_addrs=_ordered_map(addresses),
+        broker_addrs=_sort_map(addresses),
         zone_name=group.zone_name,
         enable_acting_master=group.enable_acting_master,
     )
 
 
 def _acting_addresses(group: BrokerGroup, layout: QueueLayout) -> HashMap[int, str]:
-    """Returns the addresses of a group; its smallest slave replaces a missing master."""
-    addresses = group.addresses.copied()
+    # the smallest slave replaces a missing master
+    addresses = group.addresses.copy_as_java()
     if not addresses or MASTER_ID in addresses or not group.enable_acting_master:
         return addresses
     queue = layout.queue_of(group.name)
@@ -306,8 +311,8 @@ def _in_zone(data: BrokerData, zone: str) -> bool:
     return data.zone_name is not None and data.zone_name.lower() == zone.lower()
 
 
-def _ordered_map(entries: HashMap[K, V]) -> dict[K, V]:
-    return {key: entries[key] for key in entries.ordered()}
+def _sort_map(entries: HashMap[K, V]) -> dict[K, V]:
+    return {key: entries[key] for key in entries.in_java_order()}
 
 
 def _read_again(entries: Mapping[K, V], standard: bool) -> dict[K, V]:
@@ -317,11 +322,11 @@ def _read_again(entries: Mapping[K, V], standard: bool) -> dict[K, V]:
     result: HashMap[K, V] = HashMap()
     for key in keys:
         result[key] = entries[key]
-    return _ordered_map(result)
+    return _sort_map(result)
 
 
 def _natural(key: str | int) -> bytes | int:
-    """Returns what Java compares in two keys: the number, or UTF-16 units."""
+    # Java compares numbers, or UTF-16 units
     return key if isinstance(key, int) else key.encode("utf-16-be", "surrogatepass")
 
 

@@ -20,7 +20,7 @@ from rocketwire.messages import from_json
 from rocketwire.messages.registration import RegisterBrokerBody
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, loads
 from rocketwire_namesrv.registration.json_topics import TABLE, JsonTopics, table_of
-from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics, registered
+from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics, read_registration
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.registration.parsed import BodyIdentity
@@ -54,7 +54,7 @@ def read_json(
     content = None if end is None else _read_content(body[:start], body[end:], topics.marks)
     if content is None:
         return None
-    return registered(
+    return read_registration(
         content,
         wall_ms,
         topics=topics.by_name.items(),
@@ -66,8 +66,7 @@ def read_json(
 
 
 def _read_table(topics: JsonTopics, body: bytes, start: int) -> Generator[None, None, int | None]:
-    """Reads the table that begins at ``start``; returns the position of its closing brace, or None
-    if a topic is not ordinary."""
+    # Returns the position of the table's closing brace; None if a topic is not ordinary.
     while True:
         cut = _BETWEEN_TOPICS.search(body, start + CHUNK_BYTES, start + MAX_CHUNK_BYTES)
         end = start + MAX_CHUNK_BYTES if cut is None else cut.start() + 2

@@ -48,7 +48,7 @@ class _Settings(dict[tuple[Any, ...], "QueueSettings"]):
         if not _are(int, numbers) or type(order) is not bool or filter_type not in _FILTER_TYPES:
             raise TypeError
         topic: dict[str, JsonValue] = dict(zip(_NUMBERS, numbers, strict=True))
-        settings = self[values] = settings_of(_typed(topic))
+        settings = self[values] = settings_of(_decode_topic(topic))
         return settings
 
 
@@ -106,17 +106,13 @@ def topics_of_table(table: dict[str, JsonValue]) -> Collection[tuple[str, QueueS
     try:
         _take(table, _Settings(), topics)
     except (KeyError, TypeError):
-        return topics_of(map(_typed, table.values()))
+        return topics_of(map(_decode_topic, table.values()))
     return topics.items()
 
 
 def _take(table: dict[str, Any], by_values: _Settings, topics: dict[str, QueueSettings]) -> int:
-    """Adds topics whose other members are certain to be valid, without a line of Python for each:
-    nearly always there are thousands.  Returns the number of commas that they need.
-
-    Raises:
-        KeyError, TypeError: one is not such a topic, or stands under a key that is not its name.
-    """
+    # Works on whole columns, as a body has thousands of topics. Returns the number of commas
+    # between them. KeyError and TypeError: one is not such a topic, or its key is not its name.
     configs = table.values()
     attributes = list(map(_attributes_of, configs))
     filled = len(attributes) - attributes.count({})
@@ -133,11 +129,10 @@ def _take(table: dict[str, Any], by_values: _Settings, topics: dict[str, QueueSe
 
 
 def _are(kind: type, values: Iterable[Any]) -> bool:
-    """Returns whether all values have exactly one type."""
     return {kind}.issuperset(map(type, values))
 
 
-def _typed(value: JsonValue) -> TopicConfig:
+def _decode_topic(value: JsonValue) -> TopicConfig:
     config = from_json(TopicConfig, value)
     if config is None:
         raise DecodeError("null has no place here", path=f"RegisterBrokerBody.{WRAPPER}.{TABLE}")

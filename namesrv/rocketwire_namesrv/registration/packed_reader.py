@@ -32,7 +32,7 @@ from rocketwire_namesrv.registration.parsed import (
     BodyIdentity,
     BodyRecord,
     RegisteredTopics,
-    registered,
+    read_registration,
     settings_of,
 )
 
@@ -78,7 +78,7 @@ def read_packed(
     with_mappings = identity.version >= MQVersion.V5_0_0
     tail = parse_register_tail(data, start, with_mappings=with_mappings)
     content = body_from_parts(RegisterParts(data_version, [], *tail))
-    return registered(
+    return read_registration(
         content,
         wall_ms,
         topics=topics.items(),
@@ -98,11 +98,6 @@ class _Settings(dict[bytes, "QueueSettings"]):
 
 
 def _take(topics: dict[str, QueueSettings], settings: _Settings, items: list[bytes]) -> None:
-    """Adds topics.
-
-    Raises:
-        DecodeError: a topic cannot be read.
-    """
     split = [item.partition(b" ") for item in items]
     heads, _, suffixes = zip(*split, strict=True)
     numbers = list(map(settings.__getitem__, suffixes))
@@ -113,8 +108,7 @@ def _take(topics: dict[str, QueueSettings], settings: _Settings, items: list[byt
 
 
 def _short_items(data: bytes, start: int, end: int, count: int) -> tuple[list[bytes], int] | None:
-    """Returns the texts between two positions, ``count`` at most, and the position after them; None
-    unless all of them are short."""
+    # Returns at most ``count`` texts and the position after them; None unless all are short.
     items = data[start:end].split(_SHORT, count + 1)[: count + 1]
     first = items.pop(0)
     if first or not items or b"" in items:
@@ -126,7 +120,6 @@ def _short_items(data: bytes, start: int, end: int, count: int) -> tuple[list[by
 
 
 def _any_items(data: bytes, start: int, count: int) -> tuple[list[bytes], int]:
-    """Returns the texts of a chunk of any topics, and the position after them."""
     items: list[bytes] = []
     limit = start + CHUNK_BYTES
     while len(items) < count and start < limit:

@@ -81,7 +81,7 @@ class RegisteredTopics:
     left_out: int = 0
 
 
-def registered(
+def read_registration(
     body: RegisterBrokerBody | None,
     wall_ms: int,
     *,

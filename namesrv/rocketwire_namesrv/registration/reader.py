@@ -34,7 +34,7 @@ from rocketwire_namesrv.registration.parsed import (
     BodyIdentity,
     BodyRecord,
     RegisteredTopics,
-    registered,
+    read_registration,
 )
 
 MANY_BYTES: Final = 4096
@@ -71,12 +71,12 @@ def read_registered_topics(
         typed = decode_register_broker_body(
             body, compressed=compressed, version=version, max_inflated=max_inflated
         )
-        return registered(typed, wall_ms)
+        return read_registration(typed, wall_ms)
     packed = compressed or looks_like_zlib(body)
     digest = yield from digest_in_steps(body)
     identity = BodyIdentity(digest, packed, version, crc)
     if previous is not None and previous.identity == identity:
-        return registered(
+        return read_registration(
             previous.content,
             wall_ms,
             topics=(),
@@ -93,13 +93,12 @@ def read_registered_topics(
 
 
 def _read_whole(body: bytes, wall_ms: int) -> RegisteredTopics:
-    """Reads a JSON body that is not ordinary."""
     # a reference needs the whole document, which only the typed classes look at
     document = None if b"$ref" in body else loads(body)
     table = table_of(document)
     if table is None:
         typed = decode_register_broker_body(body, compressed=False, version=MQVersion.V3_0_11)
-        return registered(typed, wall_ms)
+        return read_registration(typed, wall_ms)
     topics = topics_of_table(table)
     content = from_json(RegisterBrokerBody, document)
-    return registered(content, wall_ms, topics=topics, keys=table.keys())
+    return read_registration(content, wall_ms, topics=topics, keys=table.keys())

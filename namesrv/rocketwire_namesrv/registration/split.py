@@ -82,7 +82,6 @@ class _Collected:
         return not repeated
 
     def overdue(self, now: float) -> bool:
-        """Returns whether the next part is late."""
         return now - self.since >= self.limit
 
 
@@ -101,7 +100,7 @@ class SplitRegistrations:
         """The number of topics in the received parts."""
         return sum(len(part.topics) for parts in self._collected.values() for part in parts.parts)
 
-    def gathered(
+    def gather(
         self, registration: Registration, now: float, *, size: int, version: int, is_new: bool
     ) -> Registration | None:
         """Returns the registration to apply now; None if ``registration`` is a part and not the
@@ -133,14 +132,9 @@ class SplitRegistrations:
         if (is_full or collected.missing) and len(collected.parts) < MOST_PARTS:
             return None
         del self._collected[sender]
-        return _joined(collected.parts)
+        return _join_parts(collected.parts)
 
     def overdue(self, now: float) -> list[Registration]:
-        """Removes and returns the registrations whose next part is late; the caller applies them as
-        they are.
-
-        A sender of a single part is never waited for again over the same connection.
-        """
         overdue = [
             (sender, parts) for sender, parts in self._collected.items() if parts.overdue(now)
         ]
@@ -148,14 +142,14 @@ class SplitRegistrations:
             del self._collected[sender]
             if len(collected.parts) == 1:
                 self._whole.add(sender)
-        return [_joined(collected.parts) for _, collected in overdue]
+        return [_join_parts(collected.parts) for _, collected in overdue]
 
-    def unregistered(self, cluster: str, address: str) -> None:
+    def remove_parts(self, cluster: str, address: str) -> None:
         """Drops the parts of a broker that unregisters."""
         for sender in [key for key in self._collected if key[1:3] == (cluster, address)]:
             del self._collected[sender]
 
-    def lost(self, connection_id: int) -> None:
+    def connection_lost(self, connection_id: int) -> None:
         """Drops the parts that came over a lost connection."""
         if self._collected or self._whole:
             self._whole = {key for key in self._whole if key[0] != connection_id}
@@ -174,17 +168,14 @@ def _sender(registration: Registration) -> _Sender:
 
 
 def _missing(registration: Registration) -> set[str]:
-    """Returns the default topics of a Java broker that are missing. The result is empty for a
-    single topic, which is refused, and if no topic shows that the sender is a Java broker."""
     if registration.topic_count == 1 or MADE_BY_BROKERS.isdisjoint(registration.topic_keys):
         return set()
     default_topics = {registration.broker_name, registration.cluster, *OWN_TOPICS}
     return default_topics.difference(registration.topic_keys)
 
 
-def _joined(parts: list[Registration]) -> Registration:
-    """Returns one registration with the topics of all parts, and all else from the last part, which
-    alone has static mappings."""
+def _join_parts(parts: list[Registration]) -> Registration:
+    # all but the topics is from the last part, which alone has static mappings
     if len(parts) == 1:
         return parts[0]
     return replace(

@@ -135,12 +135,14 @@ class BrokerGroup:
             return None
         return ~int(Perm.WRITE) if registration.enable_acting_master else ALL_PERMS
 
-    def joined_as_smallest(self, ha_address: str | None) -> MinBrokerIdChanged:
+    def smallest_joined(self, ha_address: str | None) -> MinBrokerIdChanged:
         """Returns the event that the new member has the smallest id, for all other members, or for
         itself if it is the only one."""
         smallest = min(self.addresses)
         members = tuple(
-            self.addresses[number] for number in self.addresses.ordered() if number != smallest
+            self.addresses[number]
+            for number in self.addresses.in_java_order()
+            if number != smallest
         )
         address = self.addresses[smallest]
         return MinBrokerIdChanged(
@@ -157,7 +159,7 @@ class BrokerGroup:
         return MinBrokerIdChanged(
             broker_id=smallest,
             address=self.addresses[smallest],
-            targets=tuple(self.addresses[number] for number in self.addresses.ordered()),
+            targets=tuple(self.addresses[number] for number in self.addresses.in_java_order()),
             offline_address=offline_address,
         )
 

@@ -20,7 +20,7 @@ from collections.abc import Generator, Iterable
 from operator import mul
 from typing import TypeVar
 
-from rocketwire_namesrv.routes.steps import drained
+from rocketwire_namesrv.routes.steps import run_steps
 
 K = TypeVar("K", bound="str | int")
 V = TypeVar("V")
@@ -93,7 +93,7 @@ def concurrent_order(
         initial: buckets at the beginning.
         capacity: buckets it has now, if removed entries made it grow further than these keys do.
     """
-    return drained(concurrent_order_in_steps(keys, initial, capacity))
+    return run_steps(concurrent_order_in_steps(keys, initial, capacity))
 
 
 def concurrent_order_in_steps(
@@ -119,8 +119,8 @@ def concurrent_order_in_steps(
 def _split(
     buckets: dict[int, list[tuple[int, str]]], size: int
 ) -> Generator[None, None, dict[int, list[tuple[int, str]]]]:
-    """Doubles a concurrent table: the last run that stays together keeps its order, the entries
-    before it are reversed."""
+    # As ConcurrentHashMap does: the last run that stays together keeps its order, the entries
+    # before it are reversed.
     result: dict[int, list[tuple[int, str]]] = {}
     for number, (index, chain) in enumerate(buckets.items(), 1):
         if number % ORDERED_PER_STEP == 0:
@@ -153,15 +153,15 @@ class HashMap(dict[K, V]):
         if len(self) > self.capacity * 3 // 4:
             self.capacity *= 2
 
-    def ordered(self) -> list[K]:
+    def in_java_order(self) -> list[K]:
         """Returns the keys in Java's order."""
         return hash_order(self, self.capacity)
 
-    def copied(self) -> HashMap[K, V]:
+    def copy_as_java(self) -> HashMap[K, V]:
         """Returns what ``new HashMap<>(this)`` gives: the same entries, possibly in another
         order."""
         result: HashMap[K, V] = HashMap(copy_capacity(len(self)))
-        for key in self.ordered():
+        for key in self.in_java_order():
             result[key] = self[key]
         return result
 
@@ -187,7 +187,7 @@ class ConcurrentHashMap(dict[str, V]):
         while len(self) >= self.capacity - (self.capacity >> 2):
             self.capacity *= 2
 
-    def ordered(self) -> list[str]:
+    def in_java_order(self) -> list[str]:
         """Returns the keys in Java's order; in the order of insertion beyond
         ``ORDERED_ENTRIES``."""
         if len(self) > ORDERED_ENTRIES:

@@ -42,7 +42,9 @@ class KVConfig:
             for key, value in items.items():
                 self._set(namespace, key, value)
         if table:
-            self._table = self._table.copied()  # Java copies the namespaces out of what it has read
+            self._table = (
+                self._table.copy_as_java()
+            )  # Java copies the namespaces out of what it has read
 
     @property
     def namespaces(self) -> int:
@@ -90,11 +92,14 @@ class KVConfig:
     def namespace(self, namespace: str | None) -> dict[str, str] | None:
         """Returns the items of a namespace in Java's order; None if it does not exist."""
         items = None if namespace is None else self._table.get(namespace)
-        return None if items is None else _written(items)
+        return None if items is None else _without_nulls(items)
 
     def document(self) -> dict[str, dict[str, str]]:
         """Returns the whole table in Java's order, as in the member ``configTable`` of the file."""
-        return {namespace: _written(self._table[namespace]) for namespace in self._table.ordered()}
+        return {
+            namespace: _without_nulls(self._table[namespace])
+            for namespace in self._table.in_java_order()
+        }
 
     def _namespace(self, namespace: str) -> HashMap[str, str | None]:
         items = self._table[namespace] = HashMap[str, str | None]()
@@ -108,5 +113,5 @@ class KVConfig:
         self._table[namespace][key] = value
 
 
-def _written(items: HashMap[str, str | None]) -> dict[str, str]:
-    return {key: value for key in items.ordered() if (value := items[key]) is not None}
+def _without_nulls(items: HashMap[str, str | None]) -> dict[str, str]:
+    return {key: value for key in items.in_java_order() if (value := items[key]) is not None}

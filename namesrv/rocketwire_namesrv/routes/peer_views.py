@@ -38,7 +38,7 @@ class PeerViews:
         self.views: dict[str, PeerView] = {}
         self._latest: dict[str, Drift] = {}
 
-    def compared(self, peer: str, mine: TableDigest, other: TableDigest) -> PeerView:
+    def record_comparison(self, peer: str, mine: TableDigest, other: TableDigest) -> PeerView:
         """Record a comparison, and return the view of the peer."""
         drift = mine.drift(other)
         lasting = drift.lasting(self._latest.get(peer, Drift()))
@@ -46,7 +46,7 @@ class PeerViews:
         self.views[peer] = PeerView(reached=True, drift=lasting)
         return self.views[peer]
 
-    def failed(self, peer: str, fault: str) -> PeerView:
+    def record_failure(self, peer: str, fault: str) -> PeerView:
         """Record that a peer could not be compared; return its view."""
         self._latest.pop(peer, None)
         self.views[peer] = PeerView(fault=fault)

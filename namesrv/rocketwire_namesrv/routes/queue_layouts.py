@@ -83,24 +83,24 @@ class QueueLayouts:
     def __len__(self) -> int:
         return len(self._shapes)
 
-    def joined(self, old: QueueLayout | None, queue: QueueData) -> QueueLayout:
+    def with_queue(self, old: QueueLayout | None, queue: QueueData) -> QueueLayout:
         """Returns the layout ``old`` (None for a new topic) with ``queue`` added, or in place of
         the broker's previous one."""
         if old is None:
-            return self._shared((queue,), DEFAULT_CAPACITY)
+            return self._intern((queue,), DEFAULT_CAPACITY)
         queues = tuple(
             queue if present.broker_name == queue.broker_name else present for present in old.queues
         )
         if queues == old.queues and queue not in queues:
-            return self._grown(queues, queue, old.capacity)
-        return self._shared(queues, old.capacity)
+            return self._grow(queues, queue, old.capacity)
+        return self._intern(queues, old.capacity)
 
-    def left(self, old: QueueLayout, broker_name: str) -> QueueLayout | None:
+    def without_broker(self, old: QueueLayout, broker_name: str) -> QueueLayout | None:
         """Returns the layout without that broker; None if no queue is left."""
         queues = tuple(queue for queue in old.queues if queue.broker_name != broker_name)
-        return self._shared(queues, old.capacity) if queues else None
+        return self._intern(queues, old.capacity) if queues else None
 
-    def permitted(
+    def with_perm(
         self, old: QueueLayout, broker_name: str, perm: Callable[[int], int]
     ) -> QueueLayout:
         """Returns the layout with another permission at that broker, computed from the previous
@@ -109,7 +109,7 @@ class QueueLayouts:
             replace(queue, perm=perm(queue.perm)) if queue.broker_name == broker_name else queue
             for queue in old.queues
         )
-        return self._shared(queues, old.capacity)
+        return self._intern(queues, old.capacity)
 
     def of_broker(self, broker_name: str) -> list[QueueLayout]:
         """Returns all layouts with queues at that broker."""
@@ -129,14 +129,14 @@ class QueueLayouts:
         """Forgets a broker at which no topic has queues any more."""
         self._by_broker.pop(broker_name, None)
 
-    def _grown(self, queues: tuple[QueueData, ...], queue: QueueData, capacity: int) -> QueueLayout:
+    def _grow(self, queues: tuple[QueueData, ...], queue: QueueData, capacity: int) -> QueueLayout:
         if len(queues) + 1 > capacity * 3 // 4:
             capacity *= 2
         mask = capacity - 1
         ordered = sorted((*queues, queue), key=lambda data: spread(data.broker_name or "") & mask)
-        return self._shared(tuple(ordered), capacity)
+        return self._intern(tuple(ordered), capacity)
 
-    def _shared(self, queues: tuple[QueueData, ...], capacity: int) -> QueueLayout:
+    def _intern(self, queues: tuple[QueueData, ...], capacity: int) -> QueueLayout:
         layout = self._shapes.get((queues, capacity))
         if layout is None:
             layout = self._shapes[queues, capacity] = QueueLayout(queues, capacity)

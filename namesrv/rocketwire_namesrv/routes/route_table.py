@@ -101,7 +101,7 @@ class RouteTable:
         first = not group.addresses.get(registration.broker_id) or first
         if group.addresses.get(registration.broker_id) != registration.address:
             group.addresses[registration.broker_id] = registration.address
-            self._changed(group.name)
+            self._drop_responses(group.name)
         previous = self.live.get(registration.key)
         everything = first or previous is None or previous.data_version != registration.data_version
         entry = self._bind(registration, previous, now, events)
@@ -124,7 +124,7 @@ class RouteTable:
         if registration.record is not None:
             entry.body = RegisteredBody(registration.record, group.name, keep, losses)
         if notify and registration.broker_id < smallest:
-            events.append(group.joined_as_smallest(registration.ha_address))
+            events.append(group.smallest_joined(registration.ha_address))
         return Registered(True, *self._master_of(group, registration), events)
 
     def _enter(self, registration: Registration) -> tuple[BrokerGroup, bool]:
@@ -144,13 +144,12 @@ class RouteTable:
             acting,
             registration.zone_name,
         ):
-            self._changed(group.name)
+            self._drop_responses(group.name)
         group.enable_acting_master = acting
         group.zone_name = registration.zone_name
         return group, first
 
-    def _changed(self, broker_name: str) -> None:
-        """Drops the encoded responses with a broker that has changed."""
+    def _drop_responses(self, broker_name: str) -> None:
         self.revision += 1
         self.topics.layouts.forget(broker_name)
 
@@ -158,13 +157,12 @@ class RouteTable:
         for broker_id, address in list(group.addresses.items()):
             if address == registration.address and broker_id != registration.broker_id:
                 del group.addresses[broker_id]
-                self._changed(group.name)
+                self._drop_responses(group.name)
 
     def _conflicts(
         self, group: BrokerGroup, registration: Registration, events: list[Event]
     ) -> bool:
-        """Returns whether a live broker with a higher state version has this id; the new broker
-        then loses its live entry."""
+        # a live broker with a higher state version keeps the id; the new one loses its live entry
         old_address = group.addresses.get(registration.broker_id)
         if old_address is None or old_address == registration.address:
             return False
@@ -232,8 +230,7 @@ class RouteTable:
         return (None, None) if group is None else self._master_of(group, registration)
 
     def _filter_servers_changed(self, address: str) -> None:
-        """Drops the encoded responses with an address, in whichever groups it is: they may be
-        others than those that it registered with in that cluster."""
+        # an address can be in groups of other clusters as well
         for group in self.groups.values():
             if address in group.addresses.values():
                 self.topics.layouts.forget(group.name)
@@ -379,11 +376,10 @@ class RouteTable:
                 self.revision += 1
                 reduced[name] = key[1] if smallest in gone else reduced.get(name)
         for name, offline in reduced.items():
-            events += self._reduced(self.groups[name], offline, notify)
+            events += self._shrink_group(self.groups[name], offline, notify)
         return events
 
     def _release(self, key: LiveKey, name: str) -> bool:
-        """Removes a broker name from a live entry, and the entry with its last name."""
         self.topics.layouts.forget(name)
         entry = self.live.get(key)
         if entry is None or name not in entry.names:
@@ -403,7 +399,6 @@ class RouteTable:
             del self._bound[entry.connection_id]
 
     def _is_held(self, name: str, address: str) -> bool:
-        """Returns whether the address is registered under that name in any cluster."""
         return any(
             name in entry.names
             for cluster in self.clusters
@@ -422,10 +417,10 @@ class RouteTable:
                 events.append(ClusterRemoved(cluster=cluster))
         return events
 
-    def _reduced(
+    def _shrink_group(
         self, group: BrokerGroup, offline_address: str | None, notify: bool
     ) -> list[Event]:
-        """Handles a group that lost members: without a master its topics are not writable."""
+        # without a master the topics of the group are not writable
         if not group.enable_acting_master:
             return []
         if MASTER_ID not in group.addresses:

@@ -11,7 +11,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def drained(steps: Generator[None, None, T]) -> T:
+def run_steps(steps: Generator[None, None, T]) -> T:
     """Runs all steps and returns the result."""
     while True:
         try:

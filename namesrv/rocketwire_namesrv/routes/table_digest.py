@@ -161,7 +161,7 @@ def _brokers(table: RouteTable) -> Generator[tuple[str, str]]:
 
 
 def _hash_of(layout: QueueLayout) -> int:
-    """Return a number for the queues of a layout, in whichever order they are; never 0."""
+    # independent of the order of the queues; never 0
     queues = sorted(
         f"{queue.broker_name} {queue.read_queue_nums} {queue.write_queue_nums} {int(queue.perm)}"
         f" {queue.topic_sys_flag}"

@@ -49,7 +49,7 @@ class _Transition(dict[QueueLayout | None, QueueLayout]):
         self.results = results
 
     def __missing__(self, old: QueueLayout | None) -> QueueLayout:
-        new = self[old] = self.layouts.joined(old, self.queue)
+        new = self[old] = self.layouts.with_queue(old, self.queue)
         self.results.add(new)
         return new
 
@@ -113,7 +113,6 @@ class _Application:
     def _missing(
         self, topics: Sequence[tuple[str, QueueSettings]]
     ) -> list[tuple[str, QueueSettings]]:
-        """Returns the topics without queues at the broker; of two with one name the first."""
         entries, results = self.table.entries, self.results
         missing: dict[str, QueueSettings] = {}
         for name, settings in topics:
@@ -122,7 +121,7 @@ class _Application:
         return list(missing.items())
 
     def _apply_all(self, topics: Sequence[tuple[str, QueueSettings]]) -> None:
-        """Applies topics, without a line of Python for each: nearly always there are thousands."""
+        # works on whole columns: nearly always there are thousands of topics
         names, settings = zip(*topics, strict=True)
         entries = self.table.entries
         old = list(map(entries.get, names))
@@ -140,7 +139,6 @@ class _Application:
         self.table.revision += 1
 
     def events(self) -> list[Event]:
-        """Returns the events."""
         if not self.created and not self.changed:
             return []
         return [
@@ -210,7 +208,7 @@ class TopicTable:
         name = registration.broker_name
         work = _Application(self, name, everything=everything, keep=keep)
         try:
-            arranged = yield from self._arranged(registration.topics)
+            arranged = yield from self._arrange(registration.topics)
             remaining = iter(arranged)
             topics = list(islice(remaining, TOPICS_PER_STEP))
             while topics and is_current():
@@ -224,15 +222,14 @@ class TopicTable:
         return work.events()
 
     def _lose(self, broker_name: str | None) -> None:
-        """Notes that a broker has lost a topic, so that its next body is registered in full."""
+        # the broker's next body is then registered in full
         self._last_loss += 1
         self.losses[broker_name] = self._last_loss
 
-    def _arranged(
+    def _arrange(
         self, topics: Collection[tuple[str, QueueSettings]]
     ) -> Generator[None, None, Collection[tuple[str, QueueSettings]]]:
-        """Returns the topics in the order of Java's table, if some of them are new; the order does
-        not matter otherwise."""
+        # the order matters for new topics only
         if len(topics) > ORDERED_TOPICS:
             return topics
         settings = dict(topics)
@@ -293,7 +290,7 @@ class TopicTable:
         their number."""
         return self._replace(
             {
-                layout: self.layouts.permitted(layout, broker_name, perm)
+                layout: self.layouts.with_perm(layout, broker_name, perm)
                 for layout in self.layouts.of_broker(broker_name)
             }
         )
@@ -311,7 +308,7 @@ class TopicTable:
         """Removes brokers from a topic; returns whether it had queues there."""
         previous = layout = self.entries.get(topic)
         for name in broker_names:
-            layout = None if layout is None else self.layouts.left(layout, name)
+            layout = None if layout is None else self.layouts.without_broker(layout, name)
             self._lose(name)
         if layout is previous:
             return False
@@ -333,7 +330,7 @@ class TopicTable:
             events.append(TopicRouteRefused(topic=topic, broker_name=unknown.broker_name))
             queues = () if layout is None else queues[: queues.index(unknown)]
         for queue in queues:
-            layout = self.layouts.joined(layout, queue)
+            layout = self.layouts.with_queue(layout, queue)
             self._more_at(queue.broker_name, 1)
         if queues:
             self._place(topic, layout)
@@ -343,7 +340,7 @@ class TopicTable:
 
     def _without(self, broker_name: str) -> dict[QueueLayout, QueueLayout | None]:
         return {
-            layout: self.layouts.left(layout, broker_name)
+            layout: self.layouts.without_broker(layout, broker_name)
             for layout in self.layouts.of_broker(broker_name)
         }
 
@@ -362,12 +359,10 @@ class TopicTable:
 
 
 def _examples(names: Sequence[str]) -> tuple[str, ...]:
-    """Returns the first few names, and ``...`` if there are more."""
     return (*names[:EXAMPLES], "...") if len(names) > EXAMPLES else tuple(names)
 
 
 def _weight(info: TopicQueueMappingInfo) -> int:
-    """Returns the size of a static mapping: its queues, and one for each 64 characters of its
-    texts."""
+    # a queue counts 1, as do 64 characters of text
     texts = len(info.bname or "") + len(info.scope or "") + len(info.topic or "")
     return 1 + len(info.curr_id_map or ()) + texts // 64

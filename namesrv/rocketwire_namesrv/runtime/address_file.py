@@ -27,7 +27,6 @@ class AddressFile(Generic[T]):
     """
 
     def __init__(self, path: str, parse: Callable[[bytes], T], nothing: T) -> None:
-        """Read nothing yet."""
         self._path = path
         self._parse = parse
         self._content = nothing

@@ -28,7 +28,7 @@ class Configured(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def configured(path: str | None, environment: Mapping[str, str]) -> Configured:
+def load_configuration(path: str | None, environment: Mapping[str, str]) -> Configured:
     """Read the configuration of a process.
 
     Args:

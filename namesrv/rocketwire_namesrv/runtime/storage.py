@@ -71,7 +71,7 @@ def load_kv(path: str) -> dict[str, dict[str, str | None]]:
 
 
 def _read_kv(text: str) -> KVConfigSerializeWrapper | None:
-    """Return the document; references stay texts, and NULs around it are skipped."""
+    # references stay texts, and NULs around the document are skipped, as in Java
     data = text.removeprefix("\ufeff").strip("\0 \t\n\r\f\b").encode("utf-8")
     if not data:
         raise DecodeError("there is no document in it")

@@ -92,9 +92,9 @@ class Pages:
 
     def exchange(self) -> Exchange:
         """Return the HTTP exchange of a connection."""
-        return Exchange(self.respond, local_only=self._local_only, refused=self._refused)
+        return Exchange(self.respond, local_only=self._local_only, refused=self._record_refusal)
 
-    def _refused(self, host: str) -> None:
+    def _record_refusal(self, host: str) -> None:
         self._server.journal.record((ForeignHostRefused(host=host),), None)
 
     def respond(self, path: str, query: Mapping[str, str]) -> Document | None:
@@ -113,7 +113,6 @@ class Pages:
         return None if addresses is None else plain(200, addresses)
 
     def _digest(self) -> Document | None:
-        """Return the digest of the table; None as long as it is not compared with others."""
         digest = self._server.state.peers.digest
         if digest is None:
             return None

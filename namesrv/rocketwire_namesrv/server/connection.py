@@ -65,16 +65,16 @@ class ServerConnection(Activity, abc.ABC):
         """
         started = self.session.frame_started
         if effects.close is not None:
-            self.opening = None if effects.commands else self._opened_with(data)
+            self.opening = None if effects.commands else self._extend_opening(data)
             return
         is_complete = bool(effects.commands)
         self.note_frames(now, is_complete=is_complete, is_started=started)
         if is_complete or not started:
             self.opening = None if started else b""
         else:
-            self.opening = self._opened_with(data)
+            self.opening = self._extend_opening(data)
 
-    def _opened_with(self, data: bytes) -> bytes | None:
+    def _extend_opening(self, data: bytes) -> bytes | None:
         if self.opening is None or len(self.opening) >= EXCERPT_LENGTH:
             return self.opening
         return self.opening + data[:EXCERPT_LENGTH]

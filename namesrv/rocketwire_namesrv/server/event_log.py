@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 class Listener(Protocol):
     """Receives the events of the log. Its methods must be fast and must not raise."""
 
-    def occurred(self, event: Event, address: str | None) -> None:
+    def record_event(self, event: Event, address: str | None) -> None:
         """Receive an event; ``address`` is the peer that caused it, or None."""
 
-    def ended(self, connection: ServerConnection) -> None:
+    def record_end(self, connection: ServerConnection) -> None:
         """Receive the end of a connection; its reason is in ``closing``."""
 
 
@@ -47,10 +47,10 @@ class Journal:
             if LOGGER.isEnabledFor(event.level):
                 LOGGER.log(event.level, "%s", event.line(address))
             for listener in self.listeners:
-                listener.occurred(event, address)
+                listener.record_event(event, address)
 
     def record_end(self, connection: ServerConnection) -> None:
         """Log the end of a connection."""
         LOGGER.debug("connection of %s: %s", connection.peer.address, connection.closing)
         for listener in self.listeners:
-            listener.ended(connection)
+            listener.record_end(connection)

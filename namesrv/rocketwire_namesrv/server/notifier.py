@@ -83,7 +83,7 @@ class Notifier:
                         host.strip("[]"), int(port)
                     )
                     if self._state.config.use_tls:
-                        stream = await self._tls.secured(stream)
+                        stream = await self._tls.start_tls(stream)
                     async with stream:
                         await stream.send_all(frame)
         except (

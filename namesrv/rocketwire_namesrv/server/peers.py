@@ -72,13 +72,12 @@ async def _compare(state: State, peer: str, mine: TableDigest) -> PeerView:
     try:
         url = f"http://{peer}{PATH}"
         text = await fetch_text(url, within=FETCH_SECONDS, limit=MAX_DOCUMENT)
-        return state.peers.compared(peer, mine, TableDigest.read(text.encode()))
+        return state.peers.record_comparison(peer, mine, TableDigest.read(text.encode()))
     except (ClientError, InvalidDigestError) as error:
-        return state.peers.failed(peer, str(error))
+        return state.peers.record_failure(peer, str(error))
 
 
 def _log(peer: str, before: PeerView | None, view: PeerView) -> None:
-    """Log what has changed."""
     if before is not None and (before.fault, before.drift) == (view.fault, view.drift):
         return
     if view.fault:

@@ -84,7 +84,7 @@ class Host(Protocol):
     def refuse(self, connection: ServerConnection, error: DecodeError) -> None:
         """Close a connection after an invalid command."""
 
-    def lost(self, connection: ServerConnection) -> None:
+    def connection_lost(self, connection: ServerConnection) -> None:
         """Unregister the brokers of a connection that has ended."""
 
     def forget(self, connection: ServerConnection) -> None:
@@ -180,7 +180,6 @@ class Reactor:
             self._epoll.close()
 
     def _turn(self) -> None:
-        """Serve the ready sockets, and those that become ready meanwhile, within the time slice."""
         self._turns += 1
         serve = self._serve if self._turns % TIMED_TURNS else self._serve_timed
         poll = self._epoll.poll
@@ -222,8 +221,7 @@ class Reactor:
             self._serve_body(bodies[self._bodies % len(bodies)], now)
 
     def _serve_body(self, connection: EpollConnection, now: float) -> None:
-        """Serve one of the connections with a large body; the others are still ready the next
-        time."""
+        # one connection a turn: the others are still ready in the next one
         if self._connections.get(connection.stream.socket.fileno()) is not connection:
             return  # another connection has ended it
         try:
@@ -236,8 +234,7 @@ class Reactor:
             connection.close("failed")
 
     def _serve_timed(self, connection: EpollConnection, now: float) -> None:
-        """Serve a connection and measure the duration."""
-        self._counters.timed(self._serve, connection, now)
+        self._counters.time_call(self._serve, connection, now)
 
     def _serve(self, connection: EpollConnection, now: float) -> None:
         if connection.unsent is not None:
@@ -265,7 +262,6 @@ class Reactor:
         self._receive(connection, data, now)
 
     def _receive(self, connection: EpollConnection, data: bytes, now: float) -> None:
-        """Handle received bytes; empty bytes are the end of the stream."""
         if not data:
             connection.finish("closed by the peer")
             return
@@ -274,10 +270,9 @@ class Reactor:
                 self._hand_over(connection, data)
                 return
             connection.begun = True
-        self._received(connection, data, connection.session.receive(data, now), now)
+        self._handle_received(connection, data, connection.session.receive(data, now), now)
 
     def _receive_body(self, connection: EpollConnection, now: float) -> None:
-        """Receive bytes of a large body into its buffer."""
         try:
             with connection.session.room() as room:
                 count = connection.stream.socket.recv_into(room, min(len(room), BODY_READ_SIZE))
@@ -287,14 +282,15 @@ class Reactor:
             connection.close(f"broken: {error}")
             return
         if count:
-            self._received(connection, b"", connection.session.received(count, now), now)
+            self._handle_received(
+                connection, b"", connection.session.receive_filled(count, now), now
+            )
         else:
             connection.finish("closed by the peer")
 
-    def _received(
+    def _handle_received(
         self, connection: EpollConnection, data: bytes, effects: Effects, now: float
     ) -> None:
-        """Carry out the effects of received bytes."""
         connection.note_progress(data, effects, now)
         connection.filling = connection.session.filling
         if effects == NOTHING and connection.session.stepping:
@@ -310,7 +306,6 @@ class Reactor:
             self._host.refuse(connection, effects.close)
 
     def _send(self, connection: EpollConnection, size: int, parts: tuple[bytes, ...]) -> None:
-        """Send as much of the responses as the kernel accepts, and keep the rest."""
         try:
             if size < LARGE:
                 sent = connection.stream.socket.send(b"".join(parts))
@@ -348,7 +343,7 @@ class Reactor:
     # ---- work of other tasks
 
     def _hand_over(self, connection: EpollConnection, received: bytes) -> None:
-        """Pass a connection to the portable driver; it keeps its place."""
+        # the connection keeps its place among the accepted ones
         number = connection.stream.socket.fileno()
         self._epoll.unregister(number)
         del self._connections[number]
@@ -389,7 +384,7 @@ class Reactor:
         with suppress(OSError, ValueError):  # a task may serve it, or the reactor may have ended
             self._epoll.unregister(number)
         try:
-            self._host.lost(connection)
+            self._host.connection_lost(connection)
         except Exception:  # noqa: BLE001 - an error of one connection must not affect others
             LOGGER.exception("connection of %s failed, it is closed", connection.peer.address)
         finally:

@@ -140,7 +140,7 @@ class NameServer:
         self._config_file = DurableFile(
             "the configuration",
             lambda: state.config.config_store_path,
-            lambda: state.config.stored(),
+            lambda: state.config.to_properties(),
         )
 
     async def run(
@@ -271,7 +271,7 @@ class NameServer:
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 connection.finish(f"broken: {error.__cause__ or error}")
             finally:
-                self.lost(connection)
+                self.connection_lost(connection)
         except Exception:  # noqa: BLE001 - an error of one connection must not affect others
             LOGGER.exception("connection of %s failed, it is closed", address)
         finally:
@@ -279,7 +279,6 @@ class NameServer:
             await trio.aclose_forcefully(connection.stream)
 
     async def _open(self, connection: TaskConnection, received: bytes) -> bytes:
-        """Read up to the first frame; return the bytes of it that were received."""
         try:
             introduce = partial(self._introduce, connection)
             return await open_connection(connection, self.tls, introduce, received)
@@ -290,7 +289,7 @@ class NameServer:
             return b""
 
     def _introduce(self, connection: TaskConnection, client: str) -> None:
-        """Use the address of a load balancer's client for the connection from now on."""
+        # the client of a load balancer has another address than its connection
         if client != connection.peer.address:
             connection.peer = connection.peer._replace(address=client)
             connection.session = Session(self.state, connection.peer)
@@ -315,7 +314,7 @@ class NameServer:
                     continue
                 effects = work(data, now)
             else:
-                effects = self.state.counters.timed(work, data, now)
+                effects = self.state.counters.time_call(work, data, now)
             connection.note_progress(data, effects, now)
             data = b""
             await self.carry_out(connection, effects)
@@ -356,7 +355,6 @@ class NameServer:
         connection.heard = trio.current_time()
 
     async def _saved(self, effects: Effects) -> bool:
-        """Write acknowledged changes to disk; return False if a file cannot be written."""
         kv = not effects.persist_kv or await self._saved_kv()
         config = not effects.persist_config or await self._config_file.save()
         return kv and config
@@ -370,8 +368,7 @@ class NameServer:
         return saved
 
     async def _proceed(self, connection: ServerConnection) -> Effects:
-        """Continue a session; in steps and in turn with others, if a request takes several
-        steps."""
+        # a request with several steps takes turns with those of other connections
         session = connection.session
         if session.stepping:
             if not connection.has_turn:
@@ -406,7 +403,6 @@ class NameServer:
         return effects
 
     def _steps(self, session: Session) -> Effects:
-        """Take steps of a request between two turns of the event loop."""
         if self.reactor is None:
             return _take_steps(session, STEPS_SECONDS)
         return _take_steps(session, SERVED_STEPS_SECONDS, self.reactor.serve_ready)
@@ -444,10 +440,10 @@ class NameServer:
         self.record_events((ConnectionTooSlow.of(overdue, connection.peer.address),), None)
         connection.close(overdue.text, Reason.IDLE)
 
-    def lost(self, connection: ServerConnection) -> None:
+    def connection_lost(self, connection: ServerConnection) -> None:
         """Unregister the brokers of a connection that has ended, unless the server stops."""
         if not self._stopping.is_set():
-            events = connection.session.lost(trio.current_time(), connection.reason)
+            events = connection.session.connection_lost(trio.current_time(), connection.reason)
             self.record_events(events, connection.peer.address)
         else:
             connection.session.abandon()
@@ -466,7 +462,6 @@ class NameServer:
 def _take_steps(
     session: Session, seconds: float, serve_others: Callable[[], None] | None = None
 ) -> Effects:
-    """Take steps of a request for a while, or to its end."""
     until = time.monotonic() + seconds
     if serve_others is not None:
         serve_others()

@@ -59,7 +59,6 @@ async def run_until_signal(
 
 
 async def _wait_for_stop(server: Stoppable, signals: AsyncIterator[int]) -> int:
-    """Wait for a signal that ends the server, and handle others."""
     while (number := await anext(signals)) == signal.SIGHUP:
         await server.tls.reload()
     return number
@@ -68,6 +67,5 @@ async def _wait_for_stop(server: Stoppable, signals: AsyncIterator[int]) -> int:
 async def _stop_at_once(
     server: Stoppable, signals: AsyncIterator[int], scope: trio.CancelScope
 ) -> None:
-    """Stop at the next signal."""
     await _wait_for_stop(server, signals)
     scope.cancel()

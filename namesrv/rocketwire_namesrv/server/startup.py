@@ -53,8 +53,7 @@ def kv_content(state: State) -> bytes:
 
 
 def _warm_start(config: Config) -> WarmStart:
-    """Return the wait for the brokers in the file of known brokers; empty if there is no such
-    file."""
+    # without a file of known brokers nothing is waited for
     if config.warm_start_seconds <= 0 or not config.known_brokers_path:
         return WarmStart()
     try:

@@ -125,7 +125,6 @@ class Exchange:
             yield self._refuse(error.error_status_hint)
 
     def _handle(self, event: object) -> bytes:
-        """Return the response that follows from an event; empty if there is none."""
         if isinstance(event, h11.Request):
             self._request = event
             self._bodiless = event.method == b"HEAD"
@@ -142,7 +141,7 @@ class Exchange:
     def _answer(self, request: h11.Request) -> bytes:
         self._left -= 1
         last = self._left == 0
-        response = self._encoded(self._document(request), close=last)
+        response = self._encode(self._document(request), close=last)
         if self._http.our_state is h11.MUST_CLOSE or self._http.their_state is h11.MUST_CLOSE:
             self.closed = True
         else:
@@ -162,11 +161,10 @@ class Exchange:
         return plain(404, "there is no such page") if document is None else document
 
     def _refuse(self, status: int) -> bytes:
-        """Return an error response and close the connection."""
         self.closed = True
-        return self._encoded(plain(status, "the request is not served"), close=True)
+        return self._encode(plain(status, "the request is not served"), close=True)
 
-    def _encoded(self, document: Document, *, close: bool) -> bytes:
+    def _encode(self, document: Document, *, close: bool) -> bytes:
         headers = [
             (b"content-type", document.content_type.encode()),
             (b"content-length", b"%d" % len(document.body)),
@@ -186,7 +184,6 @@ class Exchange:
 
 
 def _header(request: h11.Request, lower_name: bytes) -> str:
-    """Return the first header of a name in lower case; empty if there is none."""
     values = (value.decode("latin-1") for name, value in request.headers if name == lower_name)
     return next(values, "")
 

@@ -123,7 +123,7 @@ class HttpPort:
                     nursery.start_soon(self._serve_one, accepted, scope)
 
     async def _place(self) -> trio.CancelScope:
-        """The scope of a new connection, for which another one makes room if it must."""
+        # if the port is full, another connection makes room for the new one
         while len(self._scopes) >= MOST_CONNECTIONS:
             scope, due = min(self._scopes.items(), key=itemgetter(1))
             if due <= trio.current_time():
@@ -138,7 +138,7 @@ class HttpPort:
         return scope
 
     def _keep(self, scope: trio.CancelScope, seconds: float) -> None:
-        """Let a connection keep its place for some time, if it still has one."""
+        # the connection may have made room for another one meanwhile
         if scope in self._scopes:
             self._scopes[scope] = trio.current_time() + seconds
 

@@ -43,7 +43,6 @@ def not_after(der: bytes) -> float:
 
 
 def _element(der: bytes, position: int) -> tuple[int, int, int]:
-    """Return tag, start and end of the element at a position."""
     tag, length, start = der[position], der[position + 1], position + 2
     if length >= _LONG:
         size = length - _LONG

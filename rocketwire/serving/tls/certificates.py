@@ -147,7 +147,6 @@ def _load_self_signed(context: ssl.SSLContext) -> None:
 
 @contextmanager
 def _as_file(content: bytes) -> Generator[str]:
-    """A path for those that read nothing else; in memory where the system can do that."""
     if sys.platform == "linux":
         with os.fdopen(os.memfd_create("rocketwire"), "wb") as file:
             file.write(content)

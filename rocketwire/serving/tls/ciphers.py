@@ -88,9 +88,11 @@ def choose(text: str) -> CipherChoice:
     names = [name.strip() for name in text.split(",") if name.strip()]
     translated = {name: openssl_name(name) for name in names if name not in TLS_1_3}
     return CipherChoice(
-        older=tuple(dict.fromkeys(suite for suite in translated.values() if suite in _known())),
+        older=tuple(
+            dict.fromkeys(suite for suite in translated.values() if suite in _list_suites())
+        ),
         newer=tuple(dict.fromkeys(name for name in names if name in TLS_1_3)),
-        unknown=tuple(name for name, suite in translated.items() if suite not in _known()),
+        unknown=tuple(name for name, suite in translated.items() if suite not in _list_suites()),
     )
 
 
@@ -120,9 +122,7 @@ def _can_choose_newer() -> bool:
 
 
 @cache
-def _known() -> frozenset[str]:
-    """Return the suites for TLS 1.2 in this OpenSSL, except those without encryption or
-    certificate."""
+def _list_suites() -> frozenset[str]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_ciphers("ALL:!aNULL:!eNULL:!PSK:!SRP:@SECLEVEL=0")
     listed: Sequence[Any] = context.get_ciphers()

@@ -45,8 +45,6 @@ _Signature = tuple[tuple[int, int, int] | None, ...]
 
 
 class _Loaded(NamedTuple):
-    """The content of the files, and their state before reading."""
-
     settings: TlsSettings
     signature: _Signature
     context: ssl.SSLContext
@@ -132,7 +130,7 @@ class TlsContexts:
             self._client = await _in_thread(lambda: make_client_context(self._settings))
         return self._client
 
-    async def secured(self, stream: trio.abc.Stream) -> TlsStream:
+    async def start_tls(self, stream: trio.abc.Stream) -> TlsStream:
         """Begin TLS over a connection to a broker, which is closed if that fails.
 
         Raises:
@@ -165,12 +163,11 @@ class TlsContexts:
                 await self.reload()
 
     async def _load(self, failure: str) -> bool:
-        """Load all files and use them, or log why not; return whether they are used."""
         async with self._one_at_a_time:
             paths = _paths(self._settings)
             self._signature = await trio.to_thread.run_sync(_signature_of, paths)
             try:
-                loaded = await _in_thread(lambda: _loaded(self._given))
+                loaded = await _in_thread(lambda: _load_settings(self._given))
             except TlsError as error:
                 self._missing = str(error)
                 self._logger.error("%s: %s", failure, error)
@@ -196,7 +193,7 @@ def check_files(base: TlsSettings) -> list[str]:
     if not settings.test_mode:
         _require_paths(settings)
         try:
-            _loaded(base)
+            _load_settings(base)
         except TlsError as error:
             remarks.append(f"{UNUSABLE}: {error}")
     elif base.mode is TlsMode.ENFORCING:
@@ -220,7 +217,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
     return await trio.to_thread.run_sync(work)
 
 
-def _loaded(base: TlsSettings) -> _Loaded:
+def _load_settings(base: TlsSettings) -> _Loaded:
     settings = _with_file(base)
     signature = _signature_of(_paths(settings))
     context = make_server_context(settings)
@@ -251,7 +248,6 @@ def _paths(settings: TlsSettings) -> tuple[str, ...]:
 
 
 def _signature_of(paths: tuple[str, ...]) -> _Signature:
-    """Return values that change with each file; None for a missing file."""
     signature: list[tuple[int, int, int] | None] = []
     for path in paths:
         try:

@@ -119,7 +119,6 @@ class TlsStream(trio.abc.Stream):
             await self._transport.aclose()
 
     async def _run(self, step: Callable[[], T]) -> T:
-        """Repeat a step until it needs no more bytes of the peer."""
         while True:
             try:
                 return step()

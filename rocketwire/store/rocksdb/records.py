@@ -159,7 +159,6 @@ def _v2_place(key: bytes) -> tuple[str, str, int]:
 
 
 def _v2_text(key: bytes, position: int) -> tuple[str, int]:
-    """A text with its length before it, and the position after it."""
     start = position + 2
     end = start + _INT16.unpack_from(key, position)[0]
     if not start <= end <= len(key):

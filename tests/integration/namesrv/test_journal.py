@@ -21,10 +21,10 @@ class Ear:
     def __init__(self) -> None:
         self.heard: list[tuple[Event, str | None]] = []
 
-    def occurred(self, event: Event, address: str | None) -> None:
+    def record_event(self, event: Event, address: str | None) -> None:
         self.heard.append((event, address))
 
-    def ended(self, connection: ServerConnection) -> None:
+    def record_end(self, connection: ServerConnection) -> None:
         raise AssertionError(connection)
 
 

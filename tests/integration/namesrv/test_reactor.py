@@ -347,7 +347,7 @@ async def test_of_large_bodies_a_part_is_received_behind_those_who_ask(
 ) -> None:
     monkeypatch.setattr(reactor, "BODY_READ_SIZE", 1000)
     done: list[object] = []
-    received, answer_one_route = Session.received, Session.answer_one_route
+    received, answer_one_route = Session.receive_filled, Session.answer_one_route
 
     def note_received(session: Session, count: int, now: float) -> Effects:
         done.append(count)
@@ -357,7 +357,7 @@ async def test_of_large_bodies_a_part_is_received_behind_those_who_ask(
         done.append("read")
         return answer_one_route(session, data, now)
 
-    monkeypatch.setattr(Session, "received", note_received)
+    monkeypatch.setattr(Session, "receive_filled", note_received)
     monkeypatch.setattr(Session, "answer_one_route", note_read)
     with trio.fail_after(60):
         async with running() as site:

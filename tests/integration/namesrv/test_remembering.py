@@ -69,7 +69,7 @@ async def test_the_file_follows_the_brokers(tmp_path: Path, autojump_clock: Mock
         server.register(SLAVE, 1, session=other)
         await looked()
         seen.append(load_brokers(path))
-        other.lost(server.now, "closed")
+        other.connection_lost(server.now, "closed")
         await looked()
         seen.append(load_brokers(path))
 

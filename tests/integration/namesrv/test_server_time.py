@@ -109,7 +109,7 @@ async def test_a_fault_of_our_own_at_the_end_of_a_connection_stays_there(
     def faulty(*_: object) -> None:
         raise RuntimeError("no end")
 
-    monkeypatch.setattr(Session, "lost", faulty)
+    monkeypatch.setattr(Session, "connection_lost", faulty)
     async with running() as site:
         innocent, victim = site.connect(), site.connect()
         await victim.ask(CLUSTER_INFO)

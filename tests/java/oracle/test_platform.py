@@ -91,7 +91,7 @@ def test_settings_take_the_values_that_they_take_in_java(oracle: Oracle, owner: 
         # with what is refused, Java's server does not start either
         taken = [name for name in names if not any(p.refusal(word) for p in BY_KEY.get(name, ()))]
         data = "".join(f"{name}={word}\n" for name in taken).encode()
-        config = plain.updated(load_properties(data))
+        config = plain.update(load_properties(data))
         if owner is Owner.NAMESRV:  # not by an update, but from a file all the same
             config = Config.load(load_properties(data), home="h")
         shown = {name: text for name, text in config.items(owner) if text is not None}

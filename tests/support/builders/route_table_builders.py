@@ -51,7 +51,7 @@ def registration(
     )
 
 
-def drained(steps: Generator[None, None, Registered]) -> Registered:
+def run_steps(steps: Generator[None, None, Registered]) -> Registered:
     while True:
         try:
             next(steps)
@@ -69,7 +69,7 @@ def register(
     notify: bool = False,
 ) -> Registered:
     steps = table.register(what, now, delete_absent_topics=delete_absent_topics, notify=notify)
-    return drained(steps)
+    return run_steps(steps)
 
 
 def perms(table: RouteTable, topic: str) -> dict[str | None, int]:

@@ -349,7 +349,7 @@ async def test_thirty_programs_look_at_the_port_for_operators_at_once() -> None:
 def test_events_of_a_cluster_that_starts_are_all_shown() -> None:
     observer = Observer(lambda: 17.0)
     for number in range(200):
-        observer.occurred(GroupRemoved(broker_name=f"b{number}" * 20, topics=2), None)
+        observer.record_event(GroupRemoved(broker_name=f"b{number}" * 20, topics=2), None)
 
     assert len(observer.news) == 200
     assert all(f"b{number}" in event.text for number, event in enumerate(observer.news))

@@ -12,12 +12,12 @@ from rocketwire.errors import DecodeError, IllegalValueError
 from rocketwire.serving.java_properties import (
     Entry,
     PropertiesFile,
+    file_text,
     flat_text,
     load_config,
     load_entries,
     load_properties,
     load_update,
-    stored_text,
 )
 
 TEXTS = st.text(st.sampled_from("ab =:#!\\\n\r\t\fé漢😀\x00\x7f\u2028"), max_size=8)
@@ -132,16 +132,16 @@ def test_the_flat_text_is_sorted_by_utf_16_units_and_not_escaped() -> None:
 def test_ordinary_settings_are_stored_as_java_stores_them() -> None:
     table = {"configBlackList": "a;b", "bindAddress": "::", "kvConfigPath": "/a b/kv=1.json"}
 
-    assert stored_text(table) == flat_text(table).encode()
+    assert file_text(table) == flat_text(table).encode()
 
 
 def test_a_line_break_in_a_value_does_not_become_a_key_of_the_stored_text() -> None:
-    assert stored_text({"a": "1\nconfigStorePath=/x"}) == b"a=1\\nconfigStorePath=/x\n"
+    assert file_text({"a": "1\nconfigStorePath=/x"}) == b"a=1\\nconfigStorePath=/x\n"
 
 
 @given(st.dictionaries(TEXTS, TEXTS, max_size=4))
 def test_what_is_stored_reads_back_as_it_was(table: dict[str, str]) -> None:
-    assert load_properties(stored_text(table)) == table
+    assert load_properties(file_text(table)) == table
 
 
 @given(st.binary(max_size=40))
@@ -150,7 +150,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         table = load_properties(data)
     except DecodeError:
         return
-    assert load_properties(stored_text(table)) == table
+    assert load_properties(file_text(table)) == table
 
 
 def test_a_text_of_continued_lines_alone_takes_linear_time() -> None:

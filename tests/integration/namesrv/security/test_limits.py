@@ -36,11 +36,11 @@ class Heard:
     def __init__(self) -> None:
         self.all: list[LimitExceeded] = []
 
-    def occurred(self, event: Event, address: str | None) -> None:
+    def record_event(self, event: Event, address: str | None) -> None:
         if isinstance(event, LimitExceeded):
             self.all.append(event)
 
-    def ended(self, connection: ServerConnection) -> None:
+    def record_end(self, connection: ServerConnection) -> None:
         """Of no interest."""
 
     @property

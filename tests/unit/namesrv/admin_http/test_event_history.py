@@ -44,9 +44,9 @@ def test_events_of_brokers_and_other_troubles_do_not_wash_each_other_away(
     observer: Observer,
 ) -> None:
     removed = GroupRemoved(broker_name="b1", topics=2)
-    observer.occurred(removed, None)
+    observer.record_event(removed, None)
     for _ in range(2 * EVENTS):
-        observer.occurred(ChecksumMismatch(client="1.2.3.4:5"), "1.2.3.4:5")
+        observer.record_event(ChecksumMismatch(client="1.2.3.4:5"), "1.2.3.4:5")
 
     assert list(observer.news) == [LogEntry(17.0, removed.text)]
     assert len(observer.troubles) == EVENTS
@@ -56,7 +56,7 @@ def test_events_of_brokers_and_other_troubles_do_not_wash_each_other_away(
 
 def test_an_event_has_a_greatest_length(observer: Observer) -> None:
     name = "n" * 10_000
-    observer.occurred(
+    observer.record_event(
         BrokerUnregistered(cluster=name, address=name, broker_name=name, reason="idle"), None
     )
 
@@ -65,7 +65,7 @@ def test_an_event_has_a_greatest_length(observer: Observer) -> None:
 
 
 def test_values_of_the_key_value_configuration_are_counted_and_not_kept(observer: Observer) -> None:
-    observer.occurred(
+    observer.record_event(
         ConfigItemPut(action="create new", namespace="ns", key="k", value="secret"), None
     )
 
@@ -75,14 +75,14 @@ def test_values_of_the_key_value_configuration_are_counted_and_not_kept(observer
 
 
 def test_a_limit_is_counted_under_its_name(observer: Observer) -> None:
-    observer.occurred(LimitExceeded(limit="topics", allowed=1, what="two"), None)
+    observer.record_event(LimitExceeded(limit="topics", allowed=1, what="two"), None)
 
     assert observer.limits == {"topics": 1}
 
 
 def test_the_latest_change_of_a_permission_is_kept_for_each_broker(observer: Observer) -> None:
     for event in (wiped("b1"), wiped("b2"), wiped("b1", "add")):
-        observer.occurred(event, "1.2.3.4:5")
+        observer.record_event(event, "1.2.3.4:5")
 
     assert observer.permissions == {
         "b2": PermissionChange(17.0, "wipe", "1.2.3.4:5", 3),
@@ -92,14 +92,14 @@ def test_the_latest_change_of_a_permission_is_kept_for_each_broker(observer: Obs
 
 def test_permissions_are_kept_of_so_many_brokers_only(observer: Observer) -> None:
     for number in range(BROKERS + 1):
-        observer.occurred(wiped(f"b{number}"), None)
+        observer.record_event(wiped(f"b{number}"), None)
 
     assert len(observer.permissions) == BROKERS
     assert "b0" not in observer.permissions
 
 
 def test_the_address_of_a_long_event_stays(observer: Observer) -> None:
-    observer.occurred(GroupRemoved(broker_name="n" * 400 + "\n" * 40, topics=2), "1.2.3.4:5")
+    observer.record_event(GroupRemoved(broker_name="n" * 400 + "\n" * 40, topics=2), "1.2.3.4:5")
 
     assert len(observer.news[0].text) == EVENT_LENGTH + len(" [1.2.3.4:5]")
     assert observer.news[0].text.endswith(" [1.2.3.4:5]")
@@ -113,7 +113,7 @@ TOLD_OTHERWISE = {
 @pytest.mark.parametrize("ending", sorted({*ENDINGS.values()} - TOLD_OTHERWISE))
 def test_an_end_that_is_not_everyday_is_an_event(observer: Observer, ending: str) -> None:
     why = next(begin for begin, name in ENDINGS.items() if name == ending)
-    observer.ended(Ended(f"{why} and more"))
+    observer.record_end(Ended(f"{why} and more"))
 
     assert observer.endings == {ending: 1}
     assert [event.text for event in observer.troubles] == [
@@ -125,14 +125,14 @@ def test_an_end_that_is_not_everyday_is_an_event(observer: Observer, ending: str
 def test_ends_that_are_everyday_or_told_of_otherwise_are_counted_only(
     observer: Observer, ending: str
 ) -> None:
-    observer.ended(Ended(next(begin for begin, name in ENDINGS.items() if name == ending)))
+    observer.record_end(Ended(next(begin for begin, name in ENDINGS.items() if name == ending)))
 
     assert observer.endings == {ending: 1}
     assert not observer.troubles
 
 
 def test_what_the_log_is_not_troubled_with_is_counted_only(observer: Observer) -> None:
-    observer.occurred(ExceededAgain(limit="connections", allowed=1, what="two"), None)
+    observer.record_event(ExceededAgain(limit="connections", allowed=1, what="two"), None)
 
     assert observer.limits == {"connections": 1}
     assert not observer.troubles
@@ -140,7 +140,7 @@ def test_what_the_log_is_not_troubled_with_is_counted_only(observer: Observer) -
 
 @pytest.mark.parametrize("why", [None, "", "something new"])
 def test_any_other_end_is_counted_as_such(observer: Observer, why: str | None) -> None:
-    observer.ended(Ended(why))
+    observer.record_end(Ended(why))
 
     assert observer.endings == {"other": 1}
 

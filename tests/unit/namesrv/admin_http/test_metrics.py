@@ -160,8 +160,8 @@ def test_the_reading_of_registrations_is_timed(site: Site) -> None:
 
 def test_what_happened_is_counted(site: Site) -> None:
     left = BrokerUnregistered(cluster="C", address="a", broker_name="b", reason="idle")
-    site.observer.occurred(left, None)
-    site.observer.occurred(LimitExceeded(limit="topics", allowed=1, what="two"), None)
+    site.observer.record_event(left, None)
+    site.observer.record_event(LimitExceeded(limit="topics", allowed=1, what="two"), None)
     site.observer.endings["idle"] += 3
 
     events = site.series("rocketmq_namesrv_registration_events_total")
@@ -266,7 +266,7 @@ def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
     site.server.register()
     site.server.ask(105, {"topic": "nowhere"})
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
-    site.observer.occurred(LimitExceeded(limit="topics", allowed=1, what="two"), None)
+    site.observer.record_event(LimitExceeded(limit="topics", allowed=1, what="two"), None)
     site.server.state.peers.views["a:1"] = PeerView(reached=True)
 
     row = re.compile(r"^\| `(rocketmq_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)

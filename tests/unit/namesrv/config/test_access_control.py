@@ -31,7 +31,7 @@ FIELDS = {"brokerAddr": "a:1", "brokerId": "0", "brokerName": "b1", "clusterName
 
 
 def denied(address: str, **lists: Any) -> frozenset[Role]:
-    found = Access.of(Config(**lists)).denied_to(address)
+    found = Access.of(Config(**lists)).missing_roles(address)
     return frozenset() if found is None else found.roles
 
 

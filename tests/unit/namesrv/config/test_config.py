@@ -182,7 +182,7 @@ def test_the_configuration_file_is_where_updates_are_stored_whatever_it_says() -
 
 
 def test_an_update_takes_known_keys_and_keys_of_the_file() -> None:
-    config = loaded("foo.bar=1\nclientWorkerThreads=7").updated(
+    config = loaded("foo.bar=1\nclientWorkerThreads=7").update(
         {
             "enableTopicList": "false",
             "foo.bar": "2",
@@ -201,7 +201,7 @@ def test_an_update_takes_known_keys_and_keys_of_the_file() -> None:
 
 
 def test_an_update_does_not_reach_what_only_the_operator_may_set() -> None:
-    config = loaded("").updated(
+    config = loaded("").update(
         {"rocketwire.allowConfigUpdate": "true", "rocketwire.maxConnections": "1"}
     )
 
@@ -225,7 +225,9 @@ def test_paths_and_the_black_list_itself_are_denied() -> None:
 def test_what_is_stored_reads_back_as_the_same_configuration() -> None:
     config = loaded("foo=a\\tb\nproductEnvName=\\u00e9\nlistenPort=1")
 
-    again = Config.load(load_properties(config.stored()), home=HOME, config_path="ns.properties")
+    again = Config.load(
+        load_properties(config.to_properties()), home=HOME, config_path="ns.properties"
+    )
 
     assert again.flat() == config.flat()
 

@@ -42,7 +42,7 @@ def test_requests_that_are_not_whole_are_accounted_for() -> None:
 def test_a_connection_that_is_lost_holds_nothing(begun: bytes) -> None:
     server = Server()
     server.session.receive(begun, server.now)
-    server.session.lost(server.now, "closed")
+    server.session.connection_lost(server.now, "closed")
 
     assert (server.state.holdings.total, len(server.state.holdings)) == (0, 0)
 

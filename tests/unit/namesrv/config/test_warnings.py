@@ -6,7 +6,7 @@ import pytest
 
 from rocketwire.serving.java_properties import PropertiesFile, load_entries
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.warnings import config_remarks, placed
+from rocketwire_namesrv.config.warnings import config_remarks, prefix_with_location
 
 
 def remarks(text: str, **system: str) -> list[str]:
@@ -156,4 +156,6 @@ def test_a_table_that_is_no_file_has_no_lines() -> None:
 
 
 def test_a_remark_that_begins_with_no_key_of_the_file_has_no_place() -> None:
-    assert placed("listenPorts are many", {"listenPort": "1"}) == "listenPorts are many"
+    assert (
+        prefix_with_location("listenPorts are many", {"listenPort": "1"}) == "listenPorts are many"
+    )

@@ -8,7 +8,7 @@ from rocketwire.messages.registration import DataVersion
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.brokers import Registration
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings
-from rocketwire_namesrv.routes.steps import drained
+from rocketwire_namesrv.routes.steps import run_steps
 from tests.support.fakes.sansio_server import BROKER, Server
 
 
@@ -27,7 +27,7 @@ def server() -> Server:
         topics=[("TA", QueueSettings(8, 8, 6, 0)), ("TB", QueueSettings(8, 8, 6, 0))],
         mappings={},
     )
-    drained(server.state.table.register(registration, server.now))
+    run_steps(server.state.table.register(registration, server.now))
     return server
 
 

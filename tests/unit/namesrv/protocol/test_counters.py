@@ -69,13 +69,13 @@ def test_bytes_are_counted_on_either_way(short: bool) -> None:
     if short:
         sent = server.session.answer_routes(data, server.now)
     else:
-        server.state.config = server.state.config.updated({"orderMessageEnable": "true"})
+        server.state.config = server.state.config.update({"orderMessageEnable": "true"})
         sent = server.receive(data).send
 
     assert sent is not None
     assert counters.all_sent()[ROUTE] == len(sent)
     assert before[REGISTER] == counters.sent[REGISTER] > 0
-    assert counters.received[REGISTER] > 0
+    assert counters.receive_filled[REGISTER] > 0
     assert counters.routes == (3 if short else 0)
 
 
@@ -120,11 +120,11 @@ def test_a_batch_of_routes_that_is_timed_stands_for_all_since_the_last_one() -> 
         return routes
 
     work(98)
-    assert counters.timed(work, 2) == 2
+    assert counters.time_call(work, 2) == 2
     histogram = counters.durations[FOUND]
     assert (100, 500.0) == pytest.approx((sum(histogram.counts), histogram.total_ms))
 
-    counters.timed(work, 10)
+    counters.time_call(work, 10)
     assert (110, 510.0) == pytest.approx((sum(histogram.counts), histogram.total_ms))
 
 
@@ -134,10 +134,10 @@ def test_a_batch_without_routes_or_with_others_says_nothing_of_routes() -> None:
 
     def mixed() -> None:
         counters.routes += 1
-        counters.answered(RequestKind(CLUSTERS, 0), 0, 1, counters.begin())
+        counters.count_answer(RequestKind(CLUSTERS, 0), 0, 1, counters.begin())
 
-    counters.timed(mixed)
-    counters.timed(lambda: None)
+    counters.time_call(mixed)
+    counters.time_call(lambda: None)
 
     assert list(counters.durations) == [RequestKind(CLUSTERS, 0)]
 
@@ -149,7 +149,7 @@ def test_without_a_clock_nothing_is_timed() -> None:
         counters.routes += 1
         return "done"
 
-    assert counters.timed(work) == "done"
+    assert counters.time_call(work) == "done"
     assert counters.durations == {}
 
 

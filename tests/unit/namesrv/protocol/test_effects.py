@@ -59,8 +59,8 @@ def test_a_scan_lets_others_go_first_and_is_no_limit() -> None:
 
 def test_what_is_sent_instead_takes_the_place_of_the_answers_that_say_otherwise() -> None:
     work = EffectsBuilder()
-    assert work.sent_unsaved() == b""
+    assert work.frames_if_unsaved() == b""
     work.send = [b"a", b"b", b"c"]
     work.unsaved[1] = b"not saved"
 
-    assert work.sent_unsaved() == b"anot savedc"
+    assert work.frames_if_unsaved() == b"anot savedc"

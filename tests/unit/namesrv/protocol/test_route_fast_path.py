@@ -312,8 +312,8 @@ def test_routes_that_depend_on_more_after_an_update_are_short_no_longer() -> Non
     config = server.state.config
     for changed, expected in (
         (config, True),
-        (config.updated({"orderMessageEnable": "true"}), False),
-        (config.updated({"needWaitForService": "true"}), False),
+        (config.update({"orderMessageEnable": "true"}), False),
+        (config.update({"needWaitForService": "true"}), False),
         (config, True),
     ):
         server.state.started = server.now

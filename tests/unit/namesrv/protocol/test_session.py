@@ -237,7 +237,7 @@ def test_what_happened_is_one_line_whatever_was_sent() -> None:
     assert "b\\x0a1\\x1b[31m\\u2028xxx" in ignored.text
     assert "(609 characters)" in ignored.text
     server.register(topics=topics)
-    assert "\r" not in "".join(each.text for each in server.session.lost(0.0, "closed"))
+    assert "\r" not in "".join(each.text for each in server.session.connection_lost(0.0, "closed"))
     deleted = server.receive(request(216, {"topic": "T2"})).events
     assert deleted == ()
     server.register(topics=topics)
@@ -306,7 +306,7 @@ def test_a_connection_that_is_lost_in_the_midst_of_a_registration_leaves_nothing
     while not server.state.table.topics.entries:
         server.session.proceed(server.now)
     assert len(server.state.table.topics.entries) < len(NAMES)
-    server.session.lost(server.now, "closed")
+    server.session.connection_lost(server.now, "closed")
 
     assert len(server.state.table.topics.entries) == 0
     assert not server.session.busy

@@ -18,7 +18,7 @@ from rocketwire_namesrv.registration.digests import (
     digest_of,
 )
 from rocketwire_namesrv.registration.reader import read_registered_topics
-from rocketwire_namesrv.routes.steps import drained
+from rocketwire_namesrv.routes.steps import run_steps
 from tests.unit.namesrv.registration.test_reader import body_of, named, packed
 
 if TYPE_CHECKING:
@@ -42,22 +42,22 @@ def test_short_digests_are_not_relied_on() -> None:
 
 
 def test_large_bodies_are_summed_in_steps() -> None:
-    assert drained(digest_in_steps(LARGE)) == drained(digest_in_steps(bytes(bytearray(LARGE))))
-    assert drained(digest_in_steps(LARGE)) != drained(digest_in_steps(LARGE[:-1] + b"x"))
+    assert run_steps(digest_in_steps(LARGE)) == run_steps(digest_in_steps(bytes(bytearray(LARGE))))
+    assert run_steps(digest_in_steps(LARGE)) != run_steps(digest_in_steps(LARGE[:-1] + b"x"))
     assert len(list(digest_in_steps(LARGE))) == len(list(check_sum(LARGE, crc32(LARGE)))) == 3
     with pytest.raises(ChecksumError, match="crc32 not match"):
-        drained(check_sum(LARGE, crc32(LARGE) ^ 1))
+        run_steps(check_sum(LARGE, crc32(LARGE) ^ 1))
 
 
 @pytest.mark.parametrize("body", [None, b""])
 def test_without_a_body_any_checksum_is_wrong(body: bytes | None) -> None:
-    drained(check_sum(body, 0))
+    run_steps(check_sum(body, 0))
     with pytest.raises(ChecksumError):
-        drained(check_sum(body, 1))
+        run_steps(check_sum(body, 1))
 
 
 def understood(body: bytes, crc: int, previous: BodyRecord | None = None) -> RegisteredTopics:
-    return drained(
+    return run_steps(
         read_registered_topics(
             body, compressed=False, version=513, wall_ms=5, previous=previous, crc=crc
         )

@@ -12,7 +12,7 @@ from rocketwire.wire.zlib_stream import deflate, inflate
 from rocketwire_namesrv.registration import packed_reader, reader
 from rocketwire_namesrv.registration.reader import read_registered_topics
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings
-from rocketwire_namesrv.routes.steps import drained
+from rocketwire_namesrv.routes.steps import run_steps
 from tests.unit.namesrv.registration.test_reader import (
     BODY,
     TABLES,
@@ -76,7 +76,7 @@ def test_json_that_is_labelled_as_packed_is_refused_although_it_was_registered_b
     record = understood(BODY).record
     assert record is not None
     with pytest.raises(DecodeError):
-        drained(
+        run_steps(
             read_registered_topics(BODY, compressed=True, version=513, wall_ms=5, previous=record)
         )
 

@@ -22,7 +22,7 @@ from rocketwire.wire.json.fastjson import DEFAULT_LIMITS
 from rocketwire_namesrv.registration import json_reader, reader
 from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 from rocketwire_namesrv.registration.reader import MANY_BYTES, read_registered_topics
-from rocketwire_namesrv.routes.steps import drained
+from rocketwire_namesrv.routes.steps import run_steps
 from tests.support.fakes.sansio_server import registration_body, topic, version
 
 PADDING = b" " * MANY_BYTES
@@ -31,7 +31,7 @@ PADDING = b" " * MANY_BYTES
 def understood(
     body: bytes, *, version: int = 513, previous: BodyRecord | None = None, wall_ms: int = 5
 ) -> RegisteredTopics:
-    return drained(
+    return run_steps(
         read_registered_topics(
             body, compressed=False, version=version, wall_ms=wall_ms, previous=previous
         )

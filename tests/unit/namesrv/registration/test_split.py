@@ -157,7 +157,7 @@ def test_a_lost_connection_takes_its_parts_along(server: Server) -> None:
     other = server.connect()
     server.register(topics=FIRST, session=other)
     server.register(SLAVE, topics=SECOND, name="b2")
-    other.lost(server.now, "closed")
+    other.connection_lost(server.now, "closed")
 
     server.register(topics=LAST)
 

@@ -216,14 +216,14 @@ def sent_in_parts(server: Server, data: bytes, *, there: bool) -> None:
             with session.room() as room:
                 count = min(len(part), len(room))
                 room[:count] = part[:count]
-            session.received(count, server.now)
+            session.receive_filled(count, server.now)
             part = part[count:]
         session.receive(part, server.now)
     while session.busy:
         session.proceed(server.now)
     assert not session.filling
     assert len(session.room()) == 0
-    session.received(0, server.now)
+    session.receive_filled(0, server.now)
 
 
 @pytest.mark.parametrize("there", [True, False])

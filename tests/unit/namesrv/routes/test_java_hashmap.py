@@ -54,7 +54,7 @@ def test_broker_ids_come_bucket_by_bucket() -> None:
     for number in (0, 16, 33, 1, 100, 5):
         ids[number] = ""
 
-    assert ids.ordered() == [0, 16, 33, 1, 100, 5]
+    assert ids.in_java_order() == [0, 16, 33, 1, 100, 5]
 
 
 @pytest.mark.parametrize(
@@ -85,11 +85,11 @@ def test_every_kind_of_table_has_its_own_order(
         small[name] = None
     large.insert_all((name, None) for name in topics(count))
 
-    assert hash_map == fingerprint(plain.ordered())
-    assert concurrent == fingerprint(small.ordered())
-    assert concurrent_256 == fingerprint(large.ordered())
-    assert copied_map == fingerprint(plain.copied().ordered())
-    copy = hash_order(plain.ordered(), set_copy_capacity(count))
+    assert hash_map == fingerprint(plain.in_java_order())
+    assert concurrent == fingerprint(small.in_java_order())
+    assert concurrent_256 == fingerprint(large.in_java_order())
+    assert copied_map == fingerprint(plain.copy_as_java().in_java_order())
+    copy = hash_order(plain.in_java_order(), set_copy_capacity(count))
     assert copied_set == fingerprint(copy)
 
 
@@ -103,9 +103,9 @@ def test_a_table_that_shrank_keeps_its_buckets() -> None:
         del small[name]
         del plain[name]
 
-    assert small.ordered() == concurrent_order(topics(5), capacity=64)
-    assert small.ordered() != concurrent_order(topics(5))
-    assert plain.ordered() == hash_order(topics(5), 64)
+    assert small.in_java_order() == concurrent_order(topics(5), capacity=64)
+    assert small.in_java_order() != concurrent_order(topics(5))
+    assert plain.in_java_order() == hash_order(topics(5), 64)
 
 
 def test_an_entry_that_is_replaced_keeps_its_place() -> None:
@@ -113,7 +113,7 @@ def test_an_entry_that_is_replaced_keeps_its_place() -> None:
     for name in ("b", "a", "b"):
         plain[name] = len(plain)
 
-    assert plain.ordered() == ["a", "b"]
+    assert plain.in_java_order() == ["a", "b"]
     assert plain["b"] == 2
 
 
@@ -122,6 +122,6 @@ def test_a_very_large_table_is_handed_out_as_inserted() -> None:
     names = [f"t{index}" for index in range(ORDERED_ENTRIES + 1)]
     large.insert_all((name, None) for name in names)
 
-    assert names == large.ordered()
+    assert names == large.in_java_order()
     del large["t0"]
-    assert names[1:] != large.ordered()
+    assert names[1:] != large.in_java_order()

@@ -8,7 +8,7 @@ from rocketwire_namesrv.events import (
 )
 from rocketwire_namesrv.routes.route_table import RouteTable
 from rocketwire_namesrv.routes.topic_table import TOPICS_PER_STEP
-from tests.support.builders.route_table_builders import A, drained, perms, register, registration
+from tests.support.builders.route_table_builders import A, perms, register, registration, run_steps
 
 
 def test_only_the_first_names_are_told_and_that_there_are_more() -> None:
@@ -62,13 +62,13 @@ def test_a_registration_goes_in_steps_and_each_leaves_a_table_that_can_be_read()
 
     assert len(table.topics.entries) == TOPICS_PER_STEP
     table.change_perm("b1", lambda _: 4)
-    registered = drained(steps)
+    registered = run_steps(steps)
     assert len(table.topics.entries) == len(names)
     assert registered.accepted
     again = table.register(registration(A, 0, *names), 0.0)
     next(again)
     table.change_perm("b1", lambda _: 4)
-    drained(again)
+    run_steps(again)
     assert {perms(table, name)["b1"] for name in names} == {4}
 
 
@@ -79,7 +79,7 @@ def test_a_registration_whose_broker_leaves_between_two_steps_ends_there() -> No
     while not table.topics.entries:
         next(steps)
     table.connection_lost(1, Reason.CLOSED)
-    registered = drained(steps)
+    registered = run_steps(steps)
 
     assert registered.accepted
     assert dict(table.topics.entries) == {}
@@ -94,7 +94,7 @@ def test_a_registration_whose_broker_leaves_while_its_topics_are_put_in_order_en
     assert dict(table.topics.entries) == {}
     table.connection_lost(1, Reason.CLOSED)
 
-    assert drained(steps).accepted
+    assert run_steps(steps).accepted
     assert dict(table.topics.entries) == {}
     assert dict(table.groups) == {}
 

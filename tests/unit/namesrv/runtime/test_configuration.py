@@ -9,7 +9,7 @@ from rocketwire.serving.java_properties import load_entries
 from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
 from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config
 from rocketwire_namesrv.config.settings import Owner
-from rocketwire_namesrv.runtime.configuration import configured, sample
+from rocketwire_namesrv.runtime.configuration import load_configuration, sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def test_file_and_environment_are_taken_together(tmp_path: Path) -> None:
     path.write_text("listenPort=1\nrocketwire.maxTopics=x\nlistenport=2\n")
     environment = {"JAVA_OPT_EXT": "-Drocketwire.maxBrokers=7 -Drocketwire.maxQueues=1"}
 
-    settings = configured(str(path), environment)
+    settings = load_configuration(str(path), environment)
 
     assert (settings.config.listen_port, settings.config.max_brokers) == (1, 7)
     assert dict(settings.entries) == {
@@ -40,7 +40,7 @@ def test_file_and_environment_are_taken_together(tmp_path: Path) -> None:
 
 
 def test_without_a_file_there_are_the_defaults() -> None:
-    settings = configured(None, {})
+    settings = load_configuration(None, {})
 
     assert dict(settings.entries) == {}
     assert settings.config.listen_port == 9876

@@ -119,7 +119,7 @@ def test_no_request_changes_them() -> None:
     entries = {"tls.server.certPath": "mine.pem"}
     config = Config.load(entries, home="")
 
-    changed = config.updated({"tls.server.certPath": "yours.pem"})
+    changed = config.update({"tls.server.certPath": "yours.pem"})
 
     assert changed.tls.cert_path == "mine.pem"
     assert changed.flat()["tls.server.certPath"] == "mine.pem"
@@ -131,4 +131,4 @@ def test_nobody_is_shown_a_password_but_it_stays_in_the_file(key: str) -> None:
 
     assert "open sesame" not in config.text()
     assert "open sesame" not in repr(config.tls)
-    assert b"open sesame" in config.stored()
+    assert b"open sesame" in config.to_properties()
