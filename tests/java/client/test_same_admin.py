@@ -86,8 +86,8 @@ ADMIN = {
     "sendMessage -t orders -p body -b broker-a -i 1": "",
     "sendMsgStatus -b broker-a -s 10 -c 2": "",
     "checkMsgSendRT -t orders -a 2 -s 10": "",
-    "updateTopic -b {b} -t orders -r 4 -w 4": "updateTopic -b {b} -t orders -r 8 -w 8",
-    f"updateTopic {C} -t orders -r 4 -w 4 -o true": "updateTopic -b {b} -t orders -r 8 -w 8; updateOrderConf -t orders -m delete",
+    "updateTopic -b {b} -t orders -r 4 -w 4": "updateOrderConf -t orders -m delete; updateTopic -b {b} -t orders -r 8 -w 8",
+    f"updateTopic {C} -t orders -r 4 -w 4 -o true": "updateOrderConf -t orders -m delete; updateTopic -b {b} -t orders -r 8 -w 8",
     f"updateTopic {C} -t lite -r 1 -w 1 -a +message.type=LITE": f"deleteTopic {C} -t lite",
     "updateTopicList -b {b} -f {folder}/topics.json": f"deleteTopic {C} -t listed; deleteTopic {C} -t listed-2",
     "updateTopicPerm -b {b} -t orders -p 4": "updateTopicPerm -b {b} -t orders -p 6",
@@ -129,8 +129,9 @@ ADMIN = {
     f"checkRocksdbCqWriteProgress {C} -n {{n}}": "",
     "exportPopRecord -b {b}": "",
     f"exportConfigs {C} -f {{folder}}": "",
-    f"exportMetadata {C} -f {{folder}}": "",
-    "exportMetadata -b {b} -t -f {folder}": "",
+    # Java's fails if a static topic exists
+    f"exportMetadata {C} -f {{folder}}": f"deleteTopic {C} -t static",
+    "exportMetadata -b {b} -t -f {folder}": f"deleteTopic {C} -t static",
     f"exportMetrics {C} -f {{folder}}": "",
     "updateStaticTopic -t static -qn 2 -b broker-a": f"deleteTopic {C} -t static",
     "remappingStaticTopic -t static -b broker-a": "updateStaticTopic -t static -qn 2 -b broker-a",
@@ -162,7 +163,7 @@ ADMIN = {
     "getLiteClientInfo -p lite -g readers -c nobody": "updateTopic -b {b} -t lite -r 1 -w 1 -a +message.type=LITE",
     "triggerLiteDispatch -p lite -g readers": "updateTopic -b {b} -t lite -r 1 -w 1 -a +message.type=LITE",
 }
-"""Each line, and what Java's mqadmin runs before either of both, so that there is something to change."""
+"""Each line, and what Java's mqadmin runs before either of both: other lines may have run, and there is something to change."""
 ELSEWHERE = {
     "clusterRT": "runs until it is interrupted",
     "startMonitoring": "runs until it is interrupted",
