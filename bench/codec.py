@@ -171,7 +171,7 @@ def rows() -> list[Row]:
         raise SystemExit("the hand-written envelope differs from ours")
     if layouts.parse_binary_header(binary) != handwritten.binary_header(binary):
         raise SystemExit("the hand-written ROCKETMQ header differs from ours")
-    if layouts.parse_stored(stored) != handwritten.stored(stored):
+    if layouts.parse_stored(stored) != handwritten.read_stored_message(stored):
         raise SystemExit("the hand-written stored message differs from ours")
     if our_topics(registration_body) != handwritten.register_topics(registration_body):
         raise SystemExit("the hand-written registration differs from ours")
@@ -204,7 +204,7 @@ def rows() -> list[Row]:
         Row(
             "stored message",
             lambda: layouts.parse_stored(stored),
-            lambda: handwritten.stored(stored),
+            lambda: handwritten.read_stored_message(stored),
             lambda: slow_stored(stored),
             "stored",
             10_000,

@@ -104,7 +104,9 @@ def build(header_type: int, header: bytes, body: bytes) -> bytes:
     return PACK_PREFIX(4 + len(header) + len(body), header_type << 24 | len(header)) + header + body
 
 
-def stored(buf: bytes, pos: int = 0, end: int | None = None) -> tuple[tuple[Any, ...], int]:
+def read_stored_message(
+    buf: bytes, pos: int = 0, end: int | None = None
+) -> tuple[tuple[Any, ...], int]:
     """An IPv4 message of version 1."""
     if end is None:
         end = len(buf)

@@ -59,7 +59,7 @@ class Bench:
             for name, capture in self._captures.items()
         }
         mixed = self._captures["mixed"]
-        self._compressed = {suffix: folder.compressed(mixed, suffix) for suffix in COMPRESSIONS}
+        self._compressed = {suffix: folder.compress(mixed, suffix) for suffix in COMPRESSIONS}
         self._scratch = scratch
         self._script = scratch / "rocketmq.lua"
         self._script.write_text(dissector(), "utf-8")

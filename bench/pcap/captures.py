@@ -86,7 +86,7 @@ class Folder:
                 path.write_bytes(file.read(end))
         return path
 
-    def compressed(self, capture: Path, suffix: str) -> Path:
+    def compress(self, capture: Path, suffix: str) -> Path:
         """A capture as ``zst`` or ``gz``."""
         path = capture.with_name(f"{capture.name}.{suffix}")
         if not path.exists():
@@ -113,11 +113,11 @@ def _together(packets: Iterable[Packet], copies: int) -> Iterable[Packet]:
     """Several times the same packets, a little apart in time, and between other hosts."""
     if copies == 1:
         return packets
-    moved = [_moved(packets, number) for number in range(copies)]
+    moved = [_move(packets, number) for number in range(copies)]
     return heapq.merge(*moved, key=_time_ns)
 
 
-def _moved(packets: Iterable[Packet], number: int) -> Iterator[Packet]:
+def _move(packets: Iterable[Packet], number: int) -> Iterator[Packet]:
     for packet in packets:
         source, target = ((_host(end[0], number), end[1]) for end in (packet.source, packet.target))
         time_ns = packet.time_ns + number * _APART_NS

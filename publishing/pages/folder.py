@@ -24,7 +24,7 @@ STORES = ("store", "STORE", *(f"data/{name}" for name in _DATA))
 """Copies of a broker's store."""
 
 
-def prepared(text: str) -> str:
+def prepare(text: str) -> str:
     """Commands with the names of this machine."""
     for name, own in NAMES.items():
         text = text.replace(name, own)

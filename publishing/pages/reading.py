@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from publishing.pages import shown
 from publishing.pages.blocks import SHELL, Block, blocks, commands, is_program
-from publishing.pages.folder import prepared
+from publishing.pages.folder import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ class _Reading:
             elif "file" in block.remarks:
                 self._write(block)
             elif block in python:
-                self._program += prepared(block.text)
+                self._program += prepare(block.text)
                 if block is python[-1]:
                     yield from self._run_program(block)
             elif block.language in SHELL:
@@ -78,10 +78,10 @@ class _Reading:
         return shown.contain(self._before.splitlines(), block.text.splitlines())
 
     def _write(self, block: Block) -> None:
-        path = self._folder / prepared(block.remarks["file"]).replace("~/", "")
+        path = self._folder / prepare(block.remarks["file"]).replace("~/", "")
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
-            file.write(prepared(block.text))
+            file.write(prepare(block.text))
 
     def _run_program(self, block: Block) -> Iterator[Problem]:
         (self._folder / PROGRAM).write_text(self._program, "utf-8")
@@ -93,18 +93,18 @@ class _Reading:
     def _run(self, block: Block) -> Iterator[Problem]:
         if "background" in block.remarks:
             ready = block.remarks["background"]
-            yield from self._judged(block, self._shell.start(prepared(block.text), ready))
+            yield from self._judge(block, self._shell.start(prepare(block.text), ready))
             return
         for command in commands(block):
-            ended = self._shell.run(prepared(command.text))
-            problem = self._judged(block, ended)
+            ended = self._shell.run(prepare(command.text))
+            problem = self._judge(block, ended)
             yield from problem
             if problem:
                 return  # what follows builds on it
             if command.shown and not shown.agree(command.shown, ended.output.splitlines()):
                 yield Problem(block, f"{command.text}\nprints:\n{_end(ended.output)}")
 
-    def _judged(self, block: Block, ended: Ended) -> list[Problem]:
+    def _judge(self, block: Block, ended: Ended) -> list[Problem]:
         self._before = ended.output
         status = int(block.remarks.get("status", "0"))
         if ended.status == status:

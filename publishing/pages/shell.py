@@ -64,7 +64,7 @@ class Shell:
             os.killpg(running.pid, signal.SIGKILL)
             output, _ = running.communicate()
             return Ended(TIMED_OUT, output.decode())
-        return Ended(running.returncode, output.decode(), self._failed())
+        return Ended(running.returncode, output.decode(), self._describe_failure())
 
     def start(self, command: str, ready: str) -> Ended:
         """Start commands that keep running, and wait until they print a text.
@@ -92,7 +92,7 @@ class Shell:
             start_new_session=True,
         )
 
-    def _failed(self) -> str:
+    def _describe_failure(self) -> str:
         path = Path(f"{self._environment['PAGE_STATE']}.failed")
         text = path.read_text("utf-8") if path.exists() else ""
         path.unlink(missing_ok=True)

@@ -76,7 +76,7 @@ def test_literal_frames_that_come_first_are_more_than_java_holds_back() -> None:
 
 def test_a_packed_body_is_what_the_codec_reads() -> None:
     mapping = '{"bname":"{broker}","topic":"{topic}","totalQueues":8}'
-    body = Packed(mappings=(mapping,), filters='["f:1"]').encoded(NAMES)
+    body = Packed(mappings=(mapping,), filters='["f:1"]').encode(NAMES)
     read = decode_register_broker_body(body, compressed=True, version=479)
     assert read is not None
     wrapper = read.topic_config_serialize_wrapper
@@ -88,12 +88,12 @@ def test_a_packed_body_is_what_the_codec_reads() -> None:
 
 
 def test_a_packed_body_can_be_wrong_in_every_way() -> None:
-    plain = Packed(form="plain").encoded(NAMES)
+    plain = Packed(form="plain").encode(NAMES)
 
-    assert zlib.decompress(Packed().encoded(NAMES)) == plain
-    assert gzip.decompress(Packed(form="gzip").encoded(NAMES)) == plain
-    assert Packed(form="plain", mappings=None).encoded(NAMES) == plain[:-4]
-    assert Packed(form="plain", cut=20, tail=b"x").encoded(NAMES) == plain[:-20] + b"x"
+    assert zlib.decompress(Packed().encode(NAMES)) == plain
+    assert gzip.decompress(Packed(form="gzip").encode(NAMES)) == plain
+    assert Packed(form="plain", mappings=None).encode(NAMES) == plain[:-4]
+    assert Packed(form="plain", cut=20, tail=b"x").encode(NAMES) == plain[:-20] + b"x"
     assert plain.endswith(struct.pack(">i", 0))
 
 

@@ -14,7 +14,7 @@ from rocketwire_tools.conformance.compare.diff import (
     KnownDifference,
     compare,
     judge,
-    known_differences,
+    read_differences,
     read_known,
 )
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
@@ -171,11 +171,11 @@ def test_a_file_of_known_differences_that_lacks_something_is_refused() -> None:
 def test_the_known_differences_of_rocketwire_come_with_the_package(tmp_path: Path) -> None:
     more = tmp_path / "more.toml"
     more.write_text('[[difference]]\ncase = "*"\nfields = ["code"]\nreason = "mine"\n')
-    shipped = known_differences(["rocketwire"])
+    shipped = read_differences(["rocketwire"])
 
     assert KNOWN_FILE.is_relative_to(Path(rocketwire_tools.conformance.__file__).parent)
     assert len(shipped) > 5
-    assert [one.reason for one in known_differences(["rocketwire", str(more)])][-1] == "mine"
+    assert [one.reason for one in read_differences(["rocketwire", str(more)])][-1] == "mine"
     more.write_text("[[")
     with pytest.raises(ValueError, match=r"more\.toml: Invalid"):
-        known_differences([str(more)])
+        read_differences([str(more)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.conformance.arguments import NUMBERS
-from rocketwire_tools.conformance.compare.diff import judge, known_differences
+from rocketwire_tools.conformance.compare.diff import judge, read_differences
 from tests.integration.conformance.runs import NAMES, PROFILES, Played, java_played
 from tests.support.java.peers import CURRENT
 
@@ -21,7 +21,7 @@ SUPPORT = Path(__file__).parents[3] / "docs" / "support.md"
 
 
 def known() -> list[KnownDifference]:
-    return known_differences(["rocketwire"])
+    return read_differences(["rocketwire"])
 
 
 @pytest.mark.process

@@ -13,7 +13,7 @@ import trio
 
 from rocketwire_tools.conformance.arguments import BROKER_NUMBERS
 from rocketwire_tools.conformance.broker_cases import ALL
-from rocketwire_tools.conformance.compare.diff import judge, known_differences, play_both
+from rocketwire_tools.conformance.compare.diff import judge, play_both, read_differences
 from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.runner import Settings, random_word
 from rocketwire_tools.conformance.run.target import Address, Target
@@ -57,7 +57,7 @@ def test_ours_answers_as_java_does_but_for_what_is_listed(
         ]
         trio.run(play_both, QUICK, BROKER_NUMBERS, runs)
 
-    known = known_differences(["rocketwire"], is_broker=True)
+    known = read_differences(["rocketwire"], is_broker=True)
     comparison = judge(runs[0].verdicts, runs[1].verdicts, word, BROKER_NUMBERS, known)
 
     assert Played(runs[0].verdicts, 0).bad() == []

@@ -38,7 +38,6 @@ class LineError(Exception):
     """
 
     def __init__(self, number: int) -> None:
-        """Args: number: number of the input line or message, from 1."""
         super().__init__(number)
         self.number = number
         self.details = ""
@@ -48,7 +47,6 @@ class StoppedError(Exception):
     """A signal ended the command; exit status 128 + the signal's number."""
 
     def __init__(self, number: int) -> None:
-        """Args: number: the signal's number."""
         super().__init__(number)
         self.number = number
 
@@ -171,7 +169,6 @@ class NotFoundError(RefusedError):
     def __init__(
         self, text: str, *, kind: str | None = None, name: str = "", partial: Table | None = None
     ) -> None:
-        """Args: text: names the missing object; for the others see the attributes."""
         super().__init__(text)
         self.kind = kind
         self.name = name

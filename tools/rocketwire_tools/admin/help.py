@@ -45,14 +45,12 @@ class CommandsAction(SubParsersAction):
     """Subcommands whose names are case-insensitive, as in mqadmin."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
-        """Takes the arguments of argparse's own class."""
         super().__init__(*args, **settings)
         self.choices = self._name_parser_map = _AnyCase(self._name_parser_map)
 
 
 class _AnyCase(dict[str, ProgramParser]):
-    """Parsers by name, with case-insensitive lookup."""
-
+    # Parsers by name, with case-insensitive lookup
     def __contains__(self, name: object) -> bool:
         return self._key(name) is not None
 
@@ -68,7 +66,7 @@ class ListingParser(ProgramParser):
     """A parser that lists the commands only in the epilog of its help, and never in errors."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Check a value; suggests similar commands. argparse has no public hook for this."""
+        # Check a value; suggests similar commands. argparse has no public hook for this.
         if isinstance(action, CommandsAction) and value not in action.choices:
             hint = did_you_mean(str(value), action.choices)
             raise argparse.ArgumentError(None, f"unknown command {value!r}{hint}")

@@ -21,7 +21,7 @@ from rocketwire_tools.admin.cli import exit_status as statuses
 from rocketwire_tools.admin.cli.client_config import context_of
 from rocketwire_tools.admin.cli.examples import with_example
 from rocketwire_tools.admin.cli.missing_names import missing_name, suggest
-from rocketwire_tools.admin.cli.output import FORMS, form_of, rendered
+from rocketwire_tools.admin.cli.output import FORMS, form_of, render
 from rocketwire_tools.admin.cli.settings import add_settings
 from rocketwire_tools.admin.command import Incomplete, LineError, Record, RefusedError, Table
 from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
@@ -138,7 +138,7 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
     except statuses.ERRORS as error:
         print_error(f"{NAME}: {statuses.line_of(error)}")
         return statuses.status_of(error)
-    sys.stdout.write(rendered(output, form_of(arguments)))
+    sys.stdout.write(render(output, form_of(arguments)))
     sys.stdout.flush()
     if isinstance(output, Table) and not output.rows and output.searched:
         print_error(f"{NAME}: {output.searched}")
@@ -157,7 +157,7 @@ def exit_status(output: Output) -> int:
 
 
 async def _call(command: Command, context: Context) -> Output:
-    """Run a command; if several errors are raised at once, raise the first."""
+    # Run a command; if several errors are raised at once, raise the first
     try:
         with counting_waits() as waits:
             if sys.stderr.isatty():
@@ -184,7 +184,6 @@ async def _report_waits(waits: Mapping[str, int]) -> None:
 
 
 async def _explain(error: BaseException, context: Context) -> None:
-    """Add a note to the error of a name that does not exist: the nearest names, or no broker."""
     cause = error.__cause__ if isinstance(error, LineError) else error
     kind, name = missing_name(cause, context.arguments)
     if not (cause and kind and name):

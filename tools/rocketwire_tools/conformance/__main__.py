@@ -216,7 +216,7 @@ def broker(words: Sequence[str]) -> int:
 async def _run(
     suite_run: SuiteRun, cases: Sequence[Case], numbers: dict[str, int]
 ) -> tuple[int, str]:
-    """Run cases; returns an exit status for a run that ended early, and the reason."""
+    # Run cases; returns an exit status for a run that ended early, and the reason
     try:
         wrong = await suite_run.probe_target()
         if wrong is not None:

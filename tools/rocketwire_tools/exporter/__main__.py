@@ -61,7 +61,6 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _status_of(error: BaseException) -> int:
-    """Print an error that ends the program; returns the exit status."""
     if isinstance(error, statuses.ERRORS):
         print_error(f"{NAME}: {statuses.line_of(error)}")
         return statuses.status_of(error)
@@ -73,7 +72,6 @@ def _status_of(error: BaseException) -> int:
 
 
 async def _once(config: ClientConfig, options: Options) -> int:
-    """Collect once and print."""
     from rocketwire_tools.exporter.exposition import gauges_text
 
     async with open_admin(config, within=options.request_timeout) as admin:
@@ -84,13 +82,11 @@ async def _once(config: ClientConfig, options: Options) -> int:
 
 
 def _is_complete(samples: Samples) -> bool:
-    """Return whether the name server and all brokers have answered."""
     families = ("rocketmq_exporter_up", "rocketmq_exporter_broker_up")
     return all(value for name in families for value in samples.values[name].values())
 
 
 async def _serve(config: ClientConfig, options: Options) -> int:
-    """Serve metrics until a signal."""
     from rocketwire_tools.exporter.server import serve
 
     async with stopping() as stop, trio.open_nursery() as nursery:

@@ -84,7 +84,6 @@ class Asking:
         *,
         concurrent: int = CONCURRENT_REQUESTS,
     ) -> None:
-        """Send nothing yet."""
         self.admin = admin
         self.place = place
         self.samples = samples

@@ -119,7 +119,6 @@ async def _collect_broker(asking: Asking, members: GroupMembers) -> None:
 
 
 def _add_commit_log_diff(samples: Samples, place: BrokerPlace, askings: list[Asking]) -> None:
-    """Add the bytes that a slave is behind its master."""
     if place.broker_id == MASTER_ID:
         return
     offsets = samples.values["rocketmq_brokeruntime_commitlog_maxoffset"]
@@ -131,7 +130,6 @@ def _add_commit_log_diff(samples: Samples, place: BrokerPlace, askings: list[Ask
 
 
 def _report(samples: Samples, askings: list[Asking]) -> None:
-    """Add the metrics of the collection itself."""
     samples.add("rocketmq_exporter_up", (), 0)
     for asking in askings:
         place = asking.place

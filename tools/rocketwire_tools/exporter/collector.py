@@ -1,4 +1,4 @@
-"""``Collector``: begins a collection when somebody scrapes, and keeps the last complete result."""
+"""``Collector``: begins a collection at each scrape, and keeps the last complete result."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ class Collector:
         wait: float = WAIT,
         min_interval: float = MIN_INTERVAL,
     ) -> None:
-        """Collect nothing yet."""
         self._collect = collect
         self._wait = wait
         self._min_interval = min_interval

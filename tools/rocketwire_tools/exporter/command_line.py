@@ -115,7 +115,7 @@ def options_of(arguments: argparse.Namespace, request_timeout: float) -> Options
 
 
 def _place(text: str) -> tuple[str, int]:
-    """Read ``ADDRESS:PORT``; the address may be an IPv6 address in brackets."""
+    # Read ``ADDRESS:PORT``; the address may be an IPv6 address in brackets
     address, colon, port = text.rpartition(":")
     if not colon or not port.isascii() or not port.isdigit() or int(port) > MAX_PORT:
         raise argparse.ArgumentTypeError(f"{text!r}: must be ADDRESS:PORT")
@@ -123,19 +123,16 @@ def _place(text: str) -> tuple[str, int]:
 
 
 def _count(text: str) -> int:
-    """Read a number from 0 on."""
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r}: must not be negative")
     return int(text)
 
 
 def _positive(text: str) -> int:
-    """Read a number from 1 on."""
     if (number := _count(text)) == 0:
         raise argparse.ArgumentTypeError(f"{text!r}: must be a positive integer")
     return number
 
 
 def _duration(text: str) -> float:
-    """Read a number of seconds from 0 on."""
     return 0.0 if text == "0" else seconds(text)

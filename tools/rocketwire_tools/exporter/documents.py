@@ -27,7 +27,6 @@ class Documents:
     """
 
     def __init__(self, collector: Collector, *, local_only: bool) -> None:
-        """Answer nothing yet."""
         self._collector = collector
         self._local_only = local_only
 

@@ -32,8 +32,6 @@ HEAD_LINES: Final = 2
 
 
 class _Families(Collector):
-    """A collector of given families."""
-
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self._metrics = metrics
 

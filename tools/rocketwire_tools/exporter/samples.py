@@ -24,7 +24,6 @@ class Samples:
     """
 
     def __init__(self, most: int = MOST_SERIES) -> None:
-        """Begin without values."""
         self.values: dict[str, dict[Labels, float]] = {name: {} for name in FAMILIES}
         self.dropped = 0
         self._most = most

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.exporter")
 
 SEND_SECONDS: Final = 10.0
-"""Time to send a response, beside the time that a scrape waits for a collection."""
+"""Time to send a response, besides the time that a scrape waits for a collection."""
 
 
 async def serve(

@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     arguments = parser().parse_args(argv)
     if sys.stdout is None:  # closed by the parent process
-        sys.stdout = _closed_output()
+        sys.stdout = _open_failing_output()
     try:
         if argv is None and hasattr(arguments, "captures"):  # a process that only decodes
             prepare_process()
@@ -60,15 +60,15 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _flush_if_possible() -> None:
-    """Flush the output, or discard it: it must not fail again at exit."""
+    # Flush the output, or discard it: it must not fail again at exit
     try:
         sys.stdout.flush()
     except OSError:
         forget_output()
 
 
-def _closed_output() -> TextIO:
-    """A standard output that raises OSError for each write, if the process has none."""
+def _open_failing_output() -> TextIO:
+    # A standard output that raises OSError for each write, if the process has none
     return os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
 
 

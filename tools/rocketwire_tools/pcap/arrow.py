@@ -107,13 +107,13 @@ _TO_TEXT: Final = _of_arrow.CastOptions(pa.string())
 _NULL_AS_TEXT: Final = _of_arrow.JoinOptions(null_handling="replace", null_replacement="null")
 
 
-def taken(values: Column, indices: Column) -> Column:
+def take(values: Column, indices: Column) -> Column:
     """The values at some indices, like ``values.take`` without ``pyarrow.compute``."""
     result: Column = _call("array_take", [values, indices])
     return result
 
 
-def encoded(values: Column) -> tuple[Column, Column]:
+def encode(values: Column) -> tuple[Column, Column]:
     """The distinct values, maybe with null, and the index of each value in them."""
     result: Any = _call("dictionary_encode", [values], _WITH_NULL)
     return result.dictionary, result.indices
@@ -125,7 +125,7 @@ def as_texts(values: Column) -> Column:
     return result
 
 
-def strung(*parts: Column) -> Column:
+def concatenate_columns(*parts: Column) -> Column:
     """Concatenate the texts of several columns in each row; ``null`` stands for a missing text."""
     result: Column = _call("binary_join_element_wise", [*parts, _NOTHING], _NULL_AS_TEXT)
     return result
@@ -160,7 +160,7 @@ def column(values: Any, data_type: DataType | None = None) -> Column:
     return result
 
 
-def masked(values: Any, good: Any) -> Column:
+def mask(values: Any, good: Any) -> Column:
     """Make a column of an array, with nulls where it is not good."""
     return _of_array(values, None if good.all() else _bits(good))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.pytest_plugin.markers import checked
+from rocketwire_tools.pytest_plugin.markers import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Check the markers of a test, even if it does not use the fixture."""
-    checked(item)
+    check(item)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def rocketmq(request: pytest.FixtureRequest, rocketmq_backstage: Backstage) -> I
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ
     from rocketwire_tools.pytest_plugin.markers import setting_text
 
-    arguments = checked(request.node)
+    arguments = check(request.node)
     brokers, topics = arguments.pop("brokers", 1), arguments.pop("topics", ())
     settings = {name: setting_text(value) for name, value in arguments.items()}
     with RocketMQ(rocketmq_backstage, brokers=brokers, topics=topics, settings=settings) as cluster:

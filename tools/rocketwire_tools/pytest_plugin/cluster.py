@@ -409,7 +409,7 @@ class RocketMQ:
         return self.messages(topic)
 
     def _describe_topics(self) -> str:
-        """The topics with messages, for an error: the name may be misspelt, or the broker's."""
+        # The topics with messages, for an error: the name may be misspelt, or the broker's
         topics = (topic for broker in self.brokers for topic in broker.state.topics)
         names = sorted({str(topic.topic_name) for topic in topics})
         counts = {
@@ -486,7 +486,6 @@ class RocketMQ:
 
 
 def _check_topic(name: str) -> None:
-    """Raise ``ValueError`` if clients refuse the name of a topic."""
     if (problem := topic_problem(name)) is not None:
         raise ValueError(problem)
 

@@ -22,13 +22,11 @@ _RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
 
 
 def _check_number(name: str, value: object) -> None:
-    """Raise unless the value is a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is a number, not {value!r}")
 
 
 def _check_count(name: str, value: object, minimum: int, maximum: float = math.inf) -> None:
-    """Raise unless a number is an integer within bounds."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} is an integer, not {value!r}")
     if not minimum <= value <= maximum:
@@ -131,7 +129,7 @@ class Direction:
                     await trio.sleep(self.delay)
                     while self._stalled and self._resumed is not None:
                         await self._resumed.wait()
-                    await sink.send_all(self._corrupted(piece))
+                    await sink.send_all(self._corrupt(piece))
                     self.passed += len(piece)
                     if self._reset_at is not None and self.passed >= self._reset_at:
                         self._reset_at = None
@@ -142,13 +140,12 @@ class Direction:
         return False
 
     def _cut(self, data: bytes) -> tuple[bytes, bytes]:
-        """Return the next piece, and the remaining bytes."""
         size = max(1, self.slice_size or len(data))
         if self._reset_at is not None:
             size = max(1, min(size, self._reset_at - self.passed))
         return data[:size], data[size:]
 
-    def _corrupted(self, piece: bytes) -> bytes:
+    def _corrupt(self, piece: bytes) -> bytes:
         changed = bytearray(piece)
         for position in [p for p in self._masks if 0 <= p - self.passed < len(piece)]:
             changed[position - self.passed] ^= self._masks.pop(position)
@@ -173,8 +170,6 @@ class Direction:
 
 
 class _Connection:
-    """A client, and its connection to the server."""
-
     def __init__(self, client: trio.SocketStream) -> None:
         self.streams = [client]
         self.scope = trio.CancelScope()
@@ -261,8 +256,6 @@ class FaultProxy:
             connection.end()
 
     async def _join(self, connection: _Connection) -> None:
-        """Connect to the server and forward bytes both ways; reset the client if there is no
-        server."""
         client = connection.streams[0]
         try:
             if self.refusing:

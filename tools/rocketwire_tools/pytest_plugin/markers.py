@@ -16,7 +16,7 @@ _OWN: Final = ("brokers", "topics")
 """Arguments that are no settings of ``broker.conf``."""
 
 
-def checked(node: pytest.Item) -> dict[str, Any]:
+def check(node: pytest.Item) -> dict[str, Any]:
     """Return the keyword arguments of all markers; the marker nearest to the test wins.
 
     An invalid argument fails the test.
@@ -52,7 +52,6 @@ def _is_topics(value: object) -> bool:
 
 
 def _check_setting(key: str, value: object) -> None:
-    """Fail the test unless a broker for development has this setting, and accepts the value."""
     from rocketwire.errors import IllegalValueError
     from rocketwire.nearest import did_you_mean
     from rocketwire_broker.config import SETTINGS, Config, read_settings
@@ -67,5 +66,4 @@ def _check_setting(key: str, value: object) -> None:
 
 
 def _refuse(text: str) -> NoReturn:
-    """Fail the test with one line instead of a traceback."""
     pytest.fail(f"@pytest.mark.{_NAME}{text}", pytrace=False)

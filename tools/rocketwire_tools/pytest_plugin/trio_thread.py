@@ -65,10 +65,10 @@ class Backstage:
     def do(self, work: Callable[..., T], *args: object) -> T:
         """Call a plain function in the loop's thread; return its result."""
 
-        async def waited_for() -> T:
+        async def wait_for() -> T:
             return work(*args)
 
-        return self.call(waited_for)
+        return self.call(wait_for)
 
     def call(self, work: Callable[..., Awaitable[T]], *args: object) -> T:
         """Run an asynchronous function in the loop; return its result.

@@ -1,4 +1,4 @@
-"""What the data sources of captures and of stores share: the classes that Spark calls.
+"""The classes that Spark calls, shared by the data sources of captures and of stores.
 
 Rules of this file: it is imported in every Python process that searches for data sources, so it
 only imports PySpark and the options; the rest is imported by a read. Readers are sent to workers
@@ -70,7 +70,7 @@ def schema_text(columns: Mapping[str, str]) -> str:
     return ", ".join(f"`{name}` {column_type}" for name, column_type in columns.items())
 
 
-def chosen_columns(schema: StructType, every: Mapping[str, str]) -> list[str]:
+def columns_in(schema: StructType, every: Mapping[str, str]) -> list[str]:
     """Return the columns of a schema; no others are decoded."""
     for field in schema.fields:
         column_type = field.dataType.simpleString()

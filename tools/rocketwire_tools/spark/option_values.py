@@ -47,7 +47,7 @@ def read_values(
         options: from Spark; case does not matter.
         readers: option → the field that it fills, and the function of option and text that reads
             its value.
-        others: options that somebody else reads.
+        others: options that another reader reads.
         ignored: options that Spark passes on.
         of: whose options these are, for the error.
     """
@@ -136,7 +136,7 @@ def read_time(option: str, text: str, also: str = "") -> int:
     """Read a time as milliseconds since 1970; see ``times.parse_time``.
 
     Raises:
-        OptionError: it is none; ``also`` says what else the option accepts.
+        OptionError: it is no time; the error names ``also``, further values of the option.
     """
     from rocketwire_tools.times import parse_time
 

@@ -98,7 +98,7 @@ def _parts_of(file: Split, size: int, settings: Settings) -> list[Part]:
     except CaptureError as error:
         if settings.bad_file == "fail":
             raise
-        skipped(error)
+        log_skipped(error)
         return []
     return [
         Part(replace(split, before=file.before, after=file.after, certain=file.certain))
@@ -120,6 +120,6 @@ def _shares(path: str, size: int) -> int:
     return max(1, min(MOST_SHARES, -(-os.path.getsize(path) // size)))
 
 
-def skipped(error: CaptureError) -> None:
+def log_skipped(error: CaptureError) -> None:
     """Log that a file, or the rest of it, was skipped."""
     print(f"rocketmq-pcap: skipped: {error}", file=sys.stderr)

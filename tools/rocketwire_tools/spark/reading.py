@@ -9,7 +9,7 @@ from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.decode.split_decoder import Reach, SplitDecoder
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.rows.selection import Selection
-from rocketwire_tools.spark.planning import skipped
+from rocketwire_tools.spark.planning import log_skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,4 +42,4 @@ def read(
     except CaptureError as error:
         if settings.bad_file == "fail":
             raise
-        skipped(error)
+        log_skipped(error)

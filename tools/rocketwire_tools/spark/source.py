@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.spark.file_source import FileReader, FileSource, chosen_columns, schema_text
+from rocketwire_tools.spark.file_source import FileReader, FileSource, columns_in, schema_text
 from rocketwire_tools.spark.options import Settings, read_options
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class DefaultSource(FileSource):
         from rocketwire_tools.spark.columns import every_column
 
         settings = read_options(self.options)
-        fields = chosen_columns(schema, every_column())
+        fields = columns_in(schema, every_column())
         Selection(fields, settings.filter_text, redact=settings.redact)
         # Filters of a query compare masks if there are any; pushed filters would compare the names.
         pushes = settings.push_filters and settings.redact is None

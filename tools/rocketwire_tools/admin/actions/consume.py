@@ -129,12 +129,9 @@ def _start(start: str | None) -> dict[str, Any]:
 
 
 class _Consuming:
-    """A run of the command."""
-
     def __init__(
         self, client: ClientInstance, args: argparse.Namespace, printing: MessagePrinter, stop: Stop
     ) -> None:
-        """Consumption starts with ``run``."""
         self._client = client
         self._args = args
         self._printing = printing
@@ -143,7 +140,6 @@ class _Consuming:
         self._filter = subscription(args.filter)
 
     async def run(self) -> None:
-        """Consume until a stop is requested."""
         modes: dict[str, Callable[[], Awaitable[None]]] = {"pop": self._pop, "pull": self._pull}
         selected = next((run for mode, run in modes.items() if getattr(self._args, mode)), None)
         async with trio.open_nursery() as nursery:
@@ -158,7 +154,7 @@ class _Consuming:
         self._scope.cancel()
 
     async def _leave(self) -> None:
-        """End the consumer from its handler; never returns, so the message stays unacknowledged."""
+        # End the consumer from its handler; never returns, so the message stays unacknowledged
         self._scope.cancel()
         await trio.sleep_forever()
 
@@ -214,7 +210,7 @@ class _Consuming:
             await self._stop.requested.wait()
 
     async def _check_pops(self) -> None:
-        """Raise ``BrokerError`` if a broker does not support pop: consumers would retry forever."""
+        # Raise ``BrokerError`` if a broker does not support pop: consumers would retry forever
         from rocketwire.client.admin import open_admin
 
         namespace = self._client.config.namespace
@@ -263,7 +259,7 @@ class _Consuming:
         return polled
 
     async def _print_all(self, consumer: LitePullConsumer, polled: Polled) -> None:
-        """Print polled messages; moves the position back to the first one that was not printed."""
+        # Print polled messages; moves the position back to the first one that was not printed
         queue = polled.message_queue
         for message in polled.messages:
             if not await self._printing.show(message, queue.broker_name or ""):

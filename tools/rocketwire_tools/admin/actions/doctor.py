@@ -201,10 +201,8 @@ def _check_registrations(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
 
 
 def _is_of_missing_broker(difference: Difference, first: Snapshot, second: Snapshot) -> bool:
-    """Whether two name servers differ only because a broker is registered with one of them.
-
-    That is a separate finding (``broker-registered-partly``).
-    """
+    # Whether two name servers differ only because a broker is registered with one of them. That is
+    # a separate finding (``broker-registered-partly``).
     subject, name, here, there = difference
     in_first, in_second = (
         {name for name in snapshot.brokers if _addresses(snapshot, name)}
@@ -386,7 +384,7 @@ def _clusters(snapshots: Sequence[Snapshot]) -> dict[str, list[str]]:
 
 
 def _parse_version(version: str) -> MQVersion | None:
-    """A release by its name (``V5_5_0``), or by its number if Java 5.5.0 has no name for it."""
+    # A release by its name (``V5_5_0``), or by its number if Java 5.5.0 has no name for it
     if version in MQVersion.__members__:
         return MQVersion[version]
     return MQVersion(int(version)) if version.isascii() and version.isdecimal() else None

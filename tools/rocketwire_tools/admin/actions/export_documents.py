@@ -154,7 +154,7 @@ async def _metrics_of_broker(admin: Admin, address: str) -> _Metrics:
 
 
 def _without_none(**members: str | None) -> dict[str, str]:
-    """Members whose value the broker reported; mqadmin omits the others too."""
+    # Members whose value the broker reported; mqadmin omits the others too
     return {name: value for name, value in members.items() if value is not None}
 
 

@@ -64,7 +64,6 @@ class MessagePrinter:
     """
 
     def __init__(self, output: JsonLines, topic: str, count: int | None, stop: Stop) -> None:
-        """Starts the timeout; ``count`` messages or a closed output request the stop."""
         self.printed = 0
         self.last = trio.current_time()
         self.timed_out = False

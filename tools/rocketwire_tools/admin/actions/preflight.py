@@ -73,7 +73,7 @@ async def check_permissions(
 async def _pull_nothing(
     client: ClientInstance, address: str, group: str, queue: MessageQueue
 ) -> None:
-    """Pull from a queue that does not exist: the plain ACL of 4.x checks topics only in pulls."""
+    # Pull from a queue that does not exist: the plain ACL of 4.x checks topics only in pulls
     request = PullRequest(
         queue=MessageQueue(topic=queue.topic, broker_name=queue.broker_name, queue_id=_NO_QUEUE),
         offset=0,
@@ -93,11 +93,8 @@ async def _pull_nothing(
 async def _look_up_start(
     client: ClientInstance, address: str, queue: MessageQueue, start: str | None
 ) -> None:
-    """Look up the start offset.
-
-    Brokers of 5.x may allow a user to read a topic but not to query its offsets. A group without
-    stored offsets then never starts.
-    """
+    # Look up the start offset. Brokers of 5.x may allow a user to read a topic but not to query its
+    # offsets. A group without stored offsets then never starts.
     if start is None or start == "last":
         await client.brokers.max_offset(address, queue)
     else:

@@ -104,10 +104,8 @@ async def produce(context: Context) -> None:
 
 
 async def _config(client: ClientInstance, topic: str, within: float) -> ProducerConfig:
-    """Configure retries: if a topic has several brokers, try another one after half of the timeout.
-
-    By default the first attempt of Java's producers may use the whole timeout.
-    """
+    # Configure retries: if a topic has several brokers, try another one after half of the timeout.
+    # By default the first attempt of Java's producers may use the whole timeout.
     try:
         brokers = (await client.route(wire_topic(client.config, topic))).broker_datas or ()
     except RocketWireError:  # the first send reports it
@@ -178,7 +176,6 @@ class _Sending:
         stop: Stop,
         within: float,
     ) -> None:
-        """Sending starts with ``run``."""
         self.error: LineError | None = None
         self._client = client
         self._within = within
@@ -196,7 +193,6 @@ class _Sending:
         self._turn = trio.Lock()
 
     async def run(self) -> None:
-        """Send all messages, or until a stop is requested."""
         send, receive = trio.open_memory_channel[_Job](0)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._send_all, receive)
@@ -217,7 +213,7 @@ class _Sending:
         self._next = None
 
     async def _send_all(self, receive: trio.MemoryReceiveChannel[_Job]) -> None:
-        """Start workers when the first message is available; before, no request is sent."""
+        # Start workers when the first message is available; before, no request is sent
         args = self._args
         async with receive:
             try:

@@ -86,7 +86,7 @@ async def take_snapshot(
 
 
 async def _returns_no_routes(server: SingleNameServer) -> bool:
-    """Whether a name server waits for brokers after its start, and so has no route of any topic."""
+    # Whether a name server waits for brokers after its start, and so has no route of any topic
     try:
         await server.route(DEFAULT_TOPIC)
     except NameServerError as error:

@@ -89,7 +89,6 @@ class Denied:
     """Collects permission errors, for commands that skip the items a user may not see."""
 
     def __init__(self) -> None:
-        """Starts with no errors."""
         self._errors: list[RocketWireError] = []
 
     def note(self, error: RocketWireError) -> None:

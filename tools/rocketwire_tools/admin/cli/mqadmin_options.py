@@ -32,7 +32,7 @@ from rocketwire.policy.topic_attributes import apply_attribute_changes
 from rocketwire.wire.json.fastjson import dumps, loads
 from rocketwire_tools.admin.cli.arguments import host_and_port, seconds
 from rocketwire_tools.admin.cli.exit_status import line_of
-from rocketwire_tools.admin.cli.output import form_of, print_rows, rendered
+from rocketwire_tools.admin.cli.output import form_of, print_rows, render
 from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.command import (
     CellType,
@@ -254,7 +254,7 @@ async def _repeat(call: Callable[[], Awaitable[Output]], context: Context) -> No
     form = form_of(context.arguments)
     async with stopping() as stop:
         while not stop.is_requested:
-            sys.stdout.write(rendered(await call(), form))
+            sys.stdout.write(render(await call(), form))
             sys.stdout.flush()
             with trio.move_on_after(context.arguments.interval):
                 await stop.requested.wait()

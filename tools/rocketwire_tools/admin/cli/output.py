@@ -45,7 +45,7 @@ def form_of(args: argparse.Namespace) -> str:
     return getattr(args, "output_form", FORMS[0])
 
 
-def rendered(output: Output, form: str) -> str:
+def render(output: Output, form: str) -> str:
     """Format an output in one of ``FORMS``, as text with line ends; empty for None."""
     if isinstance(output, Incomplete):
         output = output.output
@@ -110,7 +110,6 @@ class RowWriter:
     """Formats rows in one of ``FORMS``; rows of a table set the widths until the first ``take``."""
 
     def __init__(self, columns: Sequence[Column], form: str) -> None:
-        """Begins with the headings."""
         self._columns = columns
         self._form = form
         names = [column.name for column in columns]
@@ -129,7 +128,7 @@ class RowWriter:
             self._pieces.append(_csv_line([_plain(value) for value in row]))
         else:
             pairs = zip(row, self._columns, strict=True)
-            self._cells.append([_shown(value, column.cell_type) for value, column in pairs])
+            self._cells.append([_format_cell(value, column.cell_type) for value, column in pairs])
 
     def take(self) -> str:
         """Return the text of the rows that were added."""
@@ -180,15 +179,16 @@ def _plain(value: Value) -> str | int | float:
 def _pairs(rows: Sequence[Sequence[Value]]) -> str:
     width = max((len(printable(name)) for name, _ in rows), default=0)
     return "".join(
-        f"{printable(name):<{width}}  {_shown(value, CellType.VALUE)}\n" for name, value in rows
+        f"{printable(name):<{width}}  {_format_cell(value, CellType.VALUE)}\n"
+        for name, value in rows
     )
 
 
-def _shown(value: Value, cell_type: CellType) -> str:
+def _format_cell(value: Value, cell_type: CellType) -> str:
     if value is None or value == "":
         return "-"
     if cell_type is CellType.CHANGE and isinstance(value, Mapping):
-        return " -> ".join(_shown(value[side], CellType.VALUE) for side in ("old", "new"))
+        return " -> ".join(_format_cell(value[side], CellType.VALUE) for side in ("old", "new"))
     if isinstance(value, int | float) and not isinstance(value, bool):
         if cell_type is CellType.TIME:
             return utc(value)

@@ -126,7 +126,7 @@ def settings_of(
         if value is None:
             value, source = profile.get(setting.name), f"{setting.name} of the profile"
         if value is not None:
-            values[setting.name] = _checked(setting, value, source)
+            values[setting.name] = _check(setting, value, source)
     return values
 
 
@@ -143,7 +143,7 @@ _SWITCHES: Final = {
 }  # fmt: skip
 
 
-def _checked(setting: Setting, value: object, source: str) -> str | bool | float:
+def _check(setting: Setting, value: object, source: str) -> str | bool | float:
     if setting.metavar is None:
         switch = value if isinstance(value, bool) else _SWITCHES.get(str(value).lower())
         if switch is None:
@@ -191,10 +191,10 @@ def _profile(arguments: argparse.Namespace, environment: Mapping[str, str]) -> d
             return {}
         near = did_you_mean(name, profiles) or f"; it has: {', '.join(profiles)}"
         raise UsageError(f"no profile {name} in {path}{near}")
-    return _checked_names(profile, path)
+    return _check_names(profile, path)
 
 
-def _checked_names(profile: dict[str, Any], path: Path) -> dict[str, Any]:
+def _check_names(profile: dict[str, Any], path: Path) -> dict[str, Any]:
     names = [setting.name for setting in SETTINGS]
     for name in profile:
         if name not in names:

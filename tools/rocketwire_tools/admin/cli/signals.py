@@ -21,7 +21,6 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        """Starts without a request."""
         self.requested = trio.Event()
         self.signal = 0
 

@@ -60,7 +60,6 @@ class JsonLines:
     """Writes one object per line; one writer at a time."""
 
     def __init__(self, descriptor: int) -> None:
-        """Args: descriptor: file descriptor, which is not closed."""
         self._descriptor = descriptor
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)

@@ -79,7 +79,7 @@ async def _find_oldest(
 
 
 def _in_flight(offsets: OffsetWrapper) -> int | None:
-    """Messages pulled but not consumed; None before 5.0: brokers report no pull offset."""
+    # Messages pulled but not consumed; None before 5.0: brokers report no pull offset
     pulled = offsets.pull_offset - offsets.consumer_offset
     return pulled if pulled >= 0 else None
 

@@ -82,10 +82,8 @@ async def _run(context: Context) -> Table:
 async def _probe_brokers(
     pool: ChannelPool, config: ClientConfig, snapshots: Sequence[Snapshot]
 ) -> dict[str, Probe]:
-    """Query all brokers at all addresses that are registered with any name server.
-
-    An address that is mapped to another one is also queried without the map.
-    """
+    # Query all brokers at all addresses that are registered with any name server. An address that
+    # is mapped to another one is also queried without the map.
     calls = BrokerCalls(pool, config)
     hosts = {split_address(snapshot.address)[0] for snapshot in snapshots}
 

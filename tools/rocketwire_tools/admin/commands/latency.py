@@ -51,7 +51,6 @@ class Series:
     """
 
     def __init__(self) -> None:
-        """Starts without silent brokers."""
         self._silent: dict[str, str] = {}
         self._unsent: Counter[str] = Counter()
 
@@ -83,7 +82,7 @@ class Series:
 
 
 def _average(sent: list[TimedSend]) -> float | None:
-    """Average duration without the first send, which includes connecting."""
+    # Average duration without the first send, which includes connecting
     durations = [send.millis for send in sent[1:]]
     return round(sum(durations) / len(durations), 3) if durations else None
 

@@ -154,7 +154,7 @@ def _client_of_unit(admin: Admin, args: Namespace) -> ClientInstance | ClientCon
 
 
 async def _resend(admin: Admin, producer: Producer, args: Namespace, msg_id: str) -> Record:
-    """Send a copy with all properties, including the sender's id, as mqadmin does."""
+    # Send a copy with all properties, including the sender's id, as mqadmin does
     message = await _find(admin, args, msg_id)
     properties = {name: value or "" for name, value in (message.properties or {}).items()}
     wait = properties.pop(const.WAIT, "true") == "true"

@@ -51,7 +51,7 @@ async def _monitor(context: Context) -> None:
 
 
 async def _findings(admin: Admin) -> AsyncGenerator[_Line]:
-    """Findings of one round; groups without connected members are skipped, as in Java."""
+    # Findings of one round; groups without connected members are skipped, as in Java
     for name in sorted(await admin.topics.names()):
         if not is_retry_topic(name):
             continue

@@ -42,7 +42,7 @@ async def _remap(admin: Admin, args: Namespace) -> Table:
 
 
 async def _apply_file(admin: Admin, args: Namespace) -> Table:
-    """Apply a mapping that mqadmin wrote to a file. mqadmin itself cannot: it lacks the option."""
+    # Apply a mapping that mqadmin wrote to a file. mqadmin itself cannot: it lacks the option.
     name: str = args.map_file
     try:
         plan = decode_body(TopicRemappingDetailWrapper, await trio.Path(name).read_bytes())

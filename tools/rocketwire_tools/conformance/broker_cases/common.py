@@ -73,7 +73,7 @@ THROWN: Final = Response(code=1, remark=Like(".+"), body=ANY)
 """An exception of a handler; its text is free."""
 
 
-def refused(code: int, remark: object = ANY, ext: object = ANY) -> Response:
+def refuses(code: int, remark: object = ANY, ext: object = ANY) -> Response:
     """A response that is not a success, without a body."""
     return Response(code=code, remark=remark, ext=ext)
 
@@ -198,7 +198,7 @@ CHARACTERS: Final = ("\x01", "\x02")
 """Between name and value of a property, and after the value."""
 
 
-def encoded(properties: Mapping[str, str] | None) -> str:
+def encode(properties: Mapping[str, str] | None) -> str:
     """Properties as a header has them."""
     between, after = CHARACTERS
     return "".join(f"{name}{between}{text}{after}" for name, text in (properties or {}).items())
@@ -224,7 +224,7 @@ def message(
         "f": "0",
         "g": "{=now}",
         "h": "0",
-        "i": encoded(properties),
+        "i": encode(properties),
         "j": "0",
         "k": "false",
         "m": "false",
@@ -245,7 +245,7 @@ def put(
     return Ask(message(body, **settings), accepted, on, within, save or {})
 
 
-def stored(queue: int | str = 0, place: object = 0, **ext: object) -> Response:
+def stores(queue: int | str = 0, place: object = 0, **ext: object) -> Response:
     """A message was stored in this queue, with this offset or pattern."""
     number = str(place) if isinstance(place, int) else place
     fields = {"queueId": str(queue), "queueOffset": number, "msgId": Like("[0-9A-F]{32}")}
@@ -327,7 +327,7 @@ def comes(
     )
 
 
-def found(*patterns: object, **ext: object) -> Response:
+def finds(*patterns: object, **ext: object) -> Response:
     """A pull found these messages."""
     return Response(remark="FOUND", ext=Has(ext), body=Messages(patterns))
 

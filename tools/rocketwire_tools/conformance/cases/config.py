@@ -61,7 +61,7 @@ def lacks(*texts: str) -> Response:
     return success(Check("lacks-text", texts), ext=None)
 
 
-def _updated(number: int, what: str, body: str | bytes, line: str, item: int = 115) -> Case:
+def _updates(number: int, what: str, body: str | bytes, line: str, item: int = 115) -> Case:
     return since_5_3(f"ns/318/{number}", item, UPDATE, what,
         Ask(Request(code=319), (success(),), save={"old": f"line.{line.partition('=')[0]}"}),
         ask(318, None, DONE, body=body),
@@ -70,7 +70,7 @@ def _updated(number: int, what: str, body: str | bytes, line: str, item: int = 1
     )  # fmt: skip
 
 
-def _denied(number: int, key: str, body: str) -> Case:
+def _denies(number: int, key: str, body: str) -> Case:
     return since_5_3(f"ns/318/{number}", 116, DENIED,
         f"An update of {key} MUST be rejected, and no property of the request applied.",
         ask(318, None, BLACK, body=f"serverWorkerThreads=77\n{body}\n"),
@@ -144,14 +144,14 @@ CASES: Final = (
         ask(319, None, lacks("unknown.key")),
         **LIVE,
     ),
-    _updated(5, "An invalid number MUST NOT change the current one.", "waitSecondsForService=abc",
+    _updates(5, "An invalid number MUST NOT change the current one.", "waitSecondsForService=abc",
         "waitSecondsForService={=old}", item=117),
-    _updated(6, "Non-ASCII letters MAY be read byte by byte, as Java reads properties.",
+    _updates(6, "Non-ASCII letters MAY be read byte by byte, as Java reads properties.",
         "productEnvName=é", "productEnvName=Ã©", 118),
-    _updated(7,
+    _updates(7,
         "The lines of an update MUST be read as properties: comments, separators, line ends.",
         "#c\r\n  serverSelectorThreads : 5\r\n!d\r\n", "serverSelectorThreads=5", item=115),
-    _updated(8, "A changed port SHOULD be listed without effect on the listening port.",
+    _updates(8, "A changed port SHOULD be listed without effect on the listening port.",
         "listenPort=1", "listenPort=1", 119),
     since_5_3("ns/318/9", 115, UPDATE,
         "318 for an unknown property of the file MUST succeed with or without effect.",
@@ -159,9 +159,9 @@ CASES: Final = (
         ask(319, None, shows("conformance.key=yours"), shows("conformance.key=mine")),
         tags=DESTRUCTIVE, options=MINE,
     ),
-    _denied(20, "kvConfigPath", "kvConfigPath=/x"),
-    _denied(21, "configStorePath", "configStorePath=/x"),
-    _denied(22, "rocketmqHome", "rocketmqHome=/x"),
-    _denied(23, "configBlackList", "configBlackList=/x"),
-    _denied(24, "kvConfigPath with a colon", "kvConfigPath:/x"),
+    _denies(20, "kvConfigPath", "kvConfigPath=/x"),
+    _denies(21, "configStorePath", "configStorePath=/x"),
+    _denies(22, "rocketmqHome", "rocketmqHome=/x"),
+    _denies(23, "configBlackList", "configBlackList=/x"),
+    _denies(24, "kvConfigPath with a colon", "kvConfigPath:/x"),
 )  # fmt: skip

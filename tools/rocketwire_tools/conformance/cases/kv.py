@@ -29,13 +29,13 @@ LOAD: Final = "KVConfigManager.load @ 5.5.0"
 REFUSED: Final = Response(code=1, remark="namespace or key is null", ext=None)
 
 
-def _refused(number: int, what: str, ext: Mapping[str, str] | None) -> Case:
+def _refuses(number: int, what: str, ext: Mapping[str, str] | None) -> Case:
     return case(f"ns/100/{number}", 41, PUT, f"100 without {what} MUST be rejected.",
         ask(100, ext, REFUSED),
     )  # fmt: skip
 
 
-def _kept(number: int, what: str, value: str, written: str) -> Case:
+def _keeps(number: int, what: str, value: str, written: str) -> Case:
     return only_5_5(f"ns/100/{number}", 45, f"{PUT}, JSONWriter.writeString of fastjson2",
         f"A value with {what} MUST be stored, and MUST be listed in Java's JSON encoding.",
         ask(100, put(value), OK_BARE),
@@ -44,7 +44,7 @@ def _kept(number: int, what: str, value: str, written: str) -> Case:
     )  # fmt: skip
 
 
-def _loaded(number: int, what: str, content: str, value: str | None) -> Case:
+def _loads(number: int, what: str, content: str, value: str | None) -> Case:
     expected = (
         Response(code=22, ext={}, remark=ANY) if value is None else Response(ext={"value": value})
     )
@@ -67,7 +67,7 @@ VALUES: Final = (
 KEYS: Final = ("{key}", "{key}a", "{key}A", "{key} ", "{key}.a", "{key}é", "{key}/a:b=c", '{key}"')
 
 
-def _stored() -> Iterator[Step]:
+def _stores() -> Iterator[Step]:
     for key, value in zip(KEYS, VALUES, strict=True):
         yield ask(100, put(value, key))
 
@@ -109,9 +109,9 @@ CASES: Final = (
         ask(100, put("2", "{keyB}")),
         ask(219, SPACE, success(JsonBody({"table": {"{keyA}": "1", "{keyB}": "2"}}))),
     ),
-    _refused(5, "a namespace", {"key": "{key}", "value": "v"}),
-    _refused(6, "a key", {"namespace": "{namespace}", "value": "v"}),
-    _refused(7, "ext fields", None),
+    _refuses(5, "a namespace", {"key": "{key}", "value": "v"}),
+    _refuses(6, "a key", {"namespace": "{namespace}", "value": "v"}),
+    _refuses(7, "ext fields", None),
     case("ns/100/8", 42, PUT, "100 without a value SHOULD create the namespace but no entry.",
         ask(100, ENTRY, Response(ext=None)),
         ask(101, ENTRY, NOTHING),
@@ -127,14 +127,14 @@ CASES: Final = (
         ask(101, ENTRY, NOTHING),
         ask(219, SPACE, EMPTY),
     ),
-    _kept(20, "a quotation mark and a backslash", '"\\', '\\"\\\\'),
-    _kept(21, "a slash, <, >, &, ' and =", "/<>&'=", "/<>&'="),
-    _kept(22, "line feed, tab and carriage return", "\n\t\r\b\f", "\\n\\t\\r\\b\\f"),
-    _kept(23, "control characters", "\x01\x0b\x1f", "\\u0001\\u000b\\u001f"),
-    _kept(24, "U+007F, U+0080, U+2028 and U+2029", "\x7f\x80\u2028\u2029", "\x7f\x80\u2028\u2029"),
-    _kept(25, "non-ASCII letters", "é漢", "é漢"),
-    _kept(26, "characters above U+FFFF", "😀", "😀"),
-    _kept(27, "leading and trailing spaces", "  v  ", "  v  "),
+    _keeps(20, "a quotation mark and a backslash", '"\\', '\\"\\\\'),
+    _keeps(21, "a slash, <, >, &, ' and =", "/<>&'=", "/<>&'="),
+    _keeps(22, "line feed, tab and carriage return", "\n\t\r\b\f", "\\n\\t\\r\\b\\f"),
+    _keeps(23, "control characters", "\x01\x0b\x1f", "\\u0001\\u000b\\u001f"),
+    _keeps(24, "U+007F, U+0080, U+2028 and U+2029", "\x7f\x80\u2028\u2029", "\x7f\x80\u2028\u2029"),
+    _keeps(25, "non-ASCII letters", "é漢", "é漢"),
+    _keeps(26, "characters above U+FFFF", "😀", "😀"),
+    _keeps(27, "leading and trailing spaces", "  v  ", "  v  "),
     case("ns/101/1", 38, GET,
         "101 for an unknown entry MUST return code 22 with the requested names in the remark.",
         ask(101, ENTRY, NOTHING),
@@ -171,8 +171,8 @@ CASES: Final = (
             Response(code=22, ext=None, remark="No config item, Namespace: {namespaceX}")),
         ask(219, None, Response(code=22, ext=None, remark="No config item, Namespace: null")),
     ),
-    _loaded(50, "is empty", "", None),
-    _loaded(51, "is null", "null", None),
+    _loads(50, "is empty", "", None),
+    _loads(51, "is null", "null", None),
     case("ns/100/52", 46, LOAD,
         "A KV file MUST be read; whitespace, unknown members and numbers instead of strings are "
         "allowed.",
@@ -185,7 +185,7 @@ CASES: Final = (
     ),
     case("ns/100/2", 46, "KVConfigManager.load, persist @ 5.5.0",
         "All entries, and no deleted one, MUST survive a restart of the server.",
-        *_stored(),
+        *_stores(),
         ask(100, {"namespace": "{namespaceb}", "key": "{key}", "value": "small"}),
         ask(100, {"namespace": "{namespaceB}", "key": "{key}", "value": "large"}),
         ask(100, put("v", "deleted")),
@@ -199,7 +199,7 @@ CASES: Final = (
     case("ns/100/30", 45, f"{PUT}, {GET}, {LIST}",
         "Long and odd values, and keys that differ little, MUST be returned unchanged on every "
         "connection.",
-        *_stored(),
+        *_stores(),
         *_read(),
         ask(102, ENTRY | {"key": "{key}A"}),
         ask(101, ENTRY | {"key": "{key}A"}, Response(code=22, remark=ANY), on="reader"),

@@ -59,7 +59,7 @@ def _flags(number: int, code: int, flags: tuple[int, ...], what: str) -> Case:
     )  # fmt: skip
 
 
-def _cased(letter: str) -> dict[str, str]:
+def _name(letter: str) -> dict[str, str]:
     return broker_ext(
         cluster=f"{{cluster}}{letter}", name=f"{{broker}}{letter}", address=f"{{address{letter}}}"
     )
@@ -129,7 +129,7 @@ CASES: Final = (
     case("ns/206/5", (48, 106, 107), f"{LISTS}, registerBroker, pickupTopicRouteData",
         "Clusters, brokers and topics whose names differ only by case MUST be kept apart.",
         *(
-            register(_cased(letter),
+            register(_name(letter),
                 registration((topic_config(f"{{topic}}{letter}", readQueueNums=number), other)),
                 on=letter)
             for number, (letter, other) in enumerate((("a", "{topic}ab"), ("A", "{topic}Ab")), 1)
@@ -156,7 +156,7 @@ CASES: Final = (
         ask(105, {"topic": "{topic}a"}, has({"queueDatas": [Has({"perm": 6})]})),
         ask(216, {"topic": "{topic}A"}),
         ask(105, {"topic": "{topic}Ab"}, success()),
-        unregister(_cased("A"), on="A"),
+        unregister(_name("A"), on="A"),
         until(105, {"topic": "{topic}Ab"}, NO_ROUTE),
         ask(105, {"topic": "{topic}a"}, success()),
         ask(106, None, has({"brokerAddrTable": Has({"{broker}a": ANY})})),

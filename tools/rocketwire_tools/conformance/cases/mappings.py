@@ -47,12 +47,12 @@ def mapping(broker: str = "{broker}", epoch: int = 5, queues: int = 8) -> dict[s
     }
 
 
-def mapped(members: object) -> Response:
+def maps(members: object) -> Response:
     """A route with these mappings by broker."""
     return has({"topicQueueMappingByBroker": members})
 
 
-def _registered(version: int = 1, **settings: Any) -> dict[str, Any]:
+def _register(version: int = 1, **settings: Any) -> dict[str, Any]:
     return registration(version=data_version(version), mappings={"{topic}": mapping(**settings)})
 
 
@@ -60,7 +60,7 @@ def _epoch(number: int, version: int, text: str, what: str) -> Case:
     return since_5_3(f"ns/mapping/{number}", 72,
         "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0 (WriteBrowserCompatible)",
         what,
-        register(None, _registered(epoch=2**53 + 1)),
+        register(None, _register(epoch=2**53 + 1)),
         ask(105, ROUTE, success(TextBody(Like(f'.*"epoch":{text},.*'))), version=version),
     )  # fmt: skip
 
@@ -110,36 +110,36 @@ CASES: Final = (
         ask(105, ROUTE, filters()),
     ),
     since_5_3("ns/mapping/1", 71, MAPPINGS, "The route of a static topic MUST contain its mapping.",
-        register(None, _registered()),
-        ask(105, ROUTE, mapped({"{broker}": mapping()})),
+        register(None, _register()),
+        ask(105, ROUTE, maps({"{broker}": mapping()})),
         ask(105, {"topic": "{topicB}"}, success(JsonBody(Lacks(("topicQueueMappingByBroker",))))),
     ),
     since_5_3("ns/mapping/2", 71, MAPPINGS,
         "A changed mapping MUST be ignored with the same data version and applied with a new one.",
-        register(None, _registered()),
-        register(None, _registered(queues=16)),
-        ask(105, ROUTE, mapped({"{broker}": mapping()})),
-        register(None, _registered(2, queues=16)),
-        ask(105, ROUTE, mapped({"{broker}": mapping(queues=16)})),
+        register(None, _register()),
+        register(None, _register(queues=16)),
+        ask(105, ROUTE, maps({"{broker}": mapping()})),
+        register(None, _register(2, queues=16)),
+        ask(105, ROUTE, maps({"{broker}": mapping(queues=16)})),
     ),
     since_5_3("ns/mapping/3", 71, MAPPINGS,
         "A mapping with another broker name SHOULD be added to the first.",
-        register(None, _registered()),
-        register(None, _registered(2, broker="{brokerB}")),
-        ask(105, ROUTE, mapped({"{broker}": mapping(), "{brokerB}": mapping("{brokerB}")})),
+        register(None, _register()),
+        register(None, _register(2, broker="{brokerB}")),
+        ask(105, ROUTE, maps({"{broker}": mapping(), "{brokerB}": mapping("{brokerB}")})),
     ),
     since_5_3("ns/mapping/4", 71, f"{MAPPINGS}, deleteTopic",
         "A mapping SHOULD remain after the deletion of its topic.",
-        register(None, _registered()),
+        register(None, _register()),
         ask(216, ROUTE),
         register(),
-        ask(105, ROUTE, mapped({"{broker}": mapping()})),
+        ask(105, ROUTE, maps({"{broker}": mapping()})),
     ),
     _epoch(10, 401, '"9007199254740993"', "Standard JSON MUST quote integers beyond 2^53 - 1."),
     _epoch(11, 400, "9007199254740993", "Java's own JSON MUST write large integers as numbers."),
     since_5_3("ns/mapping/12", 71, "TopicQueueMappingInfo @ 5.5.0",
         "The members of a mapping MUST be sorted by name.",
-        register(None, _registered()),
+        register(None, _register()),
         ask(105, ROUTE,
             success(TextBody(Like(
                 r'.*,"topicQueueMappingByBroker":\{"{broker}":\{"bname":"{broker}",'

@@ -44,7 +44,6 @@ ODD_JSON: Final = "é漢😀\\\"\\\\/\u007f\u2028<&>'="
 
 
 def _filling(size: int) -> Frame:
-    """A registration in a frame of ``size`` bytes, padded with spaces."""
     return Frame(header=HEADER, body=b"{}".ljust(size - 8 - len(HEADER)))
 
 

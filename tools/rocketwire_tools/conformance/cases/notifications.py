@@ -52,7 +52,7 @@ def listen(*numbers: int) -> tuple[Listen, ...]:
     return tuple(Listen(f"s{number}", f"{{listener{number}}}") for number in numbers)
 
 
-def notified(number: int, **fields: str) -> Expect:
+def notifies(number: int, **fields: str) -> Expect:
     """Expect this notification of the member, and no other."""
     return expect(Incoming(code=905, flag=2, ext=fields), on=f"s{number}")
 
@@ -88,7 +88,7 @@ CASES: Final = (
         steps=(
             *listen(1, 2),
             *join(2, 1),
-            notified(2, minBrokerId="1", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
+            notifies(2, minBrokerId="1", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
             not_notified(1),
         )),
     _case(2,
@@ -99,7 +99,7 @@ CASES: Final = (
             *listen(1, 2),
             *leave(0),
             *(
-                notified(
+                notifies(
                     number,
                     minBrokerId="1",
                     minBrokerAddr="{listener1}",
@@ -115,7 +115,7 @@ CASES: Final = (
             *join(0, 1),
             *listen(1),
             Close("b0"),
-            notified(1, minBrokerId="1", minBrokerAddr="{listener1}",
+            notifies(1, minBrokerId="1", minBrokerAddr="{listener1}",
                 offlineBrokerAddr="{listener0}"),
         )),
     _case(4, "A group with enableActingMaster=false MUST NOT be notified if a member leaves.", LEFT,
@@ -148,6 +148,6 @@ CASES: Final = (
             *listen(1),
             *join(1),
             register(member(1) | {"brokerId": "0"}, None, on="b1"),
-            notified(1, minBrokerId="0", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
+            notifies(1, minBrokerId="0", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
         )),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from rocketwire_tools.conformance.model.requests import (
     register,
     send,
     success,
-    unsupported,
+    unknown,
     until,
 )
 from rocketwire_tools.conformance.model.steps import Call, Request, Send
@@ -61,8 +61,7 @@ N_K: Final = {"namespace": "n", "key": "k"}
 UNUSABLE_KV: Final = ("{}", '{"configTable":null}', "garbage", '{"configTable":{"n":')
 
 
-def _ended(play: CaseRun, finished: ProcessResult, status: int, *lines: str) -> None:
-    """Fail unless the program ended with this status and printed these lines."""
+def _ends(play: CaseRun, finished: ProcessResult, status: int, *lines: str) -> None:
     if finished.status != status:
         play.fail(f"status {finished.status} instead of {status}: {finished.out[-400:]!r}")
     printed = finished.out.splitlines()
@@ -88,37 +87,37 @@ async def _ends_with_143(play: CaseRun) -> None:
 
 
 async def _help(play: CaseRun) -> None:
-    _ended(play, await play.server().launch(["-h"]), 0, *USAGE)
-    _ended(play, await play.server().launch(["-n", "x", "--help"]), 0, *USAGE)
+    _ends(play, await play.server().launch(["-h"]), 0, *USAGE)
+    _ends(play, await play.server().launch(["-n", "x", "--help"]), 0, *USAGE)
 
 
 async def _unknown_flag(play: CaseRun) -> None:
-    _ended(play, await play.server().launch(["-x"]), 1, "Unrecognized option: -x", *USAGE)
-    _ended(play, await play.server().launch(["-c"]), 1, "Missing argument for option: c", *USAGE)
+    _ends(play, await play.server().launch(["-x"]), 1, "Unrecognized option: -x", *USAGE)
+    _ends(play, await play.server().launch(["-c"]), 1, "Missing argument for option: c", *USAGE)
 
 
 async def _missing_file(play: CaseRun) -> None:
-    _ended(play, await play.server().launch(["-c", "there-is-none"]), 255)
+    _ends(play, await play.server().launch(["-c", "there-is-none"]), 255)
 
 
 async def _port_in_use(play: CaseRun) -> None:
-    _ended(play, await play.server().launch(), 255)
+    _ends(play, await play.server().launch(), 255)
 
 
 async def _no_home(play: CaseRun) -> None:
     finished = await play.server().launch(without=["ROCKETMQ_HOME"])
     if finished.status != 255:  # it stopped before it opened the port, which is in use
-        _ended(play, finished, 254, NO_HOME)
+        _ends(play, finished, 254, NO_HOME)
 
 
 async def _prints_its_properties(play: CaseRun) -> None:
     # Java prints through its log, which the operator's command may disable.
-    _ended(play, await play.server().launch(["-p"]), 0)
+    _ends(play, await play.server().launch(["-p"]), 0)
 
 
 async def _unusable_kv(play: CaseRun) -> None:
     for text in UNUSABLE_KV:
-        _ended(play, await play.server().launch(options={"listenPort": "0"}, kv=text), 255)
+        _ends(play, await play.server().launch(options={"listenPort": "0"}, kv=text), 255)
 
 
 async def _kv_file(play: CaseRun) -> None:
@@ -178,7 +177,7 @@ CASES: Final = (
         until(106, None, GO_AWAY, version=NEW, within=8.0),
         ask(9999, None, GO_AWAY, version=NEW),
         ask(106, None, success(), version=OLD, on="old"),
-        ask(9999, None, unsupported(9999), version=OLD, on="old"),
+        ask(9999, None, unknown(9999), version=OLD, on="old"),
         ask(106, None, GO_AWAY, version=NEW, on="new"),
         ask(106, None, success(), version=OLD, on="new"),
         send(Request(code=106, flag=2, version=NEW), on="new"),

@@ -55,14 +55,14 @@ MAPPED: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def numbered(topic: str, number: int) -> dict[str, object]:
+def topic_of(topic: str, number: int) -> dict[str, object]:
     """A topic with this many queues."""
     return topic_config(topic, readQueueNums=number, writeQueueNums=number)
 
 
 TWIN: Final = broker_ext(cluster="{clusterT}", name="{brokerT}", ha="{haT}")
 THREE: Final = registration(
-    tuple(numbered(f"{{topic{suffix}}}", n) for n, suffix in enumerate(("", "B", "C"), 1)),
+    tuple(topic_of(f"{{topic{suffix}}}", n) for n, suffix in enumerate(("", "B", "C"), 1)),
     filter_servers=("f:1",),
     mappings={"{topic}": MAPPING},
 )
@@ -262,10 +262,10 @@ CASES: Final = (
     since_5_3("ns/103/220", (50, 62), REGISTER,
         "A registration of one topic by a known broker MUST change this topic and nothing else.",
         *WHOLE,
-        register(None, registration((numbered("{topic}", 4),), version=data_version(2),
+        register(None, registration((topic_of("{topic}", 4),), version=data_version(2),
             filter_servers=None), on="a"),
         *whole({"{topic}": 4, "{topicB}": 2, "{topicC}": 3}, 2),
-        register(None, registration((numbered("{topicD}", 5),), version=data_version(3),
+        register(None, registration((topic_of("{topicD}", 5),), version=data_version(3),
             filter_servers=None), on="a"),
         *whole({"{topic}": 4, "{topicB}": 2, "{topicC}": 3, "{topicD}": 5}, 3),
     ),
@@ -316,7 +316,7 @@ CASES: Final = (
         "A broker that registers in a second cluster MUST keep its first cluster and its topics.",
         *WHOLE,
         register(broker_ext(cluster="{clusterT}"),
-            registration((numbered("{topicC}", 3), "{topicU}"), version=data_version(7),
+            registration((topic_of("{topicC}", 3), "{topicU}"), version=data_version(7),
                 filter_servers=None), on="t"),
         ask(105, {"topic": "{topicU}"}, has({"brokerDatas": [Has({"cluster": "{cluster}"})]}),
             on="t"),

@@ -52,7 +52,6 @@ SIX: Final = tuple(
 
 
 def _addresses(quote: str, *numbers: int) -> str:
-    """The addresses of these ids in this order, as JSON."""
     return ",".join(f'{quote}{number}{quote}:"{{address{number}}}"' for number in numbers)
 
 

@@ -37,15 +37,14 @@ ASKED: Final = "TlsHelper.buildSslContext, parseClientAuthMode @ 5.5.0"
 
 
 def _client(number: int, requirement: str, auth: str, *steps: Step) -> Case:
-    """Options of a server with a certificate that does or does not request client certificates."""
     return case(f"tls/{number}", 31, ASKED, requirement,
         *steps,
         tags=TLS, jvm=(*CERTIFIED, f"-Dtls.server.need.client.auth={auth}"), files=FILES,
     )  # fmt: skip
 
 
-def _refused_late(version: str, shows: str = "") -> tuple[Step, ...]:
-    """In TLS 1.3 a client finishes the handshake before the server checks its certificate."""
+def _late(version: str, shows: str = "") -> tuple[Step, ...]:
+    # In TLS 1.3 a client finishes the handshake before the server checks its certificate
     return (Open(tls=version, shows=shows), send(Request(code=106)), expect(Closed()))
 
 
@@ -113,11 +112,11 @@ CASES: Final = (
         "require", Open(tls="1.2", refused=True)),
     _client(12,
         "If client certificates are required, TLS 1.3 without one MUST be closed without a "
-        "response.", "require", *_refused_late("1.3")),
+        "response.", "require", *_late("1.3")),
     _client(13, "A TLS 1.2 handshake with an untrusted client certificate MUST fail.", "require",
         Open(tls="1.2", shows="stranger", refused=True)),
     _client(14, "TLS 1.3 with an untrusted client certificate MUST be closed without a response.",
-        "require", *_refused_late("1.3", "stranger")),
+        "require", *_late("1.3", "stranger")),
     _client(15,
         "If client certificates are optional, clients with and without one MUST be answered.",
         "optional", Open(tls="any"), ask(106, None, success()),

@@ -24,7 +24,7 @@ from rocketwire_tools.conformance.model.requests import (
     send,
     success,
     topic_config,
-    unsupported,
+    unknown,
     until,
 )
 from rocketwire_tools.conformance.model.steps import Frame, Open, Request
@@ -50,7 +50,7 @@ def _length(value: int, then: bytes = bytes(60)) -> bytes:
 
 
 def _different(link: str) -> Iterator[Ask]:
-    """Requests whose responses all differ, twice, for each connection in another order."""
+    # Requests whose responses all differ, twice, for each connection in another order
     differing = [
         ask(105, ROUTE, has({"queueDatas": [Has({"perm": 4})]}), on=link),
         ask(105, {"topic": "{topicB}"}, has({"queueDatas": [Has({"perm": 6})]}), on=link),
@@ -65,8 +65,8 @@ def _different(link: str) -> Iterator[Ask]:
         ask(224, {"cluster": "{cluster}"}, topics("{topic}", without=("{topicX}",)), on=link),
         ask(322, broker_ext(), success(ext={"changed": "false"}), body=data_version(), on=link),
         ask(901, {"brokerName": "{broker}"}, success(remark=ANY), on=link),
-        ask(9999, None, unsupported(9999), on=link),
-        ask(9998, None, unsupported(9998), on=link),
+        ask(9999, None, unknown(9999), on=link),
+        ask(9998, None, unknown(9998), on=link),
     ]  # fmt: skip
     turn = ord(link) % len(differing)
     yield from 2 * (differing[turn:] + differing[:turn])

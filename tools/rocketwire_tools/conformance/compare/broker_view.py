@@ -51,7 +51,7 @@ def remark_view(code: int, remark: str | None) -> str | None:
         return _EXCEPTION
     if not remark or remark == "not set any response code":  # a leftover of successes
         return None
-    return masked(remark)
+    return mask(remark)
 
 
 def same_remarks(first: object, second: object) -> bool:
@@ -59,7 +59,7 @@ def same_remarks(first: object, second: object) -> bool:
     return first == second or _EXCEPTION in {first, second}
 
 
-def masked(text: str) -> str:
+def mask(text: str) -> str:
     """A text without addresses and times."""
     return _LONG_NUMBER.sub("NUMBER", _ADDRESS.sub("ADDRESS", text))
 
@@ -69,8 +69,7 @@ def ext_view(fields: Mapping[str, str] | None) -> dict[str, object] | None:
     if not fields:
         return None
     return {
-        name: _PRESENT if name in _VARIABLE_FIELDS else masked(text)
-        for name, text in fields.items()
+        name: _PRESENT if name in _VARIABLE_FIELDS else mask(text) for name, text in fields.items()
     }
 
 
@@ -79,13 +78,13 @@ def json_view(value: object) -> object:
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
         return {
-            masked(key): _PRESENT if key in _VARIABLE else json_view(inner)
+            mask(key): _PRESENT if key in _VARIABLE else json_view(inner)
             for key, inner in members.items()
         }
     if isinstance(value, list):
         return [json_view(inner) for inner in cast("list[object]", value)]
     if isinstance(value, str):
-        return masked(value)
+        return mask(value)
     if isinstance(value, int) and not isinstance(value, bool) and value > 10**10:
         return "NUMBER"
     return value

@@ -106,7 +106,7 @@ KNOWN_BROKER_FILE: Final = Path(__file__).with_name("known_broker_differences.to
 """The same for brokers."""
 
 
-def known_differences(names: Sequence[str], *, is_broker: bool = False) -> list[KnownDifference]:
+def read_differences(names: Sequence[str], *, is_broker: bool = False) -> list[KnownDifference]:
     """Read the files of ``--known``, for name servers or for brokers.
 
     Raises:
@@ -174,7 +174,6 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
 def _fields_of(
     first: Observation, second: Observation, names: Names, *, is_broker: bool = False
 ) -> dict[str, tuple[object, object]]:
-    """The compared fields of two observations by name, each with both values."""
     kinds = _kind(first.arrival), _kind(second.arrival)
     if first.arrival is None or second.arrival is None or kinds[0] != kinds[1]:
         return {"what": kinds}
@@ -245,7 +244,7 @@ def _broker_body(body: bytes | None, names: Names, code: int | None) -> object:
 
 
 def _normalize_config(body: bytes | None) -> bytes | None:
-    """The response to 319 without variable lines."""
+    # The response to 319 without variable lines
     return None if body is None else _VARIABLE.sub(b"", body)
 
 
@@ -270,7 +269,7 @@ def _body(body: bytes | None, names: Names, own_view: bool) -> object:
 
 
 def _own(value: object, names: Names) -> object:
-    """The parts of a value that contain names of the case."""
+    # The parts of a value that contain names of the case
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
         return {
@@ -284,7 +283,6 @@ def _own(value: object, names: Names) -> object:
 
 
 def _canonical(value: object) -> object:
-    """The value with sorted lists and keys."""
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
         return {key: _canonical(members[key]) for key in sorted(members)}

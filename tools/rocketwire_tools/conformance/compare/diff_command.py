@@ -34,8 +34,8 @@ from rocketwire_tools.conformance.compare.diff import (
     ROCKETWIRE,
     Comparison,
     judge,
-    known_differences,
     play_both,
+    read_differences,
 )
 from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.run.broker_run import BrokerRun
@@ -100,7 +100,7 @@ def diff(words: Sequence[str], *, is_broker: bool = False) -> int:
     names = (args.first, args.second)
     word = random_word()
     try:
-        known_list = known_differences(args.known, is_broker=is_broker)
+        known_list = read_differences(args.known, is_broker=is_broker)
         runs = [_suite_run(args, name, word, is_broker=is_broker) for name in names]
     except (OSError, ValueError, argparse.ArgumentTypeError) as error:
         arguments_parser.error(os_error_text(error))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 VERSION: Final = '{"counter":1,"stateVersion":0,"timestamp":1000}'
 
 
-def _sized(text: str) -> bytes:
+def _prefix(text: str) -> bytes:
     data = text.encode()
     return struct.pack(">i", len(data)) + data
 
@@ -42,14 +42,14 @@ class Packed:
     form: str = "zlib"
     cut: int = 0
 
-    def encoded(self, names: Names) -> bytes:
+    def encode(self, names: Names) -> bytes:
         """The encoded bytes with the names of a run."""
-        parts = [_sized(names.text(self.version)), struct.pack(">i", len(self.topics))]
-        parts += [_sized(names.text(topic)) for topic in self.topics]
-        parts.append(_sized(names.text(self.filters)))
+        parts = [_prefix(names.text(self.version)), struct.pack(">i", len(self.topics))]
+        parts += [_prefix(names.text(topic)) for topic in self.topics]
+        parts.append(_prefix(names.text(self.filters)))
         if self.mappings is not None:
             parts.append(struct.pack(">i", len(self.mappings)))
-            parts += [_sized(names.text(mapping)) for mapping in self.mappings]
+            parts += [_prefix(names.text(mapping)) for mapping in self.mappings]
         data = b"".join(parts)
         data = data[: len(data) - self.cut] + self.tail
         if self.form == "zlib":

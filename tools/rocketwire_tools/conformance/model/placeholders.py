@@ -92,14 +92,14 @@ class Names:
         self.used.setdefault(type_, {})[name] = None
         return name
 
-    def saved_value(self, name: str, plus: str | None) -> str | None:
+    def value_of(self, name: str, plus: str | None) -> str | None:
         """The value of ``{=name}`` or ``{=name+1}``; None if no step has saved it."""
         value = str(self.clock()) if name == "now" else self.saved.get(name)
         return value if value is None or plus is None else str(int(value) + int(plus))
 
     def _with_saved(self, text: str, change: Callable[[str], str]) -> str:
         def value(match: re.Match[str]) -> str:
-            saved = self.saved_value(match[1], match[2])
+            saved = self.value_of(match[1], match[2])
             return match[0] if saved is None else change(saved)
 
         return _SAVED.sub(value, text) if "{=" in text else text
@@ -126,16 +126,16 @@ class Names:
 
     def value(self, value: object) -> object:
         """Replace the placeholders of a JSON-like value, also in keys."""
-        return mapped(value, self.text)
+        return map_texts(value, self.text)
 
 
-def mapped(value: object, change: Callable[[str], str]) -> object:
+def map_texts(value: object, change: Callable[[str], str]) -> object:
     """Apply a function to all strings of a JSON-like value, including keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
         members = cast("dict[object, object]", value)
-        return {mapped(key, change): mapped(inner, change) for key, inner in members.items()}
+        return {map_texts(key, change): map_texts(inner, change) for key, inner in members.items()}
     if isinstance(value, (list, tuple)):
-        return [mapped(inner, change) for inner in cast("list[object]", value)]
+        return [map_texts(inner, change) for inner in cast("list[object]", value)]
     return value

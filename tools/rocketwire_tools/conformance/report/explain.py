@@ -62,7 +62,7 @@ def _lines(case: Case, names: Names) -> Iterator[str]:
         yield f"  {place}. {last}{describe_step(item)}"
         for part in _parts(item):
             opaque += isinstance(part, Request)
-            yield from _sent(part, names, opaque)
+            yield from _explain(part, names, opaque)
         for accepted in _outcomes(item):
             yield f"       accepted: {names.text(describe_outcome(accepted))}"
 
@@ -92,8 +92,7 @@ def _outcomes(item: Step) -> Sequence[Outcome]:
     return (item.outcome,) if isinstance(item, Until) else ()
 
 
-def _sent(part: Sendable, names: Names, opaque: int) -> Iterator[str]:
-    """Lines for one frame or for literal bytes."""
+def _explain(part: Sendable, names: Names, opaque: int) -> Iterator[str]:
     if isinstance(part, Request):
         request = with_names(part, names)
         data = request_bytes(request, opaque if request.opaque is None else request.opaque)
@@ -119,7 +118,6 @@ def _sent(part: Sendable, names: Names, opaque: int) -> Iterator[str]:
 
 
 def _readable(data: bytes) -> str:
-    """JSON unchanged, other text quoted, other bytes as hex."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

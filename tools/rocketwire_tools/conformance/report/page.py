@@ -44,7 +44,6 @@ _VIEWS: Final = (
 
 
 def _by_address(reports: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any] | None]]:
-    """The case of each report by address; None if a report does not contain it."""
     rows: dict[str, list[dict[str, Any] | None]] = {}
     for place, report in enumerate(reports):
         for case in report["cases"]:
@@ -80,7 +79,6 @@ def html(reports: Sequence[dict[str, Any]]) -> str:
 
 
 def _runs(reports: Sequence[dict[str, Any]], heads: str) -> str:
-    """A table of the runs: result, server, suite and time."""
     about: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
         ("result", _result),
         ("server", lambda report: escape(report.get("server") or report["target"])),
@@ -109,7 +107,6 @@ def _result(report: dict[str, Any]) -> str:
 
 
 def _notes(reports: Sequence[dict[str, Any]]) -> str:
-    """Problems of the runs, and data that remains in servers."""
     notes: list[str] = []
     for report in reports:
         name = escape(report["target"])
@@ -141,7 +138,7 @@ def _tally_cell(tally: Counter[str] | None) -> str:
         return "<td>-</td>"
     verdict = "fail" if tally["fail"] else "error" if tally["error"] else "pass"
     skipped = f" <small>({tally['skip']} skipped)</small>" if tally["skip"] else ""
-    return f'<td><span class="{verdict}">{totals.passed_of_run(tally)}</span>{skipped}</td>'
+    return f'<td><span class="{verdict}">{totals.quota(tally)}</span>{skipped}</td>'
 
 
 def _skips(reports: Sequence[dict[str, Any]], heads: str) -> str:
@@ -173,7 +170,7 @@ def _row(cases: Sequence[dict[str, Any] | None]) -> str:
 
 
 def _cell(case: dict[str, Any] | None) -> str:
-    """One verdict; unless it is a pass, with reason and evidence (unfolded in print)."""
+    # One verdict; unless it is a pass, with reason and evidence (unfolded in print)
     if case is None:
         return "<td></td>"
     verdict = case["verdict"]
@@ -208,7 +205,7 @@ def markdown(reports: Sequence[dict[str, Any]]) -> str:
 
 
 def _tally(cases: Sequence[dict[str, Any] | None]) -> str:
-    """``22/23 (not ns/100/51)``; cases that were not run count neither as passed nor as failed."""
+    # ``22/23 (not ns/100/51)``; cases that were not run count neither as passed nor as failed
     applied = [case for case in cases if case is not None and case["verdict"] != "skip"]
     if not applied:
         return "-"

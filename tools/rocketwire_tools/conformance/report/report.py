@@ -141,7 +141,7 @@ def junit(reports: Sequence[Report], *, strict: bool) -> str:
 
 
 def _junit_properties(suite: ElementTree.Element, report: dict[str, Any]) -> None:
-    """Add totals that JUnit's format does not have."""
+    # Add totals that JUnit's format does not have
     properties = {
         name: str(report[name])
         for name in ("server", "server_version", "profile", "suite_version", "strict", "extent")
@@ -157,7 +157,7 @@ def _junit_properties(suite: ElementTree.Element, report: dict[str, Any]) -> Non
 
 
 def _junit_start(suite: ElementTree.Element, problems: Sequence[str]) -> None:
-    """Add one failed test for all cases, because build servers accept a suite without tests."""
+    # Add one failed test for all cases, because build servers accept a suite without tests
     suite.set("tests", "1")
     suite.set("errors", "1")
     test = ElementTree.SubElement(suite, "testcase", classname="start", name="the server starts")
@@ -167,7 +167,6 @@ def _junit_start(suite: ElementTree.Element, problems: Sequence[str]) -> None:
 
 
 def _junit_case(suite: ElementTree.Element, verdict: Verdict, *, strict: bool) -> str:
-    """Add one test; returns the name of its result element."""
     subject, _, number = verdict.case.id.rpartition("/")
     test = ElementTree.SubElement(
         suite,
@@ -187,7 +186,6 @@ def _junit_case(suite: ElementTree.Element, verdict: Verdict, *, strict: bool) -
 
 
 def _printable(text: str) -> str:
-    """Replace characters that XML does not allow."""
     return "".join(
         character if character in "\n\t" or (character >= " " and character < "\ufffe") else "?"
         for character in text

@@ -50,7 +50,7 @@ class Terminal:
         if not self._done and self.skip_reasons and not self.quiet:
             run = self._total - self.skip_reasons.total()
             print(f"{run} of {self._total} cases are run", file=self._out)
-            self._skipped(self.skip_reasons)
+            self._print_skipped(self.skip_reasons)
         self._done += 1
         bad = verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}
         if self.quiet and not bad:
@@ -95,28 +95,27 @@ class Terminal:
             file=self._out,
         )
         severities = totals.by_severity(cases).items()
-        self._wrapped("passed", [f"{key} {totals.passed_of_run(sums)}" for key, sums in severities])
+        self._wrap("passed", [f"{key} {totals.quota(sums)}" for key, sums in severities])
         subjects = sorted(totals.by_subject(cases).items())
-        self._wrapped("subjects", [f"{key} {totals.passed_of_run(sums)}" for key, sums in subjects])
-        self._skipped(totals.skip_reasons(cases))
+        self._wrap("subjects", [f"{key} {totals.quota(sums)}" for key, sums in subjects])
+        self._print_skipped(totals.skip_reasons(cases))
         version = f"server version {report['server_version'] or 'unknown'}"
         suite = f"suite {report['suite_version']}, profile {report['profile']}"
         when = f"{report['started']}, {report['seconds']:.1f} s"
-        self._wrapped("run", [suite, version, when])
+        self._wrap("run", [suite, version, when])
         for text in report["left_behind"]:
             self._print(f"{report['target']}: {text}")
         for text in report["problems"]:
             self._print(text)
 
-    def _skipped(self, reasons: Counter[str]) -> None:
+    def _print_skipped(self, reasons: Counter[str]) -> None:
         for reason, count in reasons.most_common():
-            self._wrapped("skipped", [f"{count}: {reason}"])
+            self._wrap("skipped", [f"{count}: {reason}"])
 
     def _print(self, text: str) -> None:
-        """Print what a server may have written."""
         print(escape_lines(text), file=self._out)
 
-    def _wrapped(self, title: str, parts: Sequence[str]) -> None:
+    def _wrap(self, title: str, parts: Sequence[str]) -> None:
         lines = textwrap.wrap(", ".join(parts), 100, break_on_hyphens=False)
         for line in lines:
             self._print(f"  {title:9} {line}")

@@ -46,7 +46,7 @@ def extent(cases: Sequence[dict[str, Any]]) -> str:
     return f"{run} of {len(cases)} cases"
 
 
-def passed_of_run(tally: Counter[str]) -> str:
+def quota(tally: Counter[str]) -> str:
     """Passed and executed cases such as ``12/13``, and the number of errors."""
     played = tally["pass"] + tally["fail"]
     text = f"{tally['pass']}/{played}" if played else "-"

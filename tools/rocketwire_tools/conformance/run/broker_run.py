@@ -92,6 +92,6 @@ class BrokerRun(SuiteRun):
 async def _answer(
     link: RawConnection, request: RemotingCommand, seconds: float
 ) -> RemotingCommand | None:
-    """The response to a request; None for anything else, or nothing in time."""
+    # The response to a request; None for anything else, or nothing in time
     arrival = await receive(link, request, seconds)
     return None if arrival is None else arrival.command

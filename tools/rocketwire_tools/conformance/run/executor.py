@@ -39,7 +39,7 @@ from rocketwire_tools.conformance.run.raw_connection import (
     tls_context,
 )
 from rocketwire_tools.conformance.run.request_writer import literal_bytes, request_bytes, with_names
-from rocketwire_tools.conformance.run.saved import extracted
+from rocketwire_tools.conformance.run.saved import extract
 from rocketwire_tools.conformance.run.stored_traces import REGISTER, Traces
 from rocketwire_tools.conformance.run.target import StartedTarget, Target
 from rocketwire_tools.conformance.run.verdict import Exchange, Observation, arrival_text
@@ -131,7 +131,7 @@ class CaseRun:
             self._check_frames()
 
     def _check_frames(self) -> None:
-        """Fail if the server has sent a frame that breaks a rule, also one that no step awaits."""
+        # Fail if the server has sent a frame that breaks a rule, also one that no step awaits
         for link in self._opened:
             while link.violations:
                 arrival = link.violations.pop(0)
@@ -220,7 +220,7 @@ class CaseRun:
             raise failure
 
     async def _remove_data(self) -> None:
-        """Send the requests that remove data; answered ones are no longer pending."""
+        # Send the requests that remove data; answered ones are no longer pending
         for request in list(self.traces.pending):
             try:
                 await self.request(request, "clean-up")
@@ -307,7 +307,6 @@ class CaseRun:
                 return
 
     async def _accept(self, step: Expect) -> None:
-        """Accept the server's connection, or verify that there is none."""
         quiet = next((outcome for outcome in step.outcomes if isinstance(outcome, Silence)), None)
         limit = step.within * self._patience if quiet is None else quiet.seconds
         with trio.move_on_after(limit):
@@ -351,7 +350,6 @@ class CaseRun:
         self._save(step.save, arrival)
 
     async def _until(self, step: Until) -> None:
-        """Repeat the request until success, timeout or the end of the connection."""
         started = trio.current_time()
         deadline = started + step.within * self._patience
         repeated = False
@@ -373,15 +371,13 @@ class CaseRun:
         self._save(step.save, arrival)
 
     def _save(self, paths: Saved, arrival: Arrival | None) -> None:
-        """Keep values of an arrival for later steps."""
         for name, path in paths.items():
             try:
-                self.names.saved[name] = extracted(path, arrival)
+                self.names.saved[name] = extract(path, arrival)
             except LookupError as error:
                 self.fail(f"{path}: missing in the arrival ({error})")
 
     async def _reply(self, step: Reply) -> None:
-        """Answer the last request of the server."""
         link = await self.link(step.on)
         if step.on not in self._asked:
             self.fail(f"the server has sent no request on connection {step.on!r}")
@@ -415,7 +411,7 @@ class CaseRun:
         return False
 
     def _encode(self, part: Sendable, link: RawConnection) -> tuple[int | None, bytes]:
-        """The opaque and the bytes of data to send; None as opaque if it is not a ``Request``."""
+        # The opaque and the bytes of data to send; None as opaque if it is not a ``Request``
         if not isinstance(part, Request):
             link.sent_literally = True
             return None, literal_bytes(part, self.names)
@@ -434,7 +430,6 @@ class CaseRun:
         opaque: int | None,
         within: float,
     ) -> Arrival | None:
-        """Await the next arrival that decides between the outcomes, and decide."""
         quiet = next((outcome for outcome in outcomes if isinstance(outcome, Silence)), None)
         kinds = deciding(outcomes)
         limit = within * self._patience if quiet is None else quiet.seconds
@@ -460,7 +455,7 @@ class CaseRun:
         return arrival
 
     def _without_order_config(self, arrival: Arrival) -> Arrival:
-        """The arrival without the order configuration that exists on the server."""
+        # The arrival without the order configuration that exists on the server
         command = arrival.command
         if self._order_config is None or command is None or not command.body:
             return arrival

@@ -51,12 +51,14 @@ class FrameRules:
         return (
             (_header_violation(raw.header) if raw.header_type == SerializeType.JSON else "")
             or _version_violation(command)
-            or ("" if request is not None and request.code in _RELAYED else self._changed(command))
+            or (
+                "" if request is not None and request.code in _RELAYED else self._find_edit(command)
+            )
             or _flag_violation(command)
             or _body_violation(command, request)
         )
 
-    def _changed(self, command: RemotingCommand) -> str:
+    def _find_edit(self, command: RemotingCommand) -> str:
         for name, value in (("language", command.language), ("version", command.version)):
             first = self._first.setdefault(name, value)
             if value != first:
@@ -101,7 +103,7 @@ def _flag_violation(command: RemotingCommand) -> str:
 
 
 def _body_violation(command: RemotingCommand, request: Request | None) -> str:
-    """Whether a body has the quotation marks that the client understands."""
+    # Whether a body has the quotation marks that the client understands
     if request is None or request.code not in _JSON_BODIES or command.code or not command.body:
         return ""
     try:
@@ -120,7 +122,7 @@ def _body_violation(command: RemotingCommand, request: Request | None) -> str:
 
 
 def _wants_standard(request: Request) -> bool:
-    """Whether a route must be in standard JSON (``ClientRequestProcessor`` @ 5.5.0)."""
+    # Whether a route must be in standard JSON (``ClientRequestProcessor`` @ 5.5.0)
     accepts = (request.ext or {}).get("acceptStandardJsonOnly", "")
     return request.version >= _STANDARD_SINCE or accepts.lower() == "true"
 

@@ -47,7 +47,6 @@ class LiveServer:
     """Requests of a run outside of its cases."""
 
     def __init__(self, target: Target, patience: float) -> None:
-        """Args: target: the server; patience: factor for all timeouts."""
         self._target = target
         self._patience = patience
 
@@ -67,15 +66,15 @@ class LiveServer:
         return {} if response is None or response.code else lines_of(response.body or b"")
 
     async def _restore(self, configuration: Mapping[str, str]) -> list[str]:
-        """Set changed properties again; returns a sentence for each that remains changed."""
-        changed = await self._changed(configuration)
+        # Set changed properties again; returns a sentence for each that remains changed
+        changed = await self._find_changed(configuration)
         if changed:
             lines = "".join(f"{name}={_escape(configuration[name])}\n" for name in changed)
             await self._exchange(Request(code=318, body=lines))
-            changed = await self._changed(configuration)
+            changed = await self._find_changed(configuration)
         return [f"could not set {name} to {configuration[name]!r} again" for name in changed]
 
-    async def _changed(self, configuration: Mapping[str, str]) -> list[str]:
+    async def _find_changed(self, configuration: Mapping[str, str]) -> list[str]:
         there = await self.configuration() if configuration else {}
         return [name for name, old in configuration.items() if there.get(name) != old]
 
@@ -107,7 +106,7 @@ class LiveServer:
         return remaining
 
     async def _table(self, namespace: str) -> dict[str, object] | None:
-        """The entries of a namespace; None if it does not exist."""
+        # The entries of a namespace; None if it does not exist
         response = await self._exchange(Request(code=219, ext={"namespace": namespace}))
         if response is None or response.code != 0 or response.body is None:
             return None
@@ -123,7 +122,6 @@ class LiveServer:
         return await self._exchange(request) is not None
 
     async def _exchange(self, request: Request) -> RemotingCommand | None:
-        """The response to a request over a new connection; None for no response."""
         async with trio.open_nursery() as nursery:
             case_run = CaseRun(self._target, Names("", 0), nursery, patience=self._patience)
             try:
@@ -137,7 +135,6 @@ class LiveServer:
 
 
 def _escape(value: str) -> str:
-    """Write a value for a file of Java's properties, in ASCII."""
     text = value.replace("\\", "\\\\")
     return "".join(one if " " < one < "\x7f" else f"\\u{ord(one):04x}" for one in text)
 

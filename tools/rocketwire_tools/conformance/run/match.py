@@ -126,7 +126,6 @@ def _exact_list(pattern: Sequence[object], got: object, names: Names, path: str)
 def _take_all(
     expected: Sequence[object], remaining: list[object], names: Names, path: str
 ) -> str | None:
-    """Remove a matching value from ``remaining`` for each expected one, in any order."""
     for element in expected:
         reasons = [value(element, candidate, names, path) for candidate in remaining]
         if None not in reasons:

@@ -120,7 +120,7 @@ class RawConnection:
                     decoder = FrameDecoder(max_frame_length=2**31 - 1)
 
     def _parse(self, decoder: FrameDecoder, data: bytes) -> bool:
-        """Turn bytes into arrivals; returns False after invalid input."""
+        # Turn bytes into arrivals; returns False after invalid input
         decoder.feed(data)
         while True:
             try:

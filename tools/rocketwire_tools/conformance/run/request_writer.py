@@ -42,7 +42,7 @@ def with_names(request: Request, names: Names) -> Request:
 def _body(request: Request, names: Names) -> bytes | None:
     body = request.body
     if isinstance(body, Packed):
-        return body.encoded(names)
+        return body.encode(names)
     if isinstance(body, str):
         body = names.text(body).encode()
     elif body is not None and not isinstance(body, bytes):

@@ -169,7 +169,7 @@ async def _run_once(
 
 
 async def _clean_up(verdict: Verdict, case_run: CaseRun) -> None:
-    """Clean up after a case; a failed cleanup turns a pass into a failure."""
+    # Clean up after a case; a failed cleanup turns a pass into a failure
     last = Verdict(case=verdict.case, kind=VerdictKind.PASS)
     await _judge(last, case_run.clean_up(*verdict.case.cleanup))
     if verdict.kind is VerdictKind.PASS and last.kind is not VerdictKind.PASS:
@@ -178,7 +178,6 @@ async def _clean_up(verdict: Verdict, case_run: CaseRun) -> None:
 
 
 async def _judge(verdict: Verdict, work: Awaitable[None]) -> None:
-    """Await the work of a case and record its verdict."""
     try:
         await work
     except CaseFailedError as failure:
@@ -331,7 +330,7 @@ class SuiteRun:
     async def _run_on_servers(
         self, folder: Path, cases: Sequence[Case], numbers: dict[str, int]
     ) -> None:
-        """Run cases on started servers, one server after another until the first has started."""
+        # Run cases on started servers, one server after another until the first has started
         async with trio.open_nursery() as nursery:
             for place, (setup, members) in enumerate(groups(cases)):
                 arguments = (folder / str(place), setup, members, numbers)
@@ -395,7 +394,7 @@ class SuiteRun:
         return None
 
     def _release(self, *, started: bool = False) -> None:
-        """Publish the held-back verdicts if a server has started."""
+        # Publish the held-back verdicts if a server has started
         self._started = self._started or started
         if self._started:
             held_back, self._held_back = self._held_back, []
@@ -438,7 +437,6 @@ class SuiteRun:
             await self._check_target(target)
 
     async def _check_target(self, target: Target) -> None:
-        """After a failure, check whether the target is still usable."""
         try:
             wrong = (await self.probe(target)).wrong
         except UnreachableError as error:

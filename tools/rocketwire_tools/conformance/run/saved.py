@@ -52,7 +52,7 @@ def lines_of(body: bytes) -> dict[str, str]:
     return {name: text for name, equals, text in pairs if equals}
 
 
-def extracted(path: str, arrival: Arrival | None) -> str:
+def extract(path: str, arrival: Arrival | None) -> str:
     """A value of an arrival.
 
     Args:

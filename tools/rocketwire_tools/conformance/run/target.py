@@ -246,7 +246,6 @@ class StartedTarget(Target):
     async def _wait_for_end(
         self, process: subprocess.Popen[bytes], until: str | None
     ) -> int | None:
-        """Wait for the end of the process, or for a text in its output."""
         while (status := process.poll()) is None:
             if until is not None and until in self.output:
                 return None
@@ -321,7 +320,6 @@ def _describe_end(status: int) -> str:
 
 
 async def _end(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:
-    """Signal the process group, wait, and kill it after a timeout."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
     with trio.CancelScope(shield=True), trio.move_on_after(seconds):

@@ -49,7 +49,7 @@ def sheets(folder: Path) -> dict[str, tuple[str, list[Line]]]:
         release = entry["file"].split("/")[1]
         name = f"accept/recorded/{release}.jsonl"
         _, sheet = files.setdefault(name, ("recorded between peers; read by 5.5.0's classes", []))
-        sheet.append(_recorded(folder, entry))
+        sheet.append(_line_of_recording(folder, entry))
     for section, source, destination in (
         ("vectors", "vectors", "accept"),
         ("refusals", "bad/java", "refuse"),
@@ -89,13 +89,11 @@ def export(destination: Path) -> int:
 
 
 def _hex(folder: Path, file: str) -> str:
-    """The hex digits of a fixture without comments and spaces."""
     lines = (folder / file).read_text("utf-8").splitlines()
     return bytes.fromhex("".join(line.partition("#")[0] for line in lines)).hex()
 
 
-def _recorded(folder: Path, entry: Line) -> Line:
-    """A recorded frame in the format of the frames that Java's classes made."""
+def _line_of_recording(folder: Path, entry: Line) -> Line:
     file, _, key = entry["decodes_to"].partition("#")
     facts: Line = json.loads((folder / file).read_text("utf-8"))[key]
     digits = _hex(folder, entry["file"])
@@ -118,7 +116,7 @@ def _recorded(folder: Path, entry: Line) -> Line:
 
 
 def _from_java(text: str) -> Line:
-    """A line of the files that Java's classes made; text is also given in hex."""
+    # A line of the files that Java's classes made; text is also given in hex
     line: Line = json.loads(text)
     result = {_RENAMED.get(name, name): value for name, value in line.items()}
     if "hex" not in result and "text" in result:

@@ -1,4 +1,4 @@
-"""Members of consumer groups: their number, and what they say of themselves (307)."""
+"""Members of consumer groups: their number, and their own reports (307)."""
 
 from __future__ import annotations
 

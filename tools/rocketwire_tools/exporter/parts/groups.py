@@ -35,7 +35,6 @@ class GroupMembers:
     """
 
     def __init__(self) -> None:
-        """Begin without members."""
         self.places: dict[tuple[str, str], dict[str, tuple[Asking, str]]] = {}
 
     def add(self, asking: Asking, group: str, client_id: str, address: str) -> None:
@@ -57,7 +56,6 @@ async def collect_groups(members: GroupMembers, asking: Asking) -> None:
 
 
 async def _groups(asking: Asking) -> list[str]:
-    """Return the groups with committed offsets, or all if the offsets are too many to read."""
     admin, address = asking.admin, asking.place.address
     groups = await asking.ask(partial(admin.groups.configs, address))
     try:
@@ -79,10 +77,8 @@ async def _add_progress(asking: Asking, group: str, stats: ConsumeStats) -> None
 
 
 def _lag(progress: OffsetWrapper) -> int:
-    """Return the number of messages that are not consumed yet.
-
-    An offset beyond the end of a queue is what a broker keeps that has lost messages.
-    """
+    # Return the number of messages that are not consumed yet. An offset beyond the end of a queue
+    # is what a broker keeps that has lost messages.
     return max(0, progress.broker_offset - progress.consumer_offset)
 
 
@@ -102,7 +98,6 @@ def _add_offsets(asking: Asking, group: str, topic: str, queues: Queues) -> None
 
 
 async def _add_ages(asking: Asking, group: str, topic: str, queues: Queues) -> None:
-    """Add the ages of the oldest messages that are not consumed; asks only if there are any."""
     ages = dict.fromkeys(queues, 0)
     if any(map(_lag, queues.values())):
         consumers, address = asking.admin.consumers, asking.place.address
@@ -120,7 +115,6 @@ async def _add_ages(asking: Asking, group: str, topic: str, queues: Queues) -> N
 async def _add_rates(
     asking: Asking, group: str, topic: str, queues: Queues, *, is_read: bool
 ) -> None:
-    """Add the rates of a group in a topic; asks only if it has read any topic in a minute."""
     labels, key = asking.place.of(topic, group), f"{topic}@{group}"
     for family, name in (
         ("rocketmq_consumer_tps", "GROUP_GET_NUMS"),

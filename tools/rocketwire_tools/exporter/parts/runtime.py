@@ -50,7 +50,7 @@ async def collect_runtime(asking: Asking) -> None:
 
 
 async def collect_producers(asking: Asking) -> None:
-    """Add the number of producers of each group; brokers before 4.9.4 do not tell it."""
+    """Add the number of producers of each group; brokers before 4.9.4 do not report it."""
     place = asking.place
     try:
         producers = await asking.ask(partial(asking.admin.consumers.producers_of, place.address))

@@ -23,7 +23,7 @@ from rocketwire_tools.pcap.packets.skipped import Skipped
 from rocketwire_tools.pcap.rows.batches import BatchBuilder
 from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
-from rocketwire_tools.pcap.rows.rows import COLUMNS, Rows, frames_to_rows, joined
+from rocketwire_tools.pcap.rows.rows import COLUMNS, Rows, concatenate, frames_to_rows
 from rocketwire_tools.pcap.streams.flows import MAX_STREAMS, MOST_KEPT, ChunkFrames, Flows
 from rocketwire_tools.pcap.streams.resync import JSON, ROCKETMQ
 from rocketwire_tools.pcap.streams.segments import Limits
@@ -201,7 +201,7 @@ class Decoder:
         self.totals.packets += len(records.time_ns)
         self.totals.bytes += int(records.captured.sum())
         self.totals.cut_short += int((records.captured < records.wire).sum())
-        tcp_segments = self._wanted(segments(records, self.addresses, self._skipped))
+        tcp_segments = self._select_segments(segments(records, self.addresses, self._skipped))
         if self._options.watch is not None:
             self._options.watch(records, tcp_segments, self.addresses)
         rows = self._rows_of(self._flows.feed(records, tcp_segments))
@@ -225,28 +225,23 @@ class Decoder:
             self._flows.number(part.number, part.first_where)
         return parts
 
-    def _wanted(self, every: Segments) -> Segments:
-        """The segments of this decoder's share of the connections."""
+    def _select_segments(self, every: Segments) -> Segments:
         number, count = self._options.share
         if count == 1:
             return every
         mixed: Any = connections_of(every).view(np.uint64) * _MIX >> np.uint64(40)
         return every.take(np.flatnonzero(mixed % np.uint64(count) == number))
 
-    def _owned(self, rows: Rows) -> Rows | None:
+    def _select_rows(self, rows: Rows) -> Rows | None:
         return rows
 
     def _release(self, parts: list[Rows], now: int | None, where: int) -> Iterator[Rows]:
-        """Return the rows that no other row can precede; all rows at the end.
-
-        If too many rows wait, silent open bodies are ignored.
-        """
-        self._waiting += [rows for part in parts if (rows := self._owned(part)) is not None]
+        self._waiting += [rows for part in parts if (rows := self._select_rows(part)) is not None]
         bound = None if now is None else self._before(now, where)
         ready = any(bound is None or part.last_where.min() < bound for part in self._waiting)
         if not ready:
             return
-        sorted_rows = joined(self._waiting)
+        sorted_rows = concatenate(self._waiting)
         count = len(sorted_rows)
         if bound is not None:
             count = int(np.searchsorted(sorted_rows.last_where, bound))
@@ -255,7 +250,7 @@ class Decoder:
         self._waiting = [sorted_rows.take(slice(count, None))] if count < len(sorted_rows) else []
 
     def _before(self, now: int, where: int) -> int:
-        """Offset of the first record in which an incomplete frame may end."""
+        # Offset of the first record in which an incomplete frame may end
         bound = self._flows.waits_since()
         waiting = sum(map(len, self._waiting))
         if waiting > MOST_WAITING:
@@ -266,8 +261,8 @@ class Decoder:
         return bound if self._options.eager else bound - bound % CELL
 
     def _cells(self, last_where: Array) -> Iterator[slice]:
-        """Slices of rows that form batches. They depend only on positions in the file, and so do
-        the pairs within them."""
+        # Slices of rows that form batches. They depend only on positions in the file, and so do the
+        # pairs within them.
         cell = last_where // CELL
         ends = [*(np.flatnonzero(cell[1:] != cell[:-1]) + 1).tolist(), len(cell)]
         if self._options.eager:
@@ -278,7 +273,7 @@ class Decoder:
 
 
 def _likely_frames(records: Records) -> int:
-    """Estimate the number of frames in records by a sample of their first bytes."""
+    # Estimate the number of frames in records by a sample of their first bytes
     data = np.frombuffer(records.buffer, np.uint8)[: records.size]
     lines = data[: len(data) // _EACH * _EACH].reshape(-1, _EACH)[:, :_SAMPLE]
     header_type = lines[:, LENGTH_SIZE : LENGTH_SIZE - PREFIX_SIZE]

@@ -66,15 +66,15 @@ class SplitDecoder(Decoder):
         self.totals.forgotten = self._flows.forgotten
         yield from self._finish()
 
-    def _owned(self, rows: Rows) -> Rows | None:
+    def _select_rows(self, rows: Rows) -> Rows | None:
         mine = (rows.first_where >= self._split.start) & (rows.first_where < self._end)
         if mine.all():
             return rows
         kept = np.flatnonzero(mine)
         return rows.take(kept) if len(kept) else None
 
-    def _wanted(self, every: Segments) -> Segments:
-        every = super()._wanted(every)
+    def _select_segments(self, every: Segments) -> Segments:
+        every = super()._select_segments(every)
         if self._open is None:
             return every
         return every.take(np.flatnonzero(np.isin(connections_of(every), self._open)))
@@ -95,7 +95,7 @@ class SplitDecoder(Decoder):
             return  # the decoder of that part reports the error
 
     def _continues(self, previous_path: str) -> bool:
-        """Whether the file continues an uncompressed one."""
+        # Whether the file continues an uncompressed one
         if self._split.certain:
             return True
         first, last, own_first = (
@@ -142,7 +142,7 @@ class SplitDecoder(Decoder):
     # ---- after the part
 
     def _beyond(self) -> Iterator[Rows]:
-        """Read on until the frames of the part are complete, if necessary in the next file."""
+        # Read on until the frames of the part are complete, if necessary in the next file
         split = self._split
         try:
             if split.end is not None and self._look_for_open():
@@ -156,7 +156,6 @@ class SplitDecoder(Decoder):
             return  # the decoder of that part reports the error
 
     def _is_continued(self) -> bool:
-        """Whether the next file continues this one, which has been read completely."""
         split = self._split
         if split.certain or split.after is None:
             return True
@@ -166,7 +165,6 @@ class SplitDecoder(Decoder):
     def _read_on(
         self, path: str, head: Head | None, source: ByteSource, start: int
     ) -> Generator[Rows, None, bool]:
-        """Read on; returns whether the file has been read completely."""
         reader = RangeReader(path, head, source, start, _AHEAD_CHUNK)
         try:
             for records in reader:
@@ -184,7 +182,6 @@ class SplitDecoder(Decoder):
         return True
 
     def _look_for_open(self) -> bool:
-        """Find the connections with incomplete frames of the part."""
         if self._open is None:
             self._doubted = self._flows.in_doubt(self._end)
         else:  # no stream is added after the part

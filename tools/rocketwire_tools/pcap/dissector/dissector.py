@@ -78,7 +78,7 @@ def dissector() -> str:
 
 def tables() -> dict[str, Any]:
     """The tables of the dissector; ``dissector.lua`` describes their use."""
-    prefix = _fixed_nodes(lower(layouts.PREFIX))
+    prefix = _integer_nodes(lower(layouts.PREFIX))
     binary = _nodes(lower(layouts.BINARY_HEADER))
     stored: Any = lower(layouts.STORED_MESSAGE)
     return {
@@ -118,8 +118,8 @@ def _headers() -> Iterator[type[Any]]:
                 yield header
 
 
-def _shown_names(header: type[Any]) -> dict[str, str]:
-    """Names of fields to show, by their keys on the wire; one-letter keys are replaced."""
+def _display_names(header: type[Any]) -> dict[str, str]:
+    # Names of fields to show, by their keys on the wire; one-letter keys are replaced
     return {
         field.wire: _long_name(name) if len(field.wire) == 1 else field.wire
         for name, field in ext_fields_of(header).items()
@@ -129,7 +129,7 @@ def _shown_names(header: type[Any]) -> dict[str, str]:
 def _fields() -> dict[str, dict[str, bool]]:
     integers: dict[str, bool] = {}
     for header in _headers():
-        shown = _shown_names(header)
+        shown = _display_names(header)
         for field in ext_fields_of(header).values():
             name = shown[field.wire]
             integers[name] = integers.get(name, True) and _is_integer(field.form)
@@ -148,7 +148,7 @@ def _operation(member: Operation) -> dict[str, Any]:
     names: dict[str, Any] = {}
     for part, header in (("request", member.request_header), ("response", member.response_header)):
         if header is not None:
-            renamed = {key: name for key, name in _shown_names(header).items() if key != name}
+            renamed = {key: name for key, name in _display_names(header).items() if key != name}
             names[part] = {"name": java_name(header)} | ({"renamed": renamed} if renamed else {})
     for part, body in (("body", member.request_body), ("answer", member.response_body)):
         if (holds := _holds(body)) is not None:
@@ -167,8 +167,7 @@ def _holds(body: Body) -> str | None:
 # ---------------------------------------------------------------------------- layouts
 
 
-def _fixed_nodes(record: Node) -> list[dict[str, Any]]:
-    """Consecutive integers with their offsets."""
+def _integer_nodes(record: Node) -> list[dict[str, Any]]:
     nodes = _nodes(record)
     offset = 0
     for node in nodes:
@@ -215,8 +214,7 @@ def _node(node: Node) -> dict[str, Any]:
 
 
 def _condition(expression: Expression) -> LuaCode:
-    """A condition over earlier fields as a Lua function, without bit operators, which Lua 5.2
-    lacks."""
+    # A condition over earlier fields as a Lua function, without bit operators, which Lua 5.2 lacks
     source = expression.source
     source = re.sub(r"\(\{(\w+)\} & (\d+)\)", r"(math.floor(v.\1 / \2) % 2 == 1)", source)
     source = re.sub(r"\(\{(\w+)\} == (\d+)\)", r"(v.\1 == \2)", source).replace(" | ", " or ")

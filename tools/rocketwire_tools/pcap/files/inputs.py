@@ -96,8 +96,8 @@ class InflatedSource:
             self._full.put(self._inflate_all())
 
     def _inflate_all(self) -> Exception | None:
-        """Pass block after block to the decoder; returns the error that ended the stream, None
-        at its end."""
+        # Pass block after block to the decoder; returns the error that ended the stream, None at
+        # its end
         end: Exception | None = None
         while (block := self._free.get()) is not None and not self._closed:
             size, end = self._inflate(block)

@@ -51,12 +51,12 @@ def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
         yield from walk.take_records(buffer, size, base)
         if walk.error is not None:
             reader.truncated = False
-            raise walk.taken_error()
+            raise walk.take_error()
         if walk.is_full:
             offset = next_offset
             continue
         offset = 0
-        used = next_offset + walk.oversized(buffer, next_offset, size)
+        used = next_offset + walk.skippable_bytes(buffer, next_offset, size)
         has_more = reader.skip(used)
         if not has_more and (not used or reader.window()[1] == 0):
             return
@@ -107,10 +107,6 @@ class _BlockWalk:
         self.is_full = False
 
     def through(self, buffer: bytearray, offset: int, size: int, base: int) -> int:
-        """Find packets between two offsets; returns the offset at which to continue.
-
-        An error is raised after the packets before it were returned.
-        """
         self._sections = self._sections[-1:]
         self._offsets, self._types, self._section_numbers = [], [], []
         try:
@@ -170,9 +166,9 @@ class _BlockWalk:
             message = "a section or an interface that begins midway: this file cannot be split"
             raise CaptureError(self._path, where, message)
 
-    def oversized(self, buffer: bytearray, offset: int, size: int) -> int:
-        """Bytes of the block at an offset if it is too large to be read and can be skipped,
-        otherwise 0."""
+    def skippable_bytes(self, buffer: bytearray, offset: int, size: int) -> int:
+        # Bytes of the block at an offset if it is too large to be read and can be skipped,
+        # otherwise 0
         if size - offset < 12:
             return 0
         block_type, length = self._sections[-1].words(buffer, offset)
@@ -182,15 +178,13 @@ class _BlockWalk:
 
     # ---- results
 
-    def taken_error(self) -> CaptureError:
-        """Remove and return the error: its traceback refers to this object, and so to the
-        buffer."""
+    def take_error(self) -> CaptureError:
+        # Remove and return the error: its traceback refers to this object, and so to the buffer
         error, self.error = self.error, None
         assert error is not None  # noqa: S101 - checked by the caller
         return error
 
     def take_records(self, buffer: bytearray, size: int, base: int) -> Iterator[Records]:
-        """Return the packets found so far."""
         if not self._offsets:
             return
         offsets, types, section_numbers = (
@@ -207,7 +201,6 @@ class _BlockWalk:
 
 
 def _refusal(block_type: int, length: int) -> str | None:
-    """Why a block of that type and length is invalid; None if it is valid."""
     if length < LEAST.get(block_type, 12) or length & 3:
         return f"a block of {length} bytes"
     if length > MAX_RECORD and (block_type in PACKETS or block_type == INTERFACE):

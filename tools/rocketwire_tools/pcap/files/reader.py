@@ -24,7 +24,6 @@ class CaptureReader(Window):
     """Reads one capture; the arguments are those of ``Window``."""
 
     def __iter__(self) -> Iterator[Records]:
-        """Read all records."""
         try:
             yield from self._records()
         except CaptureError as error:
@@ -53,7 +52,7 @@ class CaptureReader(Window):
         yield from self._classic(classic, classic.head_size)
 
     def _classic(self, classic: PcapFormat, offset: int) -> Iterator[Records]:
-        """The records from an offset on, also those of captures that were appended with ``cat``."""
+        # The records from an offset on, also those of captures that were appended with ``cat``
         while True:
             offsets, next_offset = classic.walk(self._buffer, offset, self._size)
             for first in range(0, len(offsets), MOST_RECORDS):
@@ -71,7 +70,6 @@ class CaptureReader(Window):
             offset = 0
 
     def _next_capture_format(self, offset: int) -> PcapFormat | None:
-        """The format of the capture whose file header is at an offset; None if there is none."""
         if self._size - offset < PcapFormat.head_size or not is_head(self._buffer, offset):
             return None
         return pcap_format(self.path, bytes(self._view[offset : offset + PcapFormat.head_size]))

@@ -102,8 +102,8 @@ def series(paths: Sequence[str], join: str) -> list[Series]:
 
 
 def _series_key(path: str) -> tuple[str, str]:
-    """The common part of the paths of a series: the folder, and the name without its numbers.
-    The first file of ``tcpdump -C`` has no number."""
+    # The common part of the paths of a series: the folder, and the name without its numbers. The
+    # first file of ``tcpdump -C`` has no number.
     folder, name = os.path.split(os.path.abspath(path))
     return folder, _NUMBER.sub("#", _PACKED.sub("", name)).removesuffix("#")
 

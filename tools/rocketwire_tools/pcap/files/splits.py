@@ -114,7 +114,7 @@ class PcapHead:
     def _follow(
         self, offset: int, good: Any, captured: Any, size: int, *, last: bool
     ) -> bool | None:
-        """Whether a chain begins at an offset; None if more bytes are needed."""
+        # Whether a chain begins at an offset; None if more bytes are needed
         for number in range(CHAIN):
             if offset == size and last:
                 return number > 0

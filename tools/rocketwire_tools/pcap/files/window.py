@@ -70,8 +70,8 @@ class Window:
         return self.advance(count)
 
     def _fill(self, min_size: int) -> None:
-        """Read until the buffer has ``min_size`` bytes or the source ends. An error is kept
-        until the bytes before it have been processed."""
+        # Read until the buffer has ``min_size`` bytes or the source ends. An error is kept until
+        # the bytes before it have been processed.
         read, view = self._source.readinto, self._view
         while self._size < min_size and self._failure is None:
             try:

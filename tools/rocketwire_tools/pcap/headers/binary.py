@@ -12,7 +12,7 @@ import numpy as np
 
 from rocketwire.codes import LanguageCode
 from rocketwire.wire.layouts import functions as layouts
-from rocketwire_tools.pcap.arrow import column, encoded, pa, taken
+from rocketwire_tools.pcap.arrow import column, encode, pa, take
 from rocketwire_tools.pcap.files.records import rows_at
 from rocketwire_tools.pcap.headers.columns import (
     ABSENT,
@@ -67,8 +67,6 @@ _LANGUAGES: Final = column(
 
 
 class _Fields(NamedTuple):
-    """Extension fields: index of the header, offsets of key and value, and the lengths of both."""
-
     header: Array
     key: Array
     key_length: Array
@@ -100,7 +98,7 @@ def read(headers: HeaderBytes, column_names: AbstractSet[str]) -> tuple[Array, C
     )
     columns = Columns(code, version, opaque, flag, good)
     if "language" in column_names:
-        columns.language = taken(_LANGUAGES, column(numbers["language"].astype(np.uint8)))
+        columns.language = take(_LANGUAGES, column(numbers["language"].astype(np.uint8)))
     spans = {"remark": Span(remark, np.where(length > 0, length, ABSENT))}
     if not column_names.isdisjoint(NAMES):
         spans |= _find_texts(data, fields, has_letters(code, flag), good)
@@ -111,13 +109,13 @@ def read(headers: HeaderBytes, column_names: AbstractSet[str]) -> tuple[Array, C
 
 
 def _to_queue_ids(values: Column) -> Column:
-    distinct, numbers = encoded(values)
+    distinct, numbers = encode(values)
     queues = [parse_int32(text) for text in distinct.to_pylist()]
-    return taken(column(queues, pa.int32()), numbers)
+    return take(column(queues, pa.int32()), numbers)
 
 
 def _make_text_column(data: Array, span: Span, good: Array) -> Column:
-    """Make a column of texts; a header with a long or non-ASCII text is marked as not good."""
+    # Make a column of texts; a header with a long or non-ASCII text is marked as not good
     good &= span.length <= _LONGEST
     span = Span(span.start, np.where(good, span.length, ABSENT))
     text, ends = text_bytes(data, span)
@@ -133,7 +131,7 @@ def _integers(data: Array, size: int) -> Array:
 
 
 def _find_fields(data: Array, offset: Array, until: Array, good: Array) -> _Fields:
-    """Find the extension fields of headers; a header with unusual fields is marked as not good."""
+    # Find the extension fields of headers; a header with unusual fields is marked as not good
     key_lengths, value_lengths = _integers(data, _KEY), _integers(data, _VALUE)
     last = len(value_lengths) - 1
     numbers = np.flatnonzero(good & (offset < until))
@@ -160,9 +158,8 @@ def _find_fields(data: Array, offset: Array, until: Array, good: Array) -> _Fiel
 
 
 def _find_texts(data: Array, fields: _Fields, letters: Array, good: Array) -> dict[str, Span]:
-    """Find the texts of the extension fields that become columns; a header with a repeated field is
-    marked as not good.
-    """
+    # Find the texts of the extension fields that become columns; a header with a repeated field is
+    # marked as not good
     length = np.clip(fields.key_length, 0, _LONGEST_NAME)
     candidates = _CANDIDATES[length << 8 | data[fields.key]]
     (entries,) = (candidates != 0).nonzero()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from rocketwire_tools.pcap.arrow import column, pa, taken
+from rocketwire_tools.pcap.arrow import column, pa, take
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,14 +51,14 @@ class Columns:
         places = column(order)
         for name in OPTIONAL_COLUMNS:
             if (values := getattr(self, name)) is not None:
-                setattr(columns, name, taken(values, places))
+                setattr(columns, name, take(values, places))
         return columns
 
 
 _ARRAYS: Final = ("code", "version", "opaque", "flag", "ok")
 
 
-def joined(parts: Sequence[Columns]) -> Columns:
+def concatenate(parts: Sequence[Columns]) -> Columns:
     """Concatenate parts, which must have the same columns."""
     if len(parts) == 1:
         return parts[0]

@@ -18,7 +18,7 @@ from rocketwire_tools.pcap.headers.columns import (
     OPTIONAL_COLUMNS,
     REQUESTS_WITH_LETTERS,
     Columns,
-    joined,
+    concatenate,
 )
 from rocketwire_tools.pcap.headers.json import JsonHeaders, read_rocketmq, replace_surrogates
 from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
@@ -52,7 +52,7 @@ class HeaderReader:
         """Read headers."""
         parts = list(self._read(headers, types))
         numbers = np.concatenate([part_numbers for part_numbers, _ in parts])
-        read = joined([columns for _, columns in parts])
+        read = concatenate([columns for _, columns in parts])
         if (numbers[1:] > numbers[:-1]).all():
             return read
         places = np.empty_like(numbers)

@@ -168,7 +168,6 @@ def to_columns(headers: Sequence[ColumnFields], column_names: AbstractSet[str]) 
 def _ext_columns(
     columns: Columns, exts: Sequence[ExtFields], column_names: AbstractSet[str]
 ) -> None:
-    """Make columns of extension fields, also of those with one-letter names."""
     has_letter_names = has_letters(columns.code, columns.flag).tolist()
     if "topic" in column_names:
         columns.topic = texts(

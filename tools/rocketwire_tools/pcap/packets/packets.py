@@ -108,7 +108,7 @@ class Addresses:
         self._next += 1
         return number
 
-    def packed(self, number: int) -> bytes:
+    def address_bytes(self, number: int) -> bytes:
         """The address with a number, 4 or 16 bytes."""
         return number.to_bytes(4, "big") if number < self._FIRST else self._texts[number]
 
@@ -145,12 +145,11 @@ def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segmen
     if not parts:
         none = np.zeros(0, np.int64)
         return Segments(none, none, none, none, none, none, none, none, none)
-    index, transport, stop, source, target = parts[0] if len(parts) == 1 else _merged(parts)
+    index, transport, stop, source, target = parts[0] if len(parts) == 1 else _merge(parts)
     return _tcp(records, index, transport, stop, source, target, skipped)
 
 
-def _merged(parts: list[Network]) -> Network:
-    """Merge both address families in the order of their records."""
+def _merge(parts: list[Network]) -> Network:
     size = max((int(part[0][-1]) for part in parts if len(part[0])), default=-1) + 1
     ours = np.zeros(size, np.bool_)
     merged_columns = [np.empty(size, np.int64) for _ in range(4)]
@@ -167,8 +166,8 @@ def _merged(parts: list[Network]) -> Network:
 
 
 def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
-    """Offsets of the network headers, and their Ethernet types (0 for other protocols, -1 for an
-    unknown link type)."""
+    # Offsets of the network headers, and their Ethernet types (0 for other protocols, -1 for an
+    # unknown link type)
     link = records.link
     if isinstance(link, int):
         return _of_link(records.buffer, link, records.data, records.captured, skipped)
@@ -190,11 +189,11 @@ def _of_link(
     buffer: bytearray, link: int, data: Integers, captured: Integers, skipped: Skipped
 ) -> tuple[Integers, Array]:
     if link == ETHERNET:
-        return _tagged(buffer, data + 14, captured - 14, _big16(buffer, data + 12))
+        return _skip_tags(buffer, data + 14, captured - 14, _big16(buffer, data + 12))
     if link == SLL:
-        return _tagged(buffer, data + 16, captured - 16, _big16(buffer, data + 14))
+        return _skip_tags(buffer, data + 16, captured - 16, _big16(buffer, data + 14))
     if link == SLL2:
-        return _tagged(buffer, data + 20, captured - 20, _big16(buffer, data))
+        return _skip_tags(buffer, data + 20, captured - 20, _big16(buffer, data))
     if link in _RAW:
         version = rows_at(buffer, data, 1)[:, 0] >> 4
         return data, np.where(version == 4, _IPV4, np.where(version == 6, _IPV6, 0))
@@ -210,7 +209,7 @@ def _big16(buffer: bytearray, offsets: Integers) -> Array:
     return rows_at(buffer, offsets, 2).view(">u2")[:, 0].astype(np.int64)
 
 
-def _tagged(
+def _skip_tags(
     buffer: bytearray, offset: Integers, room: Integers, ether_type: Array
 ) -> tuple[Integers, Array]:
     for _ in range(_MAX_TAGS):
@@ -224,8 +223,8 @@ def _tagged(
 
 
 def _family(row: Array) -> Array:
-    """Network types of loopback packets, whose address family has the byte order of the
-    capturing machine."""
+    # Network types of loopback packets, whose address family has the byte order of the capturing
+    # machine
     little = row.view("<u4")[:, 0]
     big = row.view(">u4")[:, 0]
     four = (little == _FAMILY_INET) | (big == _FAMILY_INET)

@@ -121,7 +121,7 @@ class OpeningReport:
                 self._seconds[client, second] += 1
 
     def _host(self, number: int, addresses: Addresses) -> str:
-        text = str(ipaddress.ip_address(addresses.packed(number)))
+        text = str(ipaddress.ip_address(addresses.address_bytes(number)))
         return text if self._redaction is None else self._redaction.host(text)
 
     def _connection(
@@ -135,7 +135,7 @@ class OpeningReport:
                 return None
             ends = sorted(
                 (
-                    (end & 0xFFFF, addresses.packed(end >> 16), end >> 16)
+                    (end & 0xFFFF, addresses.address_bytes(end >> 16), end >> 16)
                     for end in (source, target)
                 ),
                 reverse=True,
@@ -150,14 +150,13 @@ class OpeningReport:
     def _read_opening(self, opening: ConnectionOpening, data: bytes) -> None:
         skipped = proxy_header_length(data) or 0
         if skipped:
-            opening.proxied = self._proxied(data[:skipped])
+            opening.proxied = self._client_of_proxy(data[:skipped])
             data = data[skipped:]
         announced = _NAMES[protocol_of(data)]
         if opening.protocol in ("no data", "unknown") or announced in _SURE:
             opening.protocol = announced
 
-    def _proxied(self, header: bytes) -> str:
-        """The client in a PROXY header."""
+    def _client_of_proxy(self, header: bytes) -> str:
         host = "unknown"
         words = header.split()
         if header.startswith(b"PROXY ") and len(words) >= 3:

@@ -463,7 +463,7 @@ class SummaryReport:
 
 
 def _version(number: int | None) -> str | None:
-    """The name of a protocol version, such as ``V5_5_0``; its number if Java has no name for it."""
+    # The name of a protocol version, such as ``V5_5_0``; its number if Java has no name for it
     return None if number is None else MQVersion(number).name
 
 

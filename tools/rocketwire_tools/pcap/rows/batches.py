@@ -13,7 +13,7 @@ import numpy as np
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.wire.layouts.functions import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.arrow import column, masked, pa, taken
+from rocketwire_tools.pcap.arrow import column, mask, pa, take
 from rocketwire_tools.pcap.headers.headers import (
     OPTIONAL_COLUMNS,
     Columns,
@@ -126,12 +126,11 @@ class _ColumnMaker:
         self._stream_places: Column | None = None
 
     def column(self, name: str) -> Column:
-        """Make the column with a name."""
         make = getattr(self, f"_{name}", None)
         if make is not None:
             return _as_column(make())
         if name in ("code", "opaque", "flag", "version"):
-            return masked(getattr(self._columns, name).astype(np.int32), self._columns.ok)
+            return mask(getattr(self._columns, name).astype(np.int32), self._columns.ok)
         if name in ("language", "remark", "topic", "group", "queue_id"):
             return _as_column(getattr(self._columns, name))
         return column(getattr(self._rows, name))
@@ -144,7 +143,7 @@ class _ColumnMaker:
             _, first, inverse = np.unique(rows.number, return_index=True, return_inverse=True)
             places = names.rows(rows.number[first], rows.source[first], rows.target[first])
             self._stream_places = column(places[inverse])
-        return taken(names.column(which), self._stream_places)
+        return take(names.column(which), self._stream_places)
 
     def _file(self) -> Column:
         return self._builder.files.column(self._rows.first_where)
@@ -168,7 +167,7 @@ class _ColumnMaker:
 
     def _kind(self) -> Column:
         numbers = _KIND_OF_FLAG[self._columns.flag & 3]
-        return taken(_KIND_NAMES, masked(numbers, self._columns.ok))
+        return take(_KIND_NAMES, mask(numbers, self._columns.ok))
 
     def _code_name(self) -> Column:
         flag, code = self._columns.flag, self._columns.code
@@ -178,12 +177,12 @@ class _ColumnMaker:
         names = [
             _name(code_number, response=bool(is_response)) for code_number, is_response in codes
         ]
-        return taken(column(names, pa.string()), masked(inverse, self._columns.ok))
+        return take(column(names, pa.string()), mask(inverse, self._columns.ok))
 
     def _serialize_type(self) -> Column:
         kinds = self._rows.header_type
         if kinds.any():
-            return taken(_SERIALIZE_TYPES, column(kinds))
+            return take(_SERIALIZE_TYPES, column(kinds))
         return _as_column(pa.repeat(_JSON, len(kinds)))
 
     # ---- lengths and bodies
@@ -221,8 +220,8 @@ def _pair_column(name: str, paired: Paired) -> Column:
     if name == "request_topic":
         return column(paired.topic.tolist(), pa.string())
     if name == "request_code":
-        return masked(paired.code.astype(np.int32), paired.is_paired)
-    return masked(paired.latency_ns, paired.is_paired & (paired.latency_ns >= 0))
+        return mask(paired.code.astype(np.int32), paired.is_paired)
+    return mask(paired.latency_ns, paired.is_paired & (paired.latency_ns >= 0))
 
 
 def _objects(values: Any) -> Array:

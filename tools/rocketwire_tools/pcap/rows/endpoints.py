@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.pcap.arrow import column, pa, strung, taken
+from rocketwire_tools.pcap.arrow import column, concatenate_columns, pa, take
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Column
@@ -70,8 +70,8 @@ class StreamNames:
         host_column = column(texts, pa.string())
         parts = (
             self._connections(hosts, texts, (sources, targets), (source, target)),
-            taken(host_column, column(source)),
-            taken(host_column, column(target)),
+            take(host_column, column(source)),
+            take(host_column, column(target)),
         )
         self._columns = [
             pa.concat_arrays([old, part]) for old, part in zip(self._columns, parts, strict=True)
@@ -84,10 +84,9 @@ class StreamNames:
         ends: tuple[Array, Array],  # senders and receivers
         host_places: tuple[Array, Array],  # indices of the addresses of ``ends``
     ) -> Column:
-        """Texts of connections, the same for both directions: the end with the larger port, usually
-        the client's, comes first.
-        """
-        packed = [self._addresses.packed(number) for number in hosts.tolist()]
+        # Texts of connections, the same for both directions: the end with the larger port, usually
+        # the client's, comes first
+        packed = [self._addresses.address_bytes(number) for number in hosts.tolist()]
         rank = np.empty(len(hosts), np.int64)
         rank[sorted(range(len(hosts)), key=packed.__getitem__)] = np.arange(len(hosts))
         source_rank, target_rank = (
@@ -100,10 +99,10 @@ class StreamNames:
         dashed = column([f"-{text}" for text in fronts.to_pylist()], pa.string())
         first, second = np.where(swapped, host_places[::-1], host_places)
         first_port, second_port = np.where(swapped, ends[::-1], ends) & 0xFFFF
-        return strung(
-            taken(fronts, column(first)),
+        return concatenate_columns(
+            take(fronts, column(first)),
             self._port(first_port),
-            taken(dashed, column(second)),
+            take(dashed, column(second)),
             self._port(second_port),
         )
 
@@ -112,7 +111,7 @@ class StreamNames:
             return column([str(port) for port in ports.tolist()], pa.string())
         if not len(self._ports):
             self._ports = column([str(port) for port in range(1 << 16)], pa.string())
-        return taken(self._ports, column(ports))
+        return take(self._ports, column(ports))
 
     def host(self, number: int) -> str:
         """An address as text."""
@@ -120,7 +119,7 @@ class StreamNames:
         if text is None:
             if len(self._hosts) > MOST:
                 self._hosts.clear()
-            text = self._hosts[number] = _host(self._addresses.packed(number))
+            text = self._hosts[number] = _host(self._addresses.address_bytes(number))
         return text
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocketwire_tools.pcap.arrow import column, pa, taken
+from rocketwire_tools.pcap.arrow import column, pa, take
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Column
@@ -35,4 +35,4 @@ class FileNames:
             return self._equal.slice(0, len(where))
         bases, paths = zip(*self.begun, strict=True)
         number = np.searchsorted(np.array(bases[1:]), where, side="right")
-        return taken(column(list(paths), pa.string()), column(number))
+        return take(column(list(paths), pa.string()), column(number))

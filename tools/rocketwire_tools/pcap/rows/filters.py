@@ -108,7 +108,6 @@ class Filter:
         return result
 
     def _inside(self, left_side: ast.expr, right_side: ast.expr) -> Expression:
-        """Whether a value is in a list, or a text is part of another text."""
         if isinstance(right_side, ast.Name):
             return pc.match_substring(self._text(right_side), _one_text(left_side, "in"))
         column = self._value(left_side)
@@ -124,7 +123,7 @@ class Filter:
         )  # the right side is null if the column is, else false
 
     def _two_values(self, left_side: ast.expr, right_side: ast.expr) -> tuple[Any, Any]:
-        """Both sides of a comparison, as doubles if one of them is not an integer of 64 bits."""
+        # Both sides of a comparison, as doubles if one of them is not an integer of 64 bits
         for side in (left_side, right_side):
             if not isinstance(side, ast.Name) and self._kind(side) == "number":
                 value = _constants(side)[0]
@@ -135,7 +134,7 @@ class Filter:
     def _double(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
             return self._value(node).cast(pa.float64(), safe=False)
-        return pc.scalar(pa.scalar(_rounded(_constants(node)[0]), pa.float64()))
+        return pc.scalar(pa.scalar(_round(_constants(node)[0]), pa.float64()))
 
     def _kind(self, node: ast.expr) -> str:
         if not isinstance(node, ast.Name):
@@ -218,7 +217,6 @@ _LITERAL: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
 
 
 def _advice(text: str) -> str | None:
-    """Advice for an invalid filter that looks like SQL, C or Wireshark."""
     code = _LITERAL.sub("''", text)
     return next((advice for pattern, advice in _ADVICE if pattern.search(code)), None)
 
@@ -247,7 +245,7 @@ def _as_int64(value: Constant) -> int | None:
     return int(value) if int(value) in _INT64 else None
 
 
-def _rounded(value: Constant) -> float:
+def _round(value: Constant) -> float:
     try:
         return float(value)
     except OverflowError:  # an integer of hundreds of digits

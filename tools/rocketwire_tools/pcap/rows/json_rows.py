@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.pcap.arrow import as_texts, column, encoded, pa, strung, taken, text_bytes
+from rocketwire_tools.pcap.arrow import (
+    as_texts,
+    column,
+    concatenate_columns,
+    encode,
+    pa,
+    take,
+    text_bytes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,11 +40,10 @@ class _Part(NamedTuple):
     numbers: Column | None = None  # indices of the lines' texts; None if all lines have the same
 
     def column(self, start: int, rows: int) -> Column:
-        """The texts of a range of rows."""
         return (
             self.texts
             if self.numbers is None
-            else taken(self.texts, self.numbers.slice(start, rows))
+            else take(self.texts, self.numbers.slice(start, rows))
         )
 
 
@@ -44,7 +51,6 @@ class _Numbers(NamedTuple):
     values: Column
 
     def column(self, start: int, rows: int) -> Column:
-        """The texts of a range of rows."""
         return as_texts(self.values.slice(start, rows))
 
 
@@ -66,9 +72,9 @@ class JsonRows:
             yield from self.lines(batch.slice(0, count // 2))
             yield from self.lines(batch.slice(count // 2, count - count // 2))
         else:
-            yield from self._joined(batch)
+            yield from self._join(batch)
 
-    def _joined(self, batch: Batch) -> Iterator[bytes | memoryview]:
+    def _join(self, batch: Batch) -> Iterator[bytes | memoryview]:
         parts, back = self._parts(batch)
         if not parts:
             yield back.encode() * batch.num_rows
@@ -76,7 +82,9 @@ class JsonRows:
         end = _scalar(back)
         for start in range(0, batch.num_rows, _MOST):
             rows = min(_MOST, batch.num_rows - start)
-            yield text_bytes(strung(*(part.column(start, rows) for part in parts), end))
+            yield text_bytes(
+                concatenate_columns(*(part.column(start, rows) for part in parts), end)
+            )
 
     def _parts(self, batch: Batch) -> tuple[list[_Part | _Numbers], str]:
         parts: list[_Part | _Numbers] = []
@@ -88,7 +96,7 @@ class JsonRows:
                 parts += [_Part(_scalar(front)), _Numbers(values)]
                 front = ","
                 continue
-            distinct, numbers = encoded(values)
+            distinct, numbers = encode(values)
             texts = [f"{front}{self._text(value)}" for value in distinct.to_pylist()]
             front = f"{texts[0]},"
             if len(texts) > 1:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
-from rocketwire_tools.pcap.arrow import column, encoded, pa, parquet_writer, taken
+from rocketwire_tools.pcap.arrow import column, encode, pa, parquet_writer, take
 from rocketwire_tools.pcap.rows.json_rows import JsonRows
 from rocketwire_tools.terminal import csv_cell, printable
 
@@ -78,7 +78,7 @@ def open_sink(path: str | None, form: str, schema: Schema) -> Generator[Sink]:
 
 
 def _pieces(batch: Batch) -> Iterator[Batch]:
-    """Split a batch, to limit the rows that become objects at once."""
+    # Split a batch, to limit the rows that become objects at once
     for start in range(0, batch.num_rows, _OBJECTS):
         yield batch.slice(start, _OBJECTS)
 
@@ -127,15 +127,15 @@ def _is_text(kind: object) -> bool:
 
 
 def _cells(values: Column) -> Column:
-    """A column of CSV; texts of others neither change a terminal nor are formulas."""
+    # A column of CSV; texts of others neither change a terminal nor are formulas
     if not _is_text(values.type):
         return values
-    distinct, numbers = encoded(values)
+    distinct, numbers = encode(values)
     texts = [
         base64.b64encode(value).decode() if isinstance(value, bytes) else value and csv_cell(value)
         for value in distinct.to_pylist()
     ]
-    return taken(column(texts, pa.string()), numbers)
+    return take(column(texts, pa.string()), numbers)
 
 
 class Parquet:

@@ -146,7 +146,7 @@ class Pairing:
     def _keep_orphans(
         self, paired: Paired, frame: Array, key: Array, response: Array, frames: _Frames
     ) -> None:
-        """Keep recent responses without request that are the last frames with their keys."""
+        # Keep recent responses without request that are the last frames with their keys
         orphans = response & ~paired.is_paired[frame]
         orphans[:-1] &= key[1:] != key[:-1]
         orphans &= frames.time_ns[frame] > self.now - EARLY_NS
@@ -171,7 +171,7 @@ class Pairing:
         answered: Array,
         frames: _Frames,
     ) -> None:
-        """Keep unanswered requests that are the last frames with their keys."""
+        # Keep unanswered requests that are the last frames with their keys
         waiting = ~response & ~answered
         repeated, _ = self._pending.pop(key[~same_key & ~response])
         self.unanswered += len(repeated)
@@ -211,7 +211,7 @@ def _pair_early_responses(
 def _set_pairs(
     paired: Paired, responses: Array, frames: _Frames, requests: Array, times: Array | None = None
 ) -> None:
-    """Set the requests of responses; ``times`` are those of responses of an earlier chunk."""
+    # Set the requests of responses; ``times`` are those of responses of an earlier chunk
     paired.is_paired[responses] = True
     paired.code[responses] = frames.code[requests]
     request_ns = frames.time_ns[requests]

@@ -111,7 +111,7 @@ NUMBERS: Final = tuple(name for name in Rows.__dataclass_fields__ if name not in
 """The columns that are arrays of numbers."""
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
+def concatenate(parts: Sequence[Rows]) -> Rows:
     """Concatenate and sort rows."""
     if len(parts) == 1:
         return parts[0].sorted()
@@ -121,7 +121,7 @@ def joined(parts: Sequence[Rows]) -> Rows:
             [np.full(len(part), None) if part.body is None else part.body for part in parts]
         )
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in NUMBERS}
-    header = header_bytes.joined([part.header for part in parts])
+    header = header_bytes.concatenate([part.header for part in parts])
     return Rows(**columns, header=header, body=body).sorted()
 
 

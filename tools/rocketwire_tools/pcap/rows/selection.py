@@ -111,7 +111,7 @@ def _bodies(batch: Batch) -> Column:
     return column(texts, pa.string())
 
 
-def _held(batch: Batch) -> Column:
+def _make_held(batch: Batch) -> Column:
     from rocketwire_tools.pcap.rows.bodies import is_held
 
     rows = zip(*(batch.column(name).to_pylist() for name in _OF_HELD), strict=True)
@@ -124,5 +124,5 @@ def _held(batch: Batch) -> Column:
     )
 
 
-_MADE: Final = {"body": (_OF_BODIES, _bodies), "held": (_OF_HELD, _held)}
+_MADE: Final = {"body": (_OF_BODIES, _bodies), "held": (_OF_HELD, _make_held)}
 """Columns that are made of columns of the decoder: these columns, and the function."""

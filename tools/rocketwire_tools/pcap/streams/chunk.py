@@ -104,7 +104,7 @@ class Chunk:
         columns = {name: getattr(self, name)[mask] for name in _COLUMNS}
         return Chunk(self.records, self.slots[groups], count[groups], columns, moved=self.moved)
 
-    def merged_with(self, chunk: Chunk) -> Chunk:
+    def merge(self, chunk: Chunk) -> Chunk:
         """The segments of two chunks; in each stream, those of this chunk come first."""
         if not len(chunk):
             return self
@@ -153,7 +153,7 @@ class Chunk:
             return self.part(simple), self.part(remaining)
         pieces, unused = self._pieces(disturbed, expected, hold_ns)
         remaining[unused] = True
-        return self.part(simple).merged_with(pieces), self.part(remaining)
+        return self.part(simple).merge(pieces), self.part(remaining)
 
     def _pieces(self, numbers: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Array]:
         """Put segments in order.
@@ -203,12 +203,12 @@ class Chunk:
     def _pieces_without(
         self, excluded: Array, numbers: Array, expected: Array, hold_ns: int
     ) -> tuple[Chunk, Array]:
-        """Like ``_pieces``, but leave the segments of a mask unchanged."""
+        # Like ``_pieces``, but leave the segments of a mask unchanged
         pieces, unused = self._pieces(numbers[~excluded], expected, hold_ns)
         return pieces, np.concatenate([numbers[excluded], unused])
 
     def _waits(self, lane: Array, record: Array, hold_ns: int) -> Array:
-        """Which pieces wait too long for the pieces before them."""
+        # Which pieces wait too long for the pieces before them
         latest_record = _before(np.maximum.accumulate(lane + record), lane - 1) - lane
         latest = np.maximum.accumulate(self.records.time_ns)
         waits: Array = latest[np.maximum(latest_record, 0)] - self.records.time_ns[record] > hold_ns
@@ -225,8 +225,6 @@ def _sorted(records: Records, slots: Array, columns: dict[str, Array]) -> Chunk:
 
 
 class _Spans(NamedTuple):
-    """Segments as spans between points."""
-
     points: Array  # all start and end positions in order
     first: Array  # index of the point at which each segment begins
     covered: Array  # number of spans between points that each segment covers
@@ -258,7 +256,7 @@ def _earliest(spans: _Spans, record: Array) -> tuple[Array, Array, Array]:
 
 
 def _from_first(group: Array, stops: Array) -> Array:
-    """Mark, in each group of consecutive entries, the first one in ``stops`` and all after it."""
+    # Mark, in each group of consecutive entries, the first one in ``stops`` and all after it
     if not len(group):
         return stops
     new = np.append(True, group[1:] != group[:-1])
@@ -268,7 +266,7 @@ def _from_first(group: Array, stops: Array) -> Array:
 
 
 def _before(running: Array, first: Array) -> Array:
-    """The value before each entry, at least ``first`` of its lane."""
+    # The value before each entry, at least ``first`` of its lane
     shifted = np.empty_like(running)
     shifted[:1] = first[:1]
     shifted[1:] = running[:-1]

@@ -39,11 +39,10 @@ class _EndPair:
         self._count = 0
 
     def add(self, beginning: _Beginning) -> None:
-        """Add a beginning; those of one chunk come in any order."""
         insort(self._fresh, beginning)
 
     def settle(self, next_number: Callable[[], int]) -> None:
-        """Decide, at the end of a chunk, which streams start the same connection."""
+        # Decide, at the end of a chunk, which streams start the same connection
         for where, side in self._fresh:
             if self._joined[side] == self._count:  # the opposite stream has not started one
                 self._count += 1
@@ -53,7 +52,7 @@ class _EndPair:
         self._fresh.clear()
 
     def prune(self) -> None:
-        """Drop connections that open frames hardly need."""
+        # Drop connections that open frames hardly need
         if len(self.where) > _MOST_KEPT:
             self.before = self.numbers[-_MOST_KEPT - 1]
             del self.where[:-_MOST_KEPT], self.numbers[:-_MOST_KEPT]
@@ -75,7 +74,7 @@ class Connections:
         self._touched.add(pair)
 
     def settle(self) -> None:
-        """Decide which streams of the chunk start the same connection."""
+        # Decide which streams of the chunk start the same connection
         for pair in self._touched:
             self._end_pairs[pair].settle(self._next_number)
 
@@ -94,7 +93,7 @@ class Connections:
             number[frames] = numbers[place] | (number[frames] & 1)
 
     def prune(self) -> None:
-        """Drop what the frames of the chunk needed."""
+        # Drop what the frames of the chunk needed
         for pair in self._touched:
             self._end_pairs[pair].prune()
         for pair in self._forgotten:

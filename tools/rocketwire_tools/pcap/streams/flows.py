@@ -135,8 +135,7 @@ class Flows:
     # ---- vectorised path
 
     def _feed_vectorised(self, chunk: Chunk, frames: ChunkFrames) -> Chunk:
-        """Feed streams up to the first segment that is out of order; returns the remaining
-        segments."""
+        # Feed streams up to the first segment that is out of order; returns the remaining segments
         states = self._slots
         chunk, remaining = chunk.put_in_order(
             states.mode[chunk.slots] == VECTORISED,
@@ -161,7 +160,7 @@ class Flows:
             if len(numbers):
                 frames.columns.append(self._make_columns(chunk, slot, cuttings.take(numbers)))
         uncut = self._leave_unfinished(chunk, slot, cuttings.unfinished)
-        return uncut.merged_with(remaining)
+        return uncut.merge(remaining)
 
     def _continue_bodies(
         self, chunk: Chunk, groups: Array, boundary: Array, frames: ChunkFrames
@@ -186,7 +185,7 @@ class Flows:
     def _make_columns(
         self, chunk: Chunk, slot: Array, cuttings: vector_cutter.CutFrames
     ) -> FrameColumns:
-        """Columns of frames whose headers all lie in one segment each, or all do not."""
+        # Columns of frames whose headers all lie in one segment each, or all do not
         complete, bodies = cuttings.frames, None
         start = complete.position + PREFIX_SIZE
         if self._bodies:
@@ -215,7 +214,7 @@ class Flows:
     def _leave_unfinished(
         self, chunk: Chunk, slot: Array, places: vector_cutter.Candidates
     ) -> Chunk:
-        """Open unfinished frames; returns the segments that must be fed one by one."""
+        # Open unfinished frames; returns the segments that must be fed one by one
         unfinished = np.zeros(len(chunk), np.bool_)
         high = chunk.members(chunk.high)
         for number, good in enumerate(places.good.tolist()):
@@ -249,8 +248,8 @@ class Flows:
     # ---- sequential path
 
     def _feed_sequentially(self, chunk: Chunk, frames: ChunkFrames, *, to_end: bool) -> Chunk:
-        """Feed streams segment by segment until they can be vectorised; returns the remaining
-        segments."""
+        # Feed streams segment by segment until they can be vectorised; returns the remaining
+        # segments
         feeder = SequentialFeeder(chunk, self.limits, to_end=to_end)
         take = frames.frames.append
         unfed = np.zeros(len(chunk), np.bool_)
@@ -273,7 +272,7 @@ class Flows:
         (self._open.discard if stream.header is None else self._open.add)(stream)
 
     def _settle(self, records: Records, segments: Segments, frames: ChunkFrames) -> None:
-        """After a chunk: skip overdue holes, and forget streams if there are too many."""
+        # After a chunk: skip overdue holes, and forget streams if there are too many
         if not len(records.time_ns):
             return
         now = int(records.time_ns[-1])
@@ -292,7 +291,7 @@ class Flows:
             self._limit_memory(take)
 
     def _limit_memory(self, take: Callable[[Frame], None]) -> None:
-        """Measure the memory of incomplete data, and forget streams if it is too much."""
+        # Measure the memory of incomplete data, and forget streams if it is too much
         kept = {self._slots.slot(stream): stream.kept for stream in self._slots.objects}
         self._kept = sum(kept.values())
         if self._kept <= self._most_kept:
@@ -307,7 +306,7 @@ class Flows:
         self._forget(slots[largest], take)
 
     def _acknowledge(self, segments: Segments, take: Callable[[Frame], None]) -> None:
-        """Skip holes that the receiver has acknowledged: the capture missed them."""
+        # Skip holes that the receiver has acknowledged: the capture missed them
         waiting = {
             (waiting_stream.target, waiting_stream.source): waiting_stream
             for waiting_stream in self._waiting
@@ -366,5 +365,5 @@ class Flows:
 
 
 def _pieces(chunk: Chunk, start: Array, end: Array, segment: Array) -> list[bytes]:
-    """Bytes between virtual positions, which begin in a segment or after it."""
+    # Bytes between virtual positions, which begin in a segment or after it
     return list(map(chunk.piece, start.tolist(), end.tolist(), segment.tolist()))

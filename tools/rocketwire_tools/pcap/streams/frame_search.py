@@ -64,7 +64,6 @@ class FrameSearch:
         ]
 
     def _drop(self, count: int) -> None:
-        """Drop bytes in which no frame begins."""
         if not count:
             return
         self.passed += count

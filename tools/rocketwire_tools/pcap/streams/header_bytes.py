@@ -82,7 +82,7 @@ class HeaderBytes:
             end += len(piece)
         return HeaderBytes(tuple(piece for piece, _, _ in every), start, self.length)
 
-    def packed(self) -> HeaderBytes:
+    def pack(self) -> HeaderBytes:
         """Copy the headers without other bytes."""
         every = list(self.split())
         if not every:
@@ -137,15 +137,15 @@ def header_bytes(headers: Sequence[bytes | bytearray]) -> HeaderBytes:
     return HeaderBytes((data,), np.cumsum(room) - room, length)
 
 
-def joined(parts: Sequence[HeaderBytes]) -> HeaderBytes:
+def concatenate(parts: Sequence[HeaderBytes]) -> HeaderBytes:
     """Concatenate parts; parts with many other bytes are copied."""
     parts = [part.without_others() for part in parts]
-    return _concatenate([part if _is_full(part) else part.packed() for part in parts])
+    return _concatenate([part if _is_full(part) else part.pack() for part in parts])
 
 
 def _is_full(part: HeaderBytes) -> bool:
-    """Whether at most three quarters of the bytes are not of these headers. A copy of fuller
-    parts would take longer than it saves."""
+    # Whether at most three quarters of the bytes are not of these headers. A copy of fuller parts
+    # would take longer than it saves.
     return 4 * int(part.room.sum()) >= sum(map(len, part.pieces))
 
 

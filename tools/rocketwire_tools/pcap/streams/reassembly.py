@@ -62,7 +62,7 @@ class Reassembly(ABC):
         """Process the next bytes."""
 
     @abstractmethod
-    def _lost(self, count: int, take: Callable[[Frame], None], *, captured: bool) -> None:
+    def _skip_missing(self, count: int, take: Callable[[Frame], None], *, captured: bool) -> None:
         """Skip missing bytes; ``captured`` if their record was cut short."""
 
     # ---- the beginning
@@ -96,7 +96,7 @@ class Reassembly(ABC):
         return max(ends, default=self._position) - self._position
 
     def _is_in_front(self, sequence: int) -> bool:
-        """Whether the captured bytes may follow a beginning at this sequence number."""
+        # Whether the captured bytes may follow a beginning at this sequence number
         ahead = (sequence - self.next_sequence) % WHOLE
         return self.is_starting and self._position + ahead <= self._held[0].position
 
@@ -107,7 +107,6 @@ class Reassembly(ABC):
         self.next_sequence = self.origin = sequence
 
     def _bytes_to(self, sequence: int) -> int:
-        """Bytes from a sequence number to the first held segment."""
         first_held = self.next_sequence + self._held[0].position - self._position
         return (first_held - sequence) % WHOLE
 
@@ -166,7 +165,7 @@ class Reassembly(ABC):
             self._cuts.append(Cut(start, end, place.time_ns))
 
     def _hold(self, segment: Segment) -> None:
-        """Keep the bytes that no earlier segment has."""
+        # Keep the bytes that no earlier segment has
         segments = self._held
         end = segment.position + segment.length
         number = bisect_right(segments, segment.position, key=position_of)
@@ -198,7 +197,6 @@ class Reassembly(ABC):
             del segments[:count]
 
     def _consume(self, segment: Segment, take: Callable[[Frame], None]) -> None:
-        """Process a segment, of which some bytes may have been consumed before."""
         end = segment.position + segment.length
         if end > self._position:
             if segment.position < self._position:
@@ -232,12 +230,12 @@ class Reassembly(ABC):
             self.origin = self.next_sequence
         else:
             for count, captured in self._pieces(start, end):
-                self._lost(count, take, captured=captured)
+                self._skip_missing(count, take, captured=captured)
         self._cuts = [cut for cut in self._cuts if cut.end > end]
         self._drain(take)
 
     def _pieces(self, start: int, end: int) -> Iterator[tuple[int, bool]]:
-        """The parts of a hole: bytes, and whether their record was captured."""
+        # The parts of a hole: bytes, and whether their record was captured
         for cut in sorted(self._cuts):
             if cut.end <= start or cut.start >= end:
                 continue

@@ -105,8 +105,8 @@ class SequentialFeeder:
             )
 
     def _first_sequence(self, low: int, high: int) -> int:
-        """The first sequence number of a stream without captured beginning, whose first segments
-        may be reordered. -1 if the first segment is a beginning, or if the next chunk decides."""
+        # The first sequence number of a stream without captured beginning, whose first segments may
+        # be reordered. -1 if the first segment is a beginning, or if the next chunk decides.
         segments = self._segments(low, min(low + _FIRST_SEGMENTS, high))
         first, earliest = next(segments), 0
         if first.unusual or self._last - first.time_ns < REORDERED_NS:

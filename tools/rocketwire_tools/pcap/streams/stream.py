@@ -92,7 +92,7 @@ class Stream(Reassembly):
 
     @property
     def _is_at_rest(self) -> bool:
-        """Whether the next bytes in order are known, and nothing waits for others."""
+        # Whether the next bytes in order are known, and nothing waits for others
         return self.synced and not (self.waits or self._head or self._skipping)
 
     @property
@@ -248,7 +248,6 @@ class Stream(Reassembly):
         )  # fmt: skip
 
     def _read_head(self, data: bytes, offset: int, place: Place) -> int:
-        """Collect a prefix and a header; returns the offset after the used bytes."""
         head = self._head
         if not head:
             self.first = self.last = place
@@ -272,19 +271,18 @@ class Stream(Reassembly):
                 self._search_head()
                 return offset
             self.protocol = Protocol.REMOTING
-        self.open(header, header_type, length, self.first, self.last, self._wanted())
+        self.open(header, header_type, length, self.first, self.last, self._next_needed())
         self.need = length - 4 - header_length
         head.clear()
         return offset
 
     wants_bodies = False  # Whether bodies are kept; overridden by ``flows.KeepingStream``
 
-    def _wanted(self) -> bytes | None:
+    def _next_needed(self) -> bytes | None:
         return b"" if self.wants_bodies else None
 
     def _prefix_is_good(self) -> bool:
-        """Whether the collected bytes may be a frame; otherwise the frame boundaries are
-        forgotten."""
+        # Whether the collected bytes may be a frame; otherwise the frame boundaries are forgotten
         head = self._head
         if self.protocol is Protocol.UNKNOWN and not self._is_ours():
             return False
@@ -296,14 +294,13 @@ class Stream(Reassembly):
         return False
 
     def _search_head(self) -> None:
-        """Search a frame in the collected bytes and after them."""
         self.lose()
         self._search_buffer.add(bytes(self._head), self.first)
         self._head.clear()
 
     def _is_ours(self) -> bool:
-        """Check the first bytes of a connection; returns False if more are needed, or if the
-        protocol is another one."""
+        # Check the first bytes of a connection; returns False if more are needed, or if the
+        # protocol is another one
         head = self._head
         proxy = proxy_header_length(bytes(head))
         if proxy is None:
@@ -327,7 +324,7 @@ class Stream(Reassembly):
 
     # ---- holes
 
-    def _lost(self, count: int, take: Callable[[Frame], None], *, captured: bool) -> None:
+    def _skip_missing(self, count: int, take: Callable[[Frame], None], *, captured: bool) -> None:
         """Skip missing bytes; ``captured`` if their record was cut short."""
         if self.protocol in FOREIGN:
             return
@@ -350,7 +347,7 @@ class Stream(Reassembly):
             self.lose()
 
     def _abandon_head(self) -> None:
-        """Skip a frame with an incomplete header, if its length is known."""
+        # Skip a frame with an incomplete header, if its length is known
         head = self._head
         if len(head) >= PREFIX_SIZE:
             length = parse_prefix(head, 0)[0][0]

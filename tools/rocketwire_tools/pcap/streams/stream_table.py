@@ -79,7 +79,7 @@ class StreamTable:
 
     def of(self, source: Integers, target: Integers) -> Array:
         """Slots of distinct streams; adds unknown streams."""
-        places: Any = np.searchsorted(self._mixed, mixed(source, target))
+        places: Any = np.searchsorted(self._mixed, mix(source, target))
         slots: Array = self._indexed[np.minimum(places, len(self._indexed) - 1)]
         missed = np.flatnonzero((self.source[slots] != source) | (self.target[slots] != target))
         if not len(missed):
@@ -96,9 +96,9 @@ class StreamTable:
         return slots
 
     def _index(self) -> None:
-        """Rebuild the index for ``of``; streams outside of it are looked up one by one."""
+        # Rebuild the index for ``of``; streams outside of it are looked up one by one
         used = np.flatnonzero(self.source != _FREE)
-        every = mixed(self.source[used], self.target[used])
+        every = mix(self.source[used], self.target[used])
         order = np.argsort(every)
         self._mixed, self._indexed = every[order], used[order]
         self._missed = 0
@@ -256,7 +256,7 @@ _COLUMNS: Final = {
 """The arrays, and their values in a free slot."""
 
 
-def mixed(source: Integers, target: Integers) -> Array:
+def mix(source: Integers, target: Integers) -> Array:
     """A number of 64 bits for each pair of ends; collisions are rare."""
     sources: Array = source.view(np.uint64)
     targets: Array = target.view(np.uint64)

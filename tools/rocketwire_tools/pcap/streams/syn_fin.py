@@ -40,8 +40,8 @@ def without_control_segments(chunk: Chunk, states: StreamTable) -> Chunk:
 
 
 def _apply_ends(chunk: Chunk, states: StreamTable, is_empty: Array, keep: Array) -> Array:
-    """Process FIN and RST at the end of streams; returns the index after the last other segment
-    of each."""
+    # Process FIN and RST at the end of streams; returns the index after the last other segment of
+    # each
     is_kept = ~(is_empty & (chunk.flags & SYN == 0))
     number = np.where(is_kept, np.arange(1, len(is_empty) + 1), 0)
     stop = np.maximum(np.maximum.reduceat(number, chunk.low), chunk.low)
@@ -88,7 +88,6 @@ def _start_streams(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) 
 
 
 def _have_headers(chunk: Chunk, places: vector_cutter.Candidates) -> Array:
-    """Which frames have a header that the codec can read."""
     buffer, readable = chunk.records.buffer, places.good.copy()
     for number in np.flatnonzero(places.good).tolist():
         start = int(places.offset[number]) + PREFIX_SIZE

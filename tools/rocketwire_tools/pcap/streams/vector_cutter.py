@@ -127,7 +127,7 @@ def read_prefixes(chunk: Chunk, positions: Array, segment: Array, end: Array) ->
 
 
 def _prefixes_across(chunk: Chunk, positions: Array) -> Array:
-    """The bytes of prefixes that lie in several segments."""
+    # The bytes of prefixes that lie in several segments
     byte_positions = positions[:, None] + np.arange(PREFIX_SIZE)
     segment = np.searchsorted(chunk.starts, byte_positions, "right") - 1
     data = np.frombuffer(chunk.records.buffer, np.uint8)
@@ -136,7 +136,6 @@ def _prefixes_across(chunk: Chunk, positions: Array) -> Array:
 
 
 def _find_candidates(chunk: Chunk, among: Array, roots: Array, end: Array) -> Candidates:
-    """Find all positions that may begin a frame, in order."""
     begins = _may_begin(chunk, among)
     segment = np.flatnonzero(begins)
     checked = chunk.starts[segment]
@@ -157,8 +156,8 @@ def _find_candidates(chunk: Chunk, among: Array, roots: Array, end: Array) -> Ca
 
 
 def _follow_chains(chunk: Chunk, fresh: Array, checked: Array, end: Array) -> Array:
-    """Follow chains of frames from positions up to checked ones; returns the positions of all
-    frames in order."""
+    # Follow chains of frames from positions up to checked ones; returns the positions of all frames
+    # in order
     buffer = chunk.records.buffer
     visited: set[int] = set()
     firsts: list[int] = fresh.tolist()
@@ -196,8 +195,8 @@ def _is_among(value: int, values: Array) -> bool:
 
 
 def _may_begin(chunk: Chunk, among: Array) -> Array:
-    """Which segments of a mask may begin with a frame, by two bytes. This excludes most segments
-    of large frames."""
+    # Which segments of a mask may begin with a frame, by two bytes. This excludes most segments of
+    # large frames.
     data = np.frombuffer(chunk.records.buffer, np.uint8)
     may = data[chunk.data] <= LARGEST >> 24
     may &= (data[chunk.data + LENGTH_SIZE] <= ROCKETMQ) | (chunk.length <= LENGTH_SIZE)
@@ -214,8 +213,7 @@ def _not_in(positions: Array, checked: Array) -> Array:
 
 
 def _frame_ends(chunk: Chunk, places: Candidates, end: Array, begins: Array) -> Array:
-    """The ends of frames, except ends of groups and starts of segments that are candidates
-    anyway."""
+    # The ends of frames, except ends of groups and starts of segments that are candidates anyway
     frame_ends, segment = places.end, places.segment
     following = np.minimum(segment + 1, len(begins) - 1)
     begins_segment = begins[following] & (frame_ends == chunk.starts[following])
@@ -224,7 +222,6 @@ def _frame_ends(chunk: Chunk, places: Candidates, end: Array, begins: Array) -> 
 
 
 def _follow_from_roots(places: Candidates, roots: Array, end: Array) -> Array:
-    """Indices of the candidates that chains connect with the roots, in order."""
     count = len(places.position)
     following = np.full(count + 1, count, np.int64)
     resume = np.flatnonzero(places.good & (places.end < end[places.segment]))

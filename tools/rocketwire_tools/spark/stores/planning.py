@@ -69,7 +69,7 @@ def stores(paths: Iterable[str]) -> dict[str, list[Path]]:
     return found
 
 
-def opened_stores(settings: Settings) -> dict[str, OpenedStore]:
+def open_stores(settings: Settings) -> dict[str, OpenedStore]:
     """Return the stores of a read, opened.  A folder without a store holds stores."""
     result: dict[str, OpenedStore] = {}
     for name, paths in stores(settings.paths).items():
@@ -103,7 +103,7 @@ def _stores_below(folder: Path) -> dict[str, OpenedStore]:
 
 
 def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
-    opened = {} if settings.is_empty else opened_stores(settings)
+    opened = {} if settings.is_empty else open_stores(settings)
     files = [str(file.path) for store in opened.values() for file in store.folder.commit_log]
     size = part_size(files, settings.split_size, smallest=SMALLEST_PART, largest=LARGEST_PART)
     planned: list[LogPart] = []
@@ -118,7 +118,7 @@ def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a pass through a log shows."""
+    """The result of one pass through a log."""
 
     parts: list[LogPart]  # of the log
     times: list[tuple[int, int]]  # first and last store timestamp in each part
@@ -184,7 +184,7 @@ class _Plan:
         ]
 
     def _cut_by_queues(self) -> list[LogPart] | None:
-        """Parts that begin where units of queues point to; None if queues cannot tell.
+        """Parts that begin where units of queues point to; None if the queues do not suffice.
 
         Store timestamps go up, from part to part too, or a survey has to find out why not.
         """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.stores.options import Range, Settings
 
 
-def narrowed(settings: Settings, filters: Iterable[Any]) -> Settings:
+def narrow(settings: Settings, filters: Iterable[Any]) -> Settings:
     """Return the options with which a read leaves out rows that filters leave out."""
     for spark_filter in filters:
         path: tuple[str, ...] = getattr(spark_filter, "attribute", ())
@@ -64,11 +64,11 @@ def _by_queue(settings: Settings, name: str, value: Any) -> Settings:
 
 
 def _by_queue_offset(settings: Settings, name: str, value: Any) -> Settings:
-    return replace(settings, offsets=_bounded(settings.offsets, name, value))
+    return replace(settings, offsets=_bound(settings.offsets, name, value))
 
 
 def _by_physical_offset(settings: Settings, name: str, value: Any) -> Settings:
-    return replace(settings, physical=_bounded(settings.physical, name, value))
+    return replace(settings, physical=_bound(settings.physical, name, value))
 
 
 def _by_store_time(settings: Settings, name: str, value: Any) -> Settings:
@@ -89,7 +89,7 @@ _LOWER: Final = {"EqualTo": 0, "GreaterThanOrEqual": 0, "GreaterThan": 1}
 _UPPER: Final = {"EqualTo": 0, "LessThanOrEqual": 0, "LessThan": -1}
 
 
-def _bounded(bounds: Range, name: str, value: Any) -> Range:
+def _bound(bounds: Range, name: str, value: Any) -> Range:
     """A range, less what a comparison leaves out."""
     first, last = bounds
     if not isinstance(value, int):

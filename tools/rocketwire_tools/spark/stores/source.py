@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.spark.file_source import FileReader, FileSource, chosen_columns, schema_text
+from rocketwire_tools.spark.file_source import FileReader, FileSource, columns_in, schema_text
 from rocketwire_tools.spark.stores.options import Settings, read_options
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ class FilteringReader(StoreReader):
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Apply the supported filters; return all, so that Spark applies them, too."""
-        from rocketwire_tools.spark.stores.pushing import narrowed
+        from rocketwire_tools.spark.stores.pushing import narrow
 
-        self.settings = narrowed(self.settings, filters)
+        self.settings = narrow(self.settings, filters)
         return filters
 
 
@@ -76,7 +76,7 @@ class DefaultSource(FileSource):
 
         settings = read_options(self.options)
         reader = FilteringReader if settings.push_filters else StoreReader
-        return reader(chosen_columns(schema, sql_types()), settings)
+        return reader(columns_in(schema, sql_types()), settings)
 
 
 def register(spark: SparkSession) -> None:

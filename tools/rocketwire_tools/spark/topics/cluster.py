@@ -1,7 +1,7 @@
 """Questions to a cluster: topics, queues, and their first and last offsets.
 
 Rules of this file: ends are asked by topic and broker (code 202), not by queue, except where that
-is not permitted. Where an account may only subscribe, the answers to pulls say them.
+is not permitted. If an account may only subscribe, they are read from responses to pulls.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ async def bounds_of(
     client: ClientInstance,  # asks the brokers
     queues: Iterable[Queue],  # of any topics
     group: str,  # for pulls, of an account that may not ask otherwise
-    ends: dict[Queue, int],  # last offsets that pulls have told; it is updated
+    ends: dict[Queue, int],  # last offsets in responses to pulls; updated
     *,
     # whether the queues of a broker that does not answer are left out, too
     may_be_missing: bool = False,
@@ -416,5 +416,5 @@ class Cluster:
 
 
 def unreachable(error: Exception, name_servers: str) -> UnreachableError:
-    """An error of a question in one line that says what to do."""
+    """Describe an error of a question in one line, with advice."""
     return UnreachableError(describe(error, name_servers))

@@ -58,7 +58,7 @@ OPTIONS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """What the options say about a cluster; it can be sent to workers."""
+    """The options about a cluster; can be sent to workers."""
 
     name_servers: str  # as ``host:port;host:port``
     address_map: str = ""  # ``ClientConfig.address_remap``, as ``from=to;from=to``
@@ -123,7 +123,7 @@ class Connection:
             if path and not self.cert_file:
                 raise OptionError(f"option {option!r} needs option 'certFile'")
 
-    def stored_name(self, name: str) -> str:
+    def name_at_broker(self, name: str) -> str:
         """A topic or group as brokers name it, with the namespace; light topics have none."""
         from rocketwire.policy.resource_names import LMQ_PREFIX, with_namespace
 
@@ -282,7 +282,7 @@ OF_TLS: Final = (
     "see options caFile, certFile, keyFile and tlsServerName, and what the servers require"
 )
 _OF_ACCESS: Final = ("AclException", "AuthenticationException", "Authorization")
-"""What remarks of brokers have: those of 4.x refuse with code 1."""
+"""Words in remarks of brokers; brokers of 4.x refuse access with code 1."""
 
 
 def is_about_access(error: Exception) -> bool:
@@ -300,7 +300,7 @@ def is_about_tls(error: Exception) -> bool:
 
 
 def describe(error: Exception, name_servers: str) -> str:
-    """What has failed and what to do, in one line."""
+    """Describe a failure and give advice, in one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     advice = f"see whether name servers {name_servers} and their brokers run and can be reached"
     if is_about_tls(error):
@@ -314,7 +314,7 @@ def describe(error: Exception, name_servers: str) -> str:
 
 
 def pull_advice(error: BrokerError) -> str:
-    """What to do about a broker that refuses a pull."""
+    """Return advice about a broker that refuses a pull."""
     if is_about_access(error):
         return (
             "see the credentials, let the account subscribe to the topic and the group (Sub), and"

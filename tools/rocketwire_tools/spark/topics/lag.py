@@ -1,4 +1,4 @@
-"""How far streams are behind their queues, from the progress that Spark reports."""
+"""The lag of streams, from the progress that Spark reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueLag:
-    """What a query has not read of a queue."""
+    """The messages of a queue that a query has not read."""
 
     query: str  # name of the query, or its id without one
     topic: str  # topic of the queue

@@ -59,7 +59,7 @@ class Bounds(NamedTuple):
 
     least: int  # offset of its first message
     most: int  # offset of its next message
-    is_master: bool = True  # whether a master said so; a slave may be behind
+    is_master: bool = True  # whether a master reported it; a slave may lag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class Places:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Places) and vars(self) == vars(other)
 
-    def renamed(self, name: Callable[[str], str]) -> Places:
+    def rename(self, name: Callable[[str], str]) -> Places:
         """The same numbers with other names of topics."""
         places = Places()
         places.by_queue = {
@@ -164,7 +164,7 @@ def _number(option: str, value: Any, least: int) -> int:
     return value
 
 
-def nested(offsets: Mapping[Queue, int]) -> dict[str, Any]:
+def nest(offsets: Mapping[Queue, int]) -> dict[str, Any]:
     """Offsets as Spark stores them: the same text for the same offsets."""
     tree: dict[str, Any] = {}
     for queue in sorted(offsets):
@@ -202,10 +202,10 @@ def with_begins(end: Mapping[Queue, int], begins: Mapping[Queue, int]) -> dict[s
         end: offset after the last message of each queue.
         begins: where the batch begins in queues that the offset before it does not have.
     """
-    tree = nested(end)
-    return {**tree, _FROM: nested(begins)} if begins else tree
+    tree = nest(end)
+    return {**tree, _FROM: nest(begins)} if begins else tree
 
 
 def begins_of(end: Mapping[str, Any]) -> dict[Queue, int]:
-    """What ``with_begins`` has added."""
+    """Return the offsets that ``with_begins`` has added."""
     return flat(end.get(_FROM, {}))

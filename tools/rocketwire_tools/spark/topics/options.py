@@ -55,10 +55,10 @@ class Edge:
         place = self.places.of(queue)
         return (self.everywhere if place is None else place) == LATEST
 
-    def renamed(self, name: Callable[[str], str]) -> Edge:
+    def rename(self, name: Callable[[str], str]) -> Edge:
         """The same edge with other names of topics."""
-        times = None if self.times is None else self.times.renamed(name)
-        return replace(self, places=self.places.renamed(name), times=times)
+        times = None if self.times is None else self.times.rename(name)
+        return replace(self, places=self.places.rename(name), times=times)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class Settings:
     def matches(self, topic: str) -> bool:
         """Whether the pattern matches a topic of the namespace."""
         plain = self.connection.plain_name(topic)
-        is_inside = topic == self.connection.stored_name(plain)
+        is_inside = topic == self.connection.name_at_broker(plain)
         return is_inside and re.fullmatch(self.pattern, plain) is not None
 
 
@@ -134,7 +134,7 @@ def _pattern(option: str, text: str) -> str:
     return text
 
 
-def _assigned(option: str, text: str) -> Places:
+def _parse_assignment(option: str, text: str) -> Places:
     import json
 
     wrong = OptionError(
@@ -240,7 +240,7 @@ def _columns(option: str, text: str) -> dict[str, str]:
 _READERS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
     "subscribe": ("topics", _names),
     "subscribePattern": ("pattern", _pattern),
-    "assign": ("queues", _assigned),
+    "assign": ("queues", _parse_assignment),
     "startingOffsets": ("start_offsets", _start),
     "endingOffsets": ("end_offsets", _end),
     "startingTimestamp": ("start_time", _time),
@@ -300,12 +300,12 @@ def read_options(options: Mapping[str, str]) -> Settings:
 
 def _in_namespace(settings: Settings) -> Settings:
     """The settings with the names that brokers have."""
-    name = settings.connection.stored_name
+    name = settings.connection.name_at_broker
     return replace(
         settings,
         topics=tuple(map(name, settings.topics)),
-        queues=settings.queues and settings.queues.renamed(name),
-        start=settings.start and settings.start.renamed(name),
-        end=settings.end and settings.end.renamed(name),
+        queues=settings.queues and settings.queues.rename(name),
+        start=settings.start and settings.start.rename(name),
+        end=settings.end and settings.end.rename(name),
         group=name(settings.group),
     )

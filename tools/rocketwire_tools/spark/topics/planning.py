@@ -25,11 +25,11 @@ FROM_LATEST: Final = Edge(everywhere=LATEST)
 
 
 class UnreachableError(Exception):
-    """A cluster does not answer; the text says who, and what to do."""
+    """A cluster does not answer; the text names the server, and gives advice."""
 
 
 class Questions(Protocol):
-    """What ``cluster.Cluster`` answers; each question may raise ``UnreachableError``."""
+    """Questions to ``cluster.Cluster``; each may raise ``UnreachableError``."""
 
     def topics(self) -> tuple[str, ...]: ...
     def queues(self, topics: Iterable[str], *, may_be_gone: bool = False) -> tuple[Queue, ...]: ...

@@ -66,13 +66,13 @@ _REPEATED: Final = frozenset(
     (_TOPIC_GONE, int(ResponseCode.SYSTEM_BUSY), int(ResponseCode.GO_AWAY))
 )
 _BETWEEN_BROKERS: Final = "RpcException"
-"""What a broker remarks that has a static topic's queue, and cannot ask the one that had it."""
+"""Remark of a broker with a queue of a static topic that cannot ask the previous broker."""
 _SHORTER: Final = 6
-"""What divides the patience with a queue that is too short, where a master says so."""
+"""Divisor of the patience if a master reports that a queue is too short."""
 
 
 class PullFailedError(Exception):
-    """A range cannot be read; the text names topic, queue and broker, and says what to do."""
+    """A range cannot be read; the text names topic, queue and broker, and gives advice."""
 
 
 class _Stride:
@@ -225,7 +225,7 @@ class RangePull:
         return rest
 
     def has_enough(self, stride: _Stride) -> bool:
-        """Whether a stride has to wait until messages are taken: so much has been pulled ahead."""
+        """Whether a stride waits until messages are taken, because enough were pulled ahead."""
         is_first = self._strides[0] is stride
         return self._ahead >= AHEAD and (not is_first or self._is_ready())
 
@@ -255,7 +255,7 @@ class RangePull:
 
     async def _learn(self) -> None:
         if self._place.topic != routing_topic(self._place.topic, self._place.broker):
-            await self._refresh_route()  # nobody else learns where its broker is
+            await self._refresh_route()  # otherwise its broker is not found
         if self._settings.is_filtered or len(self._place) <= STRIDE:
             return
         self._size = MOST
@@ -404,7 +404,7 @@ class RangePull:
         elif isinstance(error, BrokerError) and error.code == _TOPIC_GONE:
             self._lose(stride, stride.end, loss.TOPIC_GONE)
         elif isinstance(error, (TopicRouteNotFoundError, BrokerNotFoundError)):
-            if self._route_error is not None:  # nobody says that the broker is gone
+            if self._route_error is not None:  # no name server answered: the broker may exist
                 names = str(self._client.config.namesrv_addr)
                 raise PullFailedError(f"{self._place}: {describe(self._route_error, names)}")
             self._lose(stride, stride.end, loss.QUEUE_GONE)

@@ -33,7 +33,7 @@ _COLUMNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """What the filters of a query leave."""
+    """The queues and ranges that the filters of a query leave."""
 
     topics: frozenset[Any] | None = None  # names of topics; None for all
     brokers: frozenset[Any] | None = None  # names of brokers; None for all
@@ -59,8 +59,8 @@ class Narrowing:
         return self.times != (0, _INT64)
 
 
-def narrowed(filters: Iterable[Any]) -> Narrowing:
-    """What filters leave, all of which have to be true."""
+def narrow(filters: Iterable[Any]) -> Narrowing:
+    """Return the queues and ranges for which all filters can be true."""
     narrowing = Narrowing()
     for spark_filter in filters:
         path: tuple[str, ...] = getattr(spark_filter, "attribute", ())
@@ -73,7 +73,7 @@ def narrowed(filters: Iterable[Any]) -> Narrowing:
         if target in ("offsets", "times"):
             number = _number(value)
             if number is not None:
-                bounds = _bounded(getattr(narrowing, target), name, *number)
+                bounds = _bound(getattr(narrowing, target), name, *number)
                 changes = {target: bounds}
         else:
             values = _values(name, value)
@@ -100,7 +100,7 @@ def _number(value: Any) -> tuple[int, int] | None:
     return (value, value) if type(value) is int else None
 
 
-def _bounded(bounds: tuple[int, int], name: str, low: int, high: int) -> tuple[int, int]:
+def _bound(bounds: tuple[int, int], name: str, low: int, high: int) -> tuple[int, int]:
     """Bounds, less what a comparison leaves out."""
     first, last = bounds
     if name in _LOWER:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.offsets import Queue
 
 
-def shared(limit: int, waiting: Mapping[Queue, int]) -> dict[Queue, int]:
+def share(limit: int, waiting: Mapping[Queue, int]) -> dict[Queue, int]:
     """Share a number of messages among queues, in proportion to what waits in each.
 
     The shares add up to the limit exactly, or to all that waits.  A queue with messages gets one at
@@ -71,9 +71,9 @@ class Limits:
             size = sum(sizes.get(queue.topic, 0.0) * count for queue, count in waiting.items())
             total = sum(waiting.values())
             if size > self.max_bytes:
-                takes = shared(max(1, int(total * self.max_bytes / size)), takes)
+                takes = share(max(1, int(total * self.max_bytes / size)), takes)
         if self.max_offsets:
-            takes = shared(self.max_offsets, takes)
+            takes = share(self.max_offsets, takes)
         return takes
 
 

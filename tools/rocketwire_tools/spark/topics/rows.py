@@ -73,17 +73,17 @@ def read_chunk(
         fails: whether a body that cannot be decompressed is an error; else it is null, and a line
             on standard error.
     """
-    rows = _stored_rows(chunk, place)
+    rows = _parse_rows(chunk, place)
     if not len(rows):
         return
     flags = rows.messages.numbers("sys_flag")
     is_compressed = (flags & COMPRESSED) != 0
     if not (is_compressed & (has_bodies | ((flags & INNER_BATCH) == INNER_BATCH))).any():
-        yield _selected(rows.unfold(), place, chunk, chunk.begin)
+        yield _select(rows.unfold(), place, chunk, chunk.begin)
         return
     begin = chunk.begin
-    for part in _inflated(rows, place, chunk.shift, fails=fails):
-        selected = _selected(part.unfold(), place, chunk, begin)
+    for part in _inflate(rows, place, chunk.shift, fails=fails):
+        selected = _select(part.unfold(), place, chunk, begin)
         if len(selected.rows):
             begin = int(selected.offsets[-1]) + 1
         del part
@@ -91,7 +91,7 @@ def read_chunk(
         del selected
 
 
-def _stored_rows(chunk: Chunk, place: QueueRange) -> Rows:
+def _parse_rows(chunk: Chunk, place: QueueRange) -> Rows:
     data = bytearray().join(chunk.bodies)
     chunk.bodies.clear()
     view = memoryview(data)
@@ -104,7 +104,7 @@ def _stored_rows(chunk: Chunk, place: QueueRange) -> Rows:
     return Rows(Block(cast("Any", None), 0, messages, view, State.LIVE), TopicNames())
 
 
-def _inflated(rows: Rows, place: QueueRange, shift: int, *, fails: bool) -> Iterator[Rows]:
+def _inflate(rows: Rows, place: QueueRange, shift: int, *, fails: bool) -> Iterator[Rows]:
     """The rows with decompressed bodies, in parts of ``PART`` bytes, or of one larger body."""
     messages = rows.messages
     starts, sizes = messages.bodies.tolist(), messages.body_sizes.tolist()
@@ -146,7 +146,7 @@ def _report_body(error: DecodeError, place: QueueRange, offset: int, *, fails: b
     print(f"rocketmq: {text}; its body is null", file=sys.stderr)
 
 
-def _selected(rows: Rows, place: QueueRange, chunk: Chunk, begin: int) -> Selected:
+def _select(rows: Rows, place: QueueRange, chunk: Chunk, begin: int) -> Selected:
     """The rows from ``begin`` to the end of the chunk, one for each offset, in order."""
     offsets = _lmq_offsets(rows, place.topic) if _is_lmq(place.topic) else rows.queue_offsets
     offsets = offsets + chunk.shift
@@ -193,7 +193,7 @@ def with_tags(selected: Selected, tags: frozenset[str]) -> Selected:
 def batch_of(selected: Selected, schema: Any) -> Any:
     stored = {_STORED[name]: None for name in schema.names if name in _STORED}
     if "msgId" in schema.names:
-        stored["uniq_key"] = None
+        stored["msg_id"] = None
     batch = record_batch(selected.rows, list(stored))  # once: columns share what they need
     arrays = [
         array if array.type == field.type else array.cast(field.type)
@@ -218,7 +218,7 @@ _STORED: Final = {
 
 def _array(selected: Selected, batch: Any, name: str) -> Any:
     if name == "msgId":
-        return _message_ids(selected, batch.column("uniq_key"))
+        return _message_ids(selected, batch.column("msg_id"))
     if name == "headers":
         return _headers(batch.column("properties"))
     if name in _STORED:
@@ -236,7 +236,7 @@ def _time(name: str) -> Callable[[Selected], Any]:
     return array
 
 
-def _repeated(value: Callable[[QueueRange], object], kind: Any) -> Callable[[Selected], Any]:
+def _repeat(value: Callable[[QueueRange], object], kind: Any) -> Callable[[Selected], Any]:
     def array(selected: Selected) -> Any:
         return pa.repeat(pa.scalar(value(selected.place), kind), len(selected.rows))
 
@@ -260,16 +260,16 @@ def _headers(maps: Any) -> Any:
 
 
 _ARRAYS: Final[dict[str, Callable[[Selected], Any]]] = {
-    "topic": _repeated(lambda place: place.topic, _TEXT),
-    "brokerName": _repeated(lambda place: place.broker, _TEXT),
-    "queueId": _repeated(lambda place: place.queue_id, pa.int32()),
+    "topic": _repeat(lambda place: place.topic, _TEXT),
+    "brokerName": _repeat(lambda place: place.broker, _TEXT),
+    "queueId": _repeat(lambda place: place.queue_id, pa.int32()),
     "queueOffset": lambda selected: pa.array(selected.offsets),
     "bornTimestamp": _time("born_timestamp"),
     "storeTimestamp": _time("store_timestamp"),
     "key": _key,
-    "partition": _repeated(lambda place: place.queue_id, pa.int32()),
+    "partition": _repeat(lambda place: place.queue_id, pa.int32()),
     "offset": lambda selected: pa.array(selected.offsets),
     "timestamp": _time("store_timestamp"),
-    "timestampType": _repeated(lambda _: _LOG_APPEND_TIME, pa.int32()),
+    "timestampType": _repeat(lambda _: _LOG_APPEND_TIME, pa.int32()),
 }
 """Name of any other column → its array."""

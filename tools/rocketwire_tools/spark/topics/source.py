@@ -86,9 +86,9 @@ class FilteringReader(TopicReader):
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Apply the supported filters; return all, so that Spark applies them, too."""
-        from rocketwire_tools.spark.topics.pushing import narrowed
+        from rocketwire_tools.spark.topics.pushing import narrow
 
-        self.narrowing = narrowed(filters)
+        self.narrowing = narrow(filters)
         return filters
 
 

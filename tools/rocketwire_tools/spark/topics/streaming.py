@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics import loss
-from rocketwire_tools.spark.topics.offsets import begins_of, flat, nested, with_begins
+from rocketwire_tools.spark.topics.offsets import begins_of, flat, nest, with_begins
 from rocketwire_tools.spark.topics.planning import FROM_LATEST, UnreachableError, starts
 from rocketwire_tools.spark.topics.ranges import cut, ranges_between
 
@@ -71,7 +71,7 @@ class Stream:
         self._queues = self._questions.queues(topics)
         self._next_refresh = self._clock() + ROUTES
         bounds = self._questions.bounds(self._queues)
-        self._initial = nested(starts(self._settings, self._questions, bounds, FROM_LATEST))
+        self._initial = nest(starts(self._settings, self._questions, bounds, FROM_LATEST))
         return self._initial
 
     def stop_at_present(self) -> None:
@@ -113,7 +113,7 @@ class Stream:
 
     def newest(self) -> Offset | None:
         """The ends of all queues, as of the last ``latest``, for the progress of the query."""
-        return nested(self._ends) if self._ends else None
+        return nest(self._ends) if self._ends else None
 
     def ranges(self, start: Offset, end: Offset) -> list[QueueRange]:
         """The ranges between two offsets, a partition each."""
@@ -123,7 +123,7 @@ class Stream:
         return cut(ranges_between(begin, stop), settings.min_partitions, settings.max_records)
 
     def commit(self, end: Offset) -> None:
-        """Let the group's offsets follow the query, if the options say so."""
+        """Let the group's offsets follow the query, if an option asks for it."""
         if not self._settings.commits:
             return
         offsets = flat(end)
@@ -159,7 +159,7 @@ class Stream:
             self._pause = min(2 * self._pause, LONGEST)
         else:
             if self._silence is not None:
-                self._missing.clear()  # only from now on anybody can say where brokers are
+                self._missing.clear()  # brokers can only be missing from now on
             self._silence, self._pause = None, ROUTES
             self._next_refresh = self._clock() + ROUTES
 
@@ -207,7 +207,7 @@ class Stream:
         """First and last offsets of the queues that are there now.
 
         A queue may end before the stream's offset for a moment, while its broker starts. One of a
-        slave that is behind is left out: its master may come back with all messages.
+        lagging slave is left out: its master may come back with all messages.
         """
         self._refresh(is_due=False)
         limit = self._clock() + PATIENCE
@@ -242,7 +242,7 @@ class Stream:
                     file=sys.stderr,
                 )
             if now - since >= GONE:
-                if self._silence is not None:  # nobody says that the broker is gone
+                if self._silence is not None:  # no name server answered: the broker may exist
                     self._refresh(is_due=True, must_answer=True)
                     return
                 self._reported.add(queue)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire_tools.admin.cli.output import print_rows, rendered
+from rocketwire_tools.admin.cli.output import print_rows, render
 from rocketwire_tools.admin.command import CellType, Column, Listing, Record, Table
 from rocketwire_tools.times import utc
 
@@ -37,11 +37,11 @@ brokerName  count  started                      size  of
 a               5  2023-11-14T22:13:20.123Z  1.5 KiB  {"k":[1]}
 long name       -  -                             3 B  -
 c, d           12  1970-01-01T00:00:00.000Z        -  true
-""" == rendered(TABLE, "table")
+""" == render(TABLE, "table")
 
 
 def test_json_is_an_array_of_objects_with_the_values_as_they_are() -> None:
-    rows = json.loads(rendered(TABLE, "json"))
+    rows = json.loads(render(TABLE, "json"))
 
     assert {
         "brokerName": "a",
@@ -51,11 +51,11 @@ def test_json_is_an_array_of_objects_with_the_values_as_they_are() -> None:
         "of": {"k": [1]},
     } == rows[0]
     assert [None, None] == [rows[1]["count"], rows[1]["started"]]
-    assert [] == json.loads(rendered(Table(("a",), []), "json"))
+    assert [] == json.loads(render(Table(("a",), []), "json"))
 
 
 def test_csv_quotes_what_it_has_to() -> None:
-    lines = rendered(TABLE, "csv").splitlines()
+    lines = render(TABLE, "csv").splitlines()
 
     assert "brokerName,count,started,size,of" == lines[0]
     assert 'a,5,1700000000123,1536,"{""k"":[1]}"' == lines[1]
@@ -66,19 +66,19 @@ def test_csv_quotes_what_it_has_to() -> None:
 def test_a_record_has_a_line_for_each_member() -> None:
     record = Record({"topic": "T", "queues": 4, "ok": True})
 
-    assert "topic   T\nqueues  4\nok      true\n" == rendered(record, "table")
-    assert '{"topic":"T","queues":4,"ok":true}\n' == rendered(record, "json")
-    assert "name,value\ntopic,T\nqueues,4\nok,true\n" == rendered(record, "csv")
+    assert "topic   T\nqueues  4\nok      true\n" == render(record, "table")
+    assert '{"topic":"T","queues":4,"ok":true}\n' == render(record, "json")
+    assert "name,value\ntopic,T\nqueues,4\nok,true\n" == render(record, "csv")
 
 
 @pytest.mark.parametrize("form", ["table", "csv"])
 def test_a_text_is_printed_as_it_is(form: str) -> None:
-    assert "done\n" == rendered("done", form)
-    assert "" == rendered(None, form)
+    assert "done\n" == render("done", form)
+    assert "" == render(None, form)
 
 
 def test_a_text_in_json_is_a_text() -> None:
-    assert '"done"\n' == rendered("done", "json")
+    assert '"done"\n' == render("done", "json")
 
 
 def test_a_time_that_no_calendar_has_stays_a_number() -> None:
@@ -118,7 +118,7 @@ def test_rows_are_printed_as_they_arrive_up_to_a_limit(
     assert list_rows(2).replace(" ", "") == text.replace(" ", "")
     assert caplog.messages == ["1,000 in all"]
     whole = list_rows(0)
-    assert whole == rendered(Table("a", [(number,) for number in range(1000)]), form)
+    assert whole == render(Table("a", [(number,) for number in range(1000)]), form)
     assert [bool(each) for each in printed] == [False] * waits_for + [True] * (1000 - waits_for)
     assert caplog.messages == ["1,000 in all"]
 

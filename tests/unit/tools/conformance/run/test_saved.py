@@ -7,7 +7,7 @@ import pytest
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.conformance.run.raw_connection import Arrival
-from rocketwire_tools.conformance.run.saved import extracted, message_values
+from rocketwire_tools.conformance.run.saved import extract, message_values
 
 BODY = encode_stored_message(
     StoredMessage(topic="t", body=b"a", queue_offset=3, properties={"TAGS": "x"})
@@ -19,22 +19,20 @@ def arrival(body: bytes | None = None, **ext: str) -> Arrival:
 
 
 def test_a_field_is_saved_by_its_name() -> None:
-    assert extracted("ext.offset", arrival(offset="7")) == "7"
+    assert extract("ext.offset", arrival(offset="7")) == "7"
 
 
 def test_the_position_of_an_offset_id_is_a_number() -> None:
-    assert (
-        extracted("ext.msgId:position", arrival(msgId="7F00000100001F9000000000000000D1")) == "209"
-    )
+    assert extract("ext.msgId:position", arrival(msgId="7F00000100001F9000000000000000D1")) == "209"
 
 
 def test_a_member_of_a_json_body_is_saved_by_its_path() -> None:
-    assert extracted("body.a.0.b", arrival(b'{"a":[{"b":5}]}')) == "5"
+    assert extract("body.a.0.b", arrival(b'{"a":[{"b":5}]}')) == "5"
 
 
 def test_a_member_of_a_message_is_saved_by_its_number_and_name() -> None:
-    assert extracted("message.0.queueOffset", arrival(BODY)) == "3"
-    assert extracted("message.0.properties.TAGS", arrival(BODY)) == "x"
+    assert extract("message.0.queueOffset", arrival(BODY)) == "3"
+    assert extract("message.0.properties.TAGS", arrival(BODY)) == "x"
 
 
 @pytest.mark.parametrize("path", ["ext.missing", "body.a.b", "message.1.body", "body.a.0"])
@@ -42,12 +40,12 @@ def test_a_missing_value_is_a_lookup_error(path: str) -> None:
     body = BODY if path.startswith("message") else b'{"a":"text"}'
 
     with pytest.raises(LookupError):
-        extracted(path, arrival(body))
+        extract(path, arrival(body))
 
 
 def test_silence_has_no_values() -> None:
     with pytest.raises(LookupError):
-        extracted("ext.offset", None)
+        extract("ext.offset", None)
 
 
 def test_messages_become_objects_with_javas_names() -> None:

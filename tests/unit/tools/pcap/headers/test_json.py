@@ -11,7 +11,7 @@ import pytest
 from rocketwire.codes import LanguageCode, RequestCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.headers.headers import Columns, HeaderReader
-from rocketwire_tools.pcap.streams.header_bytes import header_bytes, joined
+from rocketwire_tools.pcap.streams.header_bytes import concatenate, header_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +150,7 @@ def test_headers_of_both_forms_in_several_pieces_and_any_order() -> None:
     ]
     order = np.array(chance.sample(range(300), 260))
     types = np.array([header is rocketmq for header in every], np.int8)
-    found = rows(HeaderReader().read(joined(pieces).take(order), types[order]))
+    found = rows(HeaderReader().read(concatenate(pieces).take(order), types[order]))
     json = iter(expected)
     by_number = [None if kind else next(json) for kind in types]
     for number, row in zip(order.tolist(), found, strict=True):

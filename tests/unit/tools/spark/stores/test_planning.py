@@ -14,7 +14,7 @@ import pytest
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.stores import planning
 from rocketwire_tools.spark.stores.options import read_options
-from rocketwire_tools.spark.stores.planning import DamageError, opened_stores, parts, stores
+from rocketwire_tools.spark.stores.planning import DamageError, open_stores, parts, stores
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
 from tests.support.java.peers import CURRENT, OLD
@@ -46,9 +46,9 @@ def test_a_path_is_a_store_a_folder_of_stores_or_a_pattern(
         names.append(str(tmp_path / release / "store"))
     (tmp_path / CURRENT / "notes").mkdir()
 
-    assert list(opened_stores(read_options({"path": names[0]}))) == names[:1]
-    assert list(opened_stores(read_options({"path": str(tmp_path / CURRENT)}))) == names[:1]
-    both = opened_stores(read_options({"path": f"{tmp_path}/*/store"}))
+    assert list(open_stores(read_options({"path": names[0]}))) == names[:1]
+    assert list(open_stores(read_options({"path": str(tmp_path / CURRENT)}))) == names[:1]
+    both = open_stores(read_options({"path": f"{tmp_path}/*/store"}))
     assert sorted(both) == sorted(names)
 
 
@@ -66,7 +66,7 @@ def test_a_path_that_names_nothing_or_no_store_is_refused(tmp_path: Path) -> Non
         stores([str(tmp_path / "nothing")])
     (tmp_path / "empty").mkdir()
     with pytest.raises(NoStoreError, match="empty: no commit log"):
-        opened_stores(read_options({"path": str(tmp_path / "empty")}))
+        open_stores(read_options({"path": str(tmp_path / "empty")}))
     with pytest.raises(OptionError, match="Python workers see mounted"):
         stores(["s3a://bucket/store"])
 
@@ -205,7 +205,7 @@ def test_the_folders_of_many_stores_are_listed_once(
     (fleet / "broker-0" / "timerlog").symlink_to(tmp_path / "outside")
     listed.clear()
 
-    opened = opened_stores(read_options({"path": str(fleet)}))
+    opened = open_stores(read_options({"path": str(fleet)}))
 
     assert list(opened) == [str(fleet / f"broker-{number}") for number in range(5)]
     in_stores = {path: count for path, count in listed.items() if path != str(fleet)}
@@ -219,7 +219,7 @@ def test_a_folder_of_stores_of_which_one_has_the_name_of_a_part_holds_stores(
     fleet = tmp_path / "fleet"
     shutil.copytree(root, fleet / "consumequeue")
 
-    assert list(opened_stores(read_options({"path": str(fleet)}))) == [str(fleet / "consumequeue")]
+    assert list(open_stores(read_options({"path": str(fleet)}))) == [str(fleet / "consumequeue")]
 
 
 def test_a_store_that_cannot_be_read_whole_is_refused_in_mode_failfast(

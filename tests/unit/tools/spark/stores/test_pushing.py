@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from rocketwire_tools.spark.stores.options import Settings
-from rocketwire_tools.spark.stores.pushing import narrowed
+from rocketwire_tools.spark.stores.pushing import narrow
 
 X = Settings(paths=("x",))
 
@@ -68,7 +68,7 @@ MS = 1_769_817_600_000
     ids=str,
 )
 def test_a_filter_becomes_an_option(spark_filter: Any, options: dict[str, Any]) -> None:
-    assert narrowed(X, [spark_filter]) == Settings(paths=("x",), **options)
+    assert narrow(X, [spark_filter]) == Settings(paths=("x",), **options)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_filter_becomes_an_option(spark_filter: Any, options: dict[str, Any]) 
     ids=str,
 )
 def test_another_filter_is_left_to_spark(spark_filter: Any) -> None:
-    assert narrowed(X, [spark_filter]) == X
+    assert narrow(X, [spark_filter]) == X
 
 
 def test_filters_narrow_what_options_chose() -> None:
@@ -108,7 +108,7 @@ def test_filters_narrow_what_options_chose() -> None:
         EqualTo(("msg_id",), "j"),
     ]
 
-    result = narrowed(settings, filters)
+    result = narrow(settings, filters)
 
     assert (result.topics, result.tags, result.offsets) == (("b",), ("u",), (5, 7))
     assert (result.begin, result.end, result.key) == (MS, 2, "k")
@@ -123,13 +123,13 @@ def test_filters_narrow_what_options_chose() -> None:
 def test_filters_that_contradict_the_options_leave_nothing(spark_filter: Any) -> None:
     settings = Settings(paths=("x",), topics=("a",), tags=("t",), queue_id=0)
 
-    assert narrowed(settings, [spark_filter]).is_empty
+    assert narrow(settings, [spark_filter]).is_empty
 
 
 def test_a_filter_does_not_show_topics_that_the_options_hide() -> None:
     topic = EqualTo(("topic",), "SCHEDULE_TOPIC_XXXX")
 
-    assert narrowed(X, [topic]).is_empty
-    shown = narrowed(Settings(paths=("x",), system=True), [topic])
+    assert narrow(X, [topic]).is_empty
+    shown = narrow(Settings(paths=("x",), system=True), [topic])
     assert shown.topics == ("SCHEDULE_TOPIC_XXXX",)
     assert not shown.is_empty

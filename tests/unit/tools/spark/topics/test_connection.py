@@ -131,10 +131,12 @@ def test_names_have_the_namespace_where_brokers_read_them() -> None:
     connection = Connection.from_options({**SERVERS, "namespace": "shop"})
 
     assert (
-        connection.stored_name("orders") == connection.stored_name("shop%orders") == "shop%orders"
+        connection.name_at_broker("orders")
+        == connection.name_at_broker("shop%orders")
+        == "shop%orders"
     )
-    assert connection.stored_name("%DLQ%bills") == "%DLQ%shop%bills"
-    assert connection.stored_name("%LMQ%light") == "%LMQ%light"
+    assert connection.name_at_broker("%DLQ%bills") == "%DLQ%shop%bills"
+    assert connection.name_at_broker("%LMQ%light") == "%LMQ%light"
     assert connection.plain_name("%DLQ%shop%bills") == "%DLQ%bills"
     assert connection.plain_name("other%orders") == "other%orders"
 

@@ -14,7 +14,7 @@ from rocketwire_tools.spark.topics.offsets import (
     QueueRange,
     begins_of,
     flat,
-    nested,
+    nest,
     read_places,
     routing_topic,
     with_begins,
@@ -38,7 +38,7 @@ def test_they_come_back_from_a_checkpoint(
 
 
 def test_the_same_offsets_have_the_same_text() -> None:
-    one, other = nested({B0: 2, A0: 1}), nested({A0: 1, B0: 2})
+    one, other = nest({B0: 2, A0: 1}), nest({A0: 1, B0: 2})
 
     assert json.dumps(one) == json.dumps(other) == '{"t": {"a": {"0": 1}, "b": {"0": 2}}}'
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rocketwire_tools.spark.topics.offsets import Queue
-from rocketwire_tools.spark.topics.pushing import narrowed
+from rocketwire_tools.spark.topics.pushing import narrow
 
 
 def a_filter(name: str, column: str, value: Any) -> Any:
@@ -16,7 +16,7 @@ def a_filter(name: str, column: str, value: Any) -> Any:
 
 
 def test_queues_are_left_out_that_no_row_can_come_from() -> None:
-    left = narrowed(
+    left = narrow(
         [
             a_filter("EqualTo", "topic", "t"),
             a_filter("In", "queueId", (0, 1, 2)),
@@ -33,7 +33,7 @@ def test_queues_are_left_out_that_no_row_can_come_from() -> None:
 
 
 def test_offsets_are_bounded() -> None:
-    left = narrowed(
+    left = narrow(
         [
             a_filter("GreaterThan", "queueOffset", 10),
             a_filter("GreaterThanOrEqual", "offset", 5),
@@ -42,7 +42,7 @@ def test_offsets_are_bounded() -> None:
     )
 
     assert left.offsets == (11, 19)
-    assert narrowed([a_filter("EqualTo", "queueOffset", 3)]).offsets == (3, 3)
+    assert narrow([a_filter("EqualTo", "queueOffset", 3)]).offsets == (3, 3)
     assert not left.has_times
 
 
@@ -50,8 +50,8 @@ def test_a_time_within_a_millisecond_leaves_both_neighbours() -> None:
     moment = datetime(2026, 1, 1, 0, 0, 0, 1500, tzinfo=UTC)
     first = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() * 1000) + 1
 
-    after = narrowed([a_filter("GreaterThan", "storeTimestamp", moment)])
-    before = narrowed([a_filter("LessThan", "timestamp", moment.replace(tzinfo=None))])
+    after = narrow([a_filter("GreaterThan", "storeTimestamp", moment)])
+    before = narrow([a_filter("LessThan", "timestamp", moment.replace(tzinfo=None))])
 
     assert after.times[0] == first
     assert before.times[1] == first + 1
@@ -59,7 +59,7 @@ def test_a_time_within_a_millisecond_leaves_both_neighbours() -> None:
 
 
 def test_other_filters_leave_everything() -> None:
-    left = narrowed(
+    left = narrow(
         [
             a_filter("EqualTo", "tags", "A"),
             a_filter("StringStartsWith", "topic", "t"),
@@ -69,4 +69,4 @@ def test_other_filters_leave_everything() -> None:
         ]
     )
 
-    assert left == narrowed([])
+    assert left == narrow([])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire_tools.spark.topics.offsets import Queue, QueueRange
-from rocketwire_tools.spark.topics.ranges import Limits, cut, parts, ranges_between, shared
+from rocketwire_tools.spark.topics.ranges import Limits, cut, parts, ranges_between, share
 
 A, B, C = Queue("t", "a", 0), Queue("t", "a", 1), Queue("t", "b", 0)
 WAITING = st.dictionaries(
@@ -16,7 +16,7 @@ WAITING = st.dictionaries(
 
 @given(st.integers(1, 10**6), WAITING)
 def test_shares_add_up_to_the_limit_exactly(limit: int, waiting: dict[Queue, int]) -> None:
-    shares = shared(limit, waiting)
+    shares = share(limit, waiting)
 
     assert sum(shares.values()) == min(limit, sum(waiting.values()))
     assert all(0 <= shares[queue] <= count for queue, count in waiting.items())
@@ -24,7 +24,7 @@ def test_shares_add_up_to_the_limit_exactly(limit: int, waiting: dict[Queue, int
 
 @given(st.integers(9, 10**6), WAITING)
 def test_no_queue_with_messages_is_left_out(limit: int, waiting: dict[Queue, int]) -> None:
-    shares = shared(limit, waiting)
+    shares = share(limit, waiting)
 
     assert all(shares[queue] for queue, count in waiting.items() if count)
 

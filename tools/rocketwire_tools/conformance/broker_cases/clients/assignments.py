@@ -10,7 +10,7 @@ from rocketwire_tools.conformance.broker_cases.common import (
     group,
     json_body,
     only_4_9,
-    refused,
+    refuses,
     since_5_3,
     topic,
 )
@@ -29,7 +29,7 @@ MEMBERS: Final[tuple[Step, ...]] = (
 )
 
 
-def assigned(*queues: int, client: str = "{clientA}", mode: str = "PULL", **changes: str) -> Ask:
+def assigns(*queues: int, client: str = "{clientA}", mode: str = "PULL", **changes: str) -> Ask:
     """The client gets these queues (400)."""
     entries = [
         Has({"messageQueue": Has({"topic": "{topic}", "queueId": queue}), "mode": mode})
@@ -66,34 +66,34 @@ MODES: Final = Has({"{group}": Has({"mode": "POP", "popShareQueueNum": 2})})
 CASES = (
     since_5_3("400/1", QUERY, "The queues of a topic MUST be divided among the members of a group, "
         "in the order of their ids.",
-        *MEMBERS, assigned(0, 1), assigned(2, 3, client="{clientB}"),
+        *MEMBERS, assigns(0, 1), assigns(2, 3, client="{clientB}"),
     ),
     since_5_3("400/2", QUERY, "The strategy AVG_BY_CIRCLE MUST deal the queues in turn.",
-        *MEMBERS, assigned(0, 2, strategyName="AVG_BY_CIRCLE"), assigned(1, 3, client="{clientB}",
+        *MEMBERS, assigns(0, 2, strategyName="AVG_BY_CIRCLE"), assigns(1, 3, client="{clientB}",
             strategyName="AVG_BY_CIRCLE"),
     ),
     since_5_3("400/3", QUERY, "A broadcasting client MUST get all queues.", *MEMBERS,
-        assigned(0, 1, 2, 3, messageModel="BROADCASTING")),
+        assigns(0, 1, 2, 3, messageModel="BROADCASTING")),
     since_5_3("400/4", QUERY, "A client that is no member MUST get no queue.", *MEMBERS,
-        assigned(client="{clientC}")),
+        assigns(client="{clientC}")),
     since_5_3("400/5", QUERY, "A single member MUST get all queues.", topic(),
-        beat(consumers(), client="{clientA}"), assigned(0, 1, 2, 3)),
+        beat(consumers(), client="{clientA}"), assigns(0, 1, 2, 3)),
     since_5_3("400/6", QUERY, "A member too many MUST get no queue.",
         topic(queues=1), beat(consumers(), client="{clientA}", on="a"),
-        beat(consumers(), client="{clientB}", on="b"), assigned(0),
-        assigned(client="{clientB}"),
+        beat(consumers(), client="{clientB}", on="b"), assigns(0),
+        assigns(client="{clientB}"),
     ),
     since_5_3("401/1", MODE,
         "A group that is to pop a topic MUST get one assignment for all queues.",
-        *MEMBERS, set_mode("POP"), assigned(-1, mode="POP"), assigned(-1, client="{clientB}",
+        *MEMBERS, set_mode("POP"), assigns(-1, mode="POP"), assigns(-1, client="{clientB}",
             mode="POP"),
     ),
     since_5_3("401/2", MODE, "A group that is to pull again MUST get queues again.", *MEMBERS,
-        set_mode("POP"), set_mode("PULL"), assigned(0, 1)),
+        set_mode("POP"), set_mode("PULL"), assigns(0, 1)),
     since_5_3("401/3", MODE, "The mode of a retry topic MUST be refused with 16.", topic(), group(),
-        set_mode("POP", refused(16, ANY, ANY), topic_name="%RETRY%{group}")),
+        set_mode("POP", refuses(16, ANY, ANY), topic_name="%RETRY%{group}")),
     since_5_3("401/4", MODE, "The mode of an unknown topic MUST be refused with 17.", group(),
-        set_mode("POP", refused(17, ANY, ANY))),
+        set_mode("POP", refuses(17, ANY, ANY))),
     since_5_3("402/1", "AdminBrokerProcessor.getAllMessageRequestMode @ 5.5.0",
         "The table of modes MUST have the mode of each group.",
         topic(), group(), set_mode("POP", OK, share=2),
@@ -101,5 +101,5 @@ CASES = (
     ),
     only_4_9("400/7", "NettyRemotingAbstract.processRequestCommand @ 4.9.4",
         "The question for queues MUST be refused with 3, as an unknown code.",
-        ask_assignment("{client}", refused(3))),
+        ask_assignment("{client}", refuses(3))),
 )  # fmt: skip

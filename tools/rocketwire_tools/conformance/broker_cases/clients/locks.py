@@ -11,7 +11,7 @@ from rocketwire_tools.conformance.broker_cases.common import (
     json_body,
     put,
     since_5_3,
-    stored,
+    stores,
     with_body,
 )
 from rocketwire_tools.conformance.model.outcomes import ANY, Has, Response
@@ -78,13 +78,13 @@ CASES = (
     since_5_3("41/10", "AbstractSendMessageProcessor.handleRetryAndDLQ, "
         "RebalanceLockManager.isLockAllExpired @ 5.5.0",
         "A message to the retry topic of a group with a locked queue MUST go to the dead letters.",
-        locks(0), put("a", stored(0, 0), to="%RETRY%{group}"),
+        locks(0), put("a", stores(0, 0), to="%RETRY%{group}"),
         comes(with_body("a"), of="%DLQ%{group}"),
     ),
     case("41/11", "AbstractSendMessageProcessor.handleRetryAndDLQ @ 5.5.0",
         "A message to the retry topic of a group whose queues were given back MUST go to the retry "
         "topic.",
-        locks(0), unlocks(0), put("a", stored(0, 0), to="%RETRY%{group}"),
+        locks(0), unlocks(0), put("a", stores(0, 0), to="%RETRY%{group}"),
         comes(with_body("a"), of="%RETRY%{group}"),
     ),
 )  # fmt: skip

@@ -11,13 +11,13 @@ from rocketwire_tools.conformance.broker_cases.common import (
     bodies,
     case,
     fill,
-    found,
+    finds,
     group,
     groups_have,
     json_body,
     only_4_9,
     pull,
-    refused,
+    refuses,
     silence,
     since_5_3,
     topic,
@@ -49,7 +49,7 @@ def members(*clients: str, on: str = "main", group: str = "{group}") -> Step:
 
 
 NOBODY: Final = ask(
-    38, {"consumerGroup": "{group}"}, refused(1, "no consumer for this group, {group}")
+    38, {"consumerGroup": "{group}"}, refuses(1, "no consumer for this group, {group}")
 )
 FILLED: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
 
@@ -65,7 +65,7 @@ CASES = (
     ),
     case("34/3", BEAT, "A heartbeat without groups MUST be accepted.", beat()),
     case("34/4", "ClientManageProcessor.heartBeat @ 5.5.0",
-        "A heartbeat without a body MUST be answered with 1.", ask(34, {}, refused(1))),
+        "A heartbeat without a body MUST be answered with 1.", ask(34, {}, refuses(1))),
     case("34/5", BEAT, "The first heartbeat of a consumer MUST create its group.",
         topic(), beat(consumers()),
         ask(201, {}, groups_have(**{"{group}": Has({"consumeEnable": True, "retryMaxTimes": 16})})),
@@ -85,7 +85,7 @@ CASES = (
             Request(code=34, ext={}, body={"clientID": "{client}", "consumerDataSet": [consumers()],
                 "producerDataSet": []}),
             Request(code=38, ext={"consumerGroup": "{group}"}),
-        )), Expect((OK, refused(1))), Expect((OK, refused(1))), members("{client}"),
+        )), Expect((OK, refuses(1))), Expect((OK, refuses(1))), members("{client}"),
     ),
     case("34/9", BEAT, "Two clients MUST both be members of their group.",
         beat(consumers(), on="a"), beat(consumers(), client="{clientB}", on="b"),
@@ -101,7 +101,7 @@ CASES = (
     case("38/2", "ClientHousekeepingService.onChannelClose @ 5.5.0",
         "A client whose connection closes MUST leave its groups.",
         beat(consumers(), on="a"), members("{client}"), Close("a"),
-        until(38, {"consumerGroup": "{group}"}, refused(1)),
+        until(38, {"consumerGroup": "{group}"}, refuses(1)),
     ),
     case("35/1", "ClientManageProcessor.unregisterClient @ 5.5.0",
         "A client MUST be able to leave its group.",
@@ -119,7 +119,7 @@ CASES = (
         beat(producers=["{group}"]), ask(204, {"producerGroup": "{group}"}),
         ask(35, {"clientID": "{client}", "producerGroup": "{group}"}),
         ask(204, {"producerGroup": "{group}"},
-            refused(1, Like("the producer group.*{group}.* not exist"))),
+            refuses(1, Like("the producer group.*{group}.* not exist"))),
     ),
     case("40/1", CHANGED, "The first heartbeat of a member MUST be told to all members, the new "
         "one included.",
@@ -184,7 +184,7 @@ CASES = (
     case("203/2", CONNECTIONS,
         "The connections of a group without members MUST be answered with 206.",
         ask(203, {"consumerGroup": "{group}"},
-            refused(206, Like("the consumer group.{group}. not online"))),
+            refuses(206, Like("the consumer group.{group}. not online"))),
     ),
     case("203/3", "ConsumerGroupInfo.updateSubscription @ 5.5.0",
         "A heartbeat MUST replace the subscriptions of the whole group.",
@@ -203,12 +203,12 @@ CASES = (
     case("204/2", "AdminBrokerProcessor.getProducerConnectionList @ 5.5.0",
         "A group of producers without members MUST be answered with 1.",
         ask(204, {"producerGroup": "{group}"},
-            refused(1, Like("the producer group.*{group}.* not exist"))),
+            refuses(1, Like("the producer group.*{group}.* not exist"))),
     ),
     since_5_3("204/3", "ProducerManager.doChannelCloseEvent @ 5.5.0",
         "A producer whose connection closes MUST leave its group.",
         beat(producers=["{group}"], on="a"), ask(204, {"producerGroup": "{group}"}), Close("a"),
-        until(204, {"producerGroup": "{group}"}, refused(1)),
+        until(204, {"producerGroup": "{group}"}, refuses(1)),
     ),
     since_5_3("328/1", "AdminBrokerProcessor.getAllProducerInfo @ 5.5.0",
         "The table of all producers MUST name the clients of each group.",
@@ -217,23 +217,23 @@ CASES = (
     ),
     case("11/100", PULL, "A pull without a subscription MUST use that of the heartbeat.",
         *FILLED, beat(consumers(subscriptions=[subscription(text="T1")])),
-        pull(0, found(*bodies(1, 3), nextBeginOffset="4"), sysFlag="0", subVersion="1"),
+        pull(0, finds(*bodies(1, 3), nextBeginOffset="4"), sysFlag="0", subVersion="1"),
     ),
     case("11/101", PULL, "A pull without a subscription of a topic to which the group has not "
         "subscribed MUST be answered with 24.",
         *FILLED, beat(consumers(subscriptions=[subscription("{topicB}")])),
-        pull(0, refused(24, Like("the consumer's subscription not exist.*")), sysFlag="0",
+        pull(0, refuses(24, Like("the consumer's subscription not exist.*")), sysFlag="0",
             subVersion="1"),
     ),
     case("11/102", PULL, "A pull with a newer subscription than the heartbeat's MUST be answered "
         "with 25.",
-        *FILLED, beat(consumers()), pull(0, refused(25, Like("the consumer's subscription not "
+        *FILLED, beat(consumers()), pull(0, refuses(25, Like("the consumer's subscription not "
             "latest.*")), sysFlag="0", subVersion="2"),
     ),
     since_5_3("11/103", PULL,
         "A pull of a broadcasting group that may not broadcast MUST be answered with 16.",
         *FILLED, group(consumeBroadcastEnable=False), beat(consumers(model="BROADCASTING")),
-        pull(0, refused(16, ANY, Has({"forbiddenType": "4"})), sysFlag="0", subVersion="1"),
+        pull(0, refuses(16, ANY, Has({"forbiddenType": "4"})), sysFlag="0", subVersion="1"),
     ),
     since_5_3("11/104", "PullMessageProcessor.processRequest, "
         "SubscriptionGroupManager.getForbidden @ 5.5.0",
@@ -241,7 +241,7 @@ CASES = (
         "again.",
         *FILLED, group(), ask(353, {"group": "{group}", "topic": "{topic}", "readable": "false"}),
         beat(consumers()),
-        pull(0, refused(16, ANY, Has({"forbiddenType": "5"})), sysFlag="0", subVersion="1"),
+        pull(0, refuses(16, ANY, Has({"forbiddenType": "5"})), sysFlag="0", subVersion="1"),
         ask(353, {"group": "{group}", "topic": "{topic}", "readable": "true"}),
         pull(0, OK, sysFlag="0", subVersion="1"),
     ),

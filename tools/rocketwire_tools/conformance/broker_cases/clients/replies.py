@@ -9,7 +9,7 @@ from rocketwire_tools.conformance.broker_cases.common import (
     comes,
     message,
     put,
-    refused,
+    refuses,
     silence,
     topic,
     visible,
@@ -43,7 +43,7 @@ def sends(code: int = 325, **changes: str) -> Send:
     return Send((request,))
 
 
-def pushed(text: str = "pong", **ext: object) -> Expect:
+def pushes(text: str = "pong", **ext: object) -> Expect:
     """The asker gets the reply."""
     fields = {
         "topic": "{topic}",
@@ -56,24 +56,24 @@ def pushed(text: str = "pong", **ext: object) -> Expect:
     )
 
 
-def answered(code: int = 0, within: float = 20.0) -> Expect:
+def answers(code: int = 0, within: float = 20.0) -> Expect:
     """The replier gets the response."""
     return Expect((Response(code=code, remark=ANY),), within=within)
 
 
 CASES = (
     case("325/1", PUSH, "A reply MUST be pushed to the client that it names.", *ASKER, sends(),
-        pushed(), Reply(on="asker"), answered()),
+        pushes(), Reply(on="asker"), answers()),
     case("325/2", PUSH, "A pushed reply MUST have its body, flag and properties, and the time of "
         "pushing.",
-        *ASKER, sends(), pushed(properties=AllOf((OWN, PUSH_TIME))), Reply(on="asker"), answered(),
+        *ASKER, sends(), pushes(properties=AllOf((OWN, PUSH_TIME))), Reply(on="asker"), answers(),
     ),
     case("325/3", PUSH, "The response to a reply MUST come when the client has answered, and not "
         "before.",
-        *ASKER, sends(), pushed(), silence(), Reply(on="asker"), answered(),
+        *ASKER, sends(), pushes(), silence(), Reply(on="asker"), answers(),
     ),
     case("325/4", PUSH, "A reply that the client refuses MUST be answered with 1.", *ASKER, sends(),
-        pushed(), Reply(on="asker", code=1), answered(1)),
+        pushes(), Reply(on="asker", code=1), answers(1)),
     case("325/5", PUSH, "A reply to a client that is not there MUST be answered with 1.",
         topic(), put("pong", Response(code=1,
             remark=Like("push reply message fail, channel of <{clientB}> not found."), ext=ANY),
@@ -83,14 +83,14 @@ CASES = (
         topic(), put("pong", Response(code=1,
             remark=Like("reply message properties.REPLY_TO_CLIENT. is null"), ext=ANY), code=325),
     ),
-    case("325/7", REPLY, "A reply MUST be stored.", *ASKER, sends(), pushed(), Reply(on="asker"),
-        answered(), visible(1), comes(with_body("pong")),
+    case("325/7", REPLY, "A reply MUST be stored.", *ASKER, sends(), pushes(), Reply(on="asker"),
+        answers(), visible(1), comes(with_body("pong")),
         requires={"storeReplyMessageEnable": "true"}),
     case("325/8", REPLY, "A reply to an unknown queue MUST be refused.", *ASKER,
-        put("pong", refused(29, ANY, ANY), refused(1, ANY, ANY), code=325, queue=9,
+        put("pong", refuses(29, ANY, ANY), refuses(1, ANY, ANY), code=325, queue=9,
         properties=TO_CLIENT)),
     case("325/9", REPLY, "The response to a reply MUST have an id and a queue offset.",
-        *ASKER, sends(), pushed(), Reply(on="asker"),
+        *ASKER, sends(), pushes(), Reply(on="asker"),
         Expect((Response(remark=ANY,
             ext=Has({"msgId": ANY, "queueId": "0", "queueOffset": "0"})),), within=20.0),
     ),
@@ -101,13 +101,13 @@ CASES = (
             "defaultTopicQueueNums": "4", "queueId": "0", "sysFlag": "0", "bornTimestamp": "5",
             "flag": "7", "properties": "REPLY_TO_CLIENT\x01{client}\x02", "reconsumeTimes": "0",
             "unitMode": "false"}, body="pong"),)),
-        pushed(bornTimestamp="5"), Reply(on="asker"), answered(),
+        pushes(bornTimestamp="5"), Reply(on="asker"), answers(),
     ),
     case("325/10", PUSH, "A reply MUST NOT hold up later requests of the replier.",
-        *ASKER, sends(), pushed(), put("other", queue=1), Reply(on="asker"), answered(),
+        *ASKER, sends(), pushes(), put("other", queue=1), Reply(on="asker"), answers(),
     ),
     case("325/11", "RemotingServer.invokeSync @ 5.5.0",
         "A reply that the client does not answer MUST be answered with 1 after about 10 s.",
-        *ASKER, sends(), pushed(), answered(1, within=30.0), tags=frozenset({"slow"}),
+        *ASKER, sends(), pushes(), answers(1, within=30.0), tags=frozenset({"slow"}),
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from rocketwire_tools.conformance.broker_cases.common import (
     bodies,
     group,
     put,
-    refused,
+    refuses,
     topic,
     until,
     visible,
@@ -21,8 +21,8 @@ from rocketwire_tools.conformance.broker_cases.messages.pops import (
     NONE,
     pop,
     pop_fields,
-    popped,
     pops,
+    yields,
 )
 from rocketwire_tools.conformance.model.outcomes import ANY, Has, Like, Messages, Number, Response
 from rocketwire_tools.conformance.model.steps import Step, Wait
@@ -71,25 +71,25 @@ def returns(
     """The messages come again."""
     settings = {"invisible": 60_000} | settings
     return until(
-        200050, pop_fields(**settings), popped(*patterns), within=within, not_before=not_before
+        200050, pop_fields(**settings), yields(*patterns), within=within, not_before=not_before
     )
 
 
 POPPED: Final[tuple[Step, ...]] = (
     *FILLED,
     group(),
-    pop(popped(*bodies(0, 1)), count=2, save=TIMES),
+    pop(yields(*bodies(0, 1)), count=2, save=TIMES),
 )
 SHORT: Final[tuple[Step, ...]] = (
     *FILLED,
     group(),
-    pop(popped(*bodies(0, 1)), count=2, invisible=1000, save=TIMES),
+    pop(yields(*bodies(0, 1)), count=2, invisible=1000, save=TIMES),
 )
 IN_ORDER: Final[tuple[Step, ...]] = (
     *FILLED,
     group(consumeMessageOrderly=True),
     pop(
-        popped(*bodies(0, 1), reviveQid="999"), count=2, order="true", attemptId="first", save=TIMES
+        yields(*bodies(0, 1), reviveQid="999"), count=2, order="true", attemptId="first", save=TIMES
     ),
 )
 
@@ -97,7 +97,7 @@ CASES = (
     pops("200051/1", ACK, "A popped message MUST be acknowledged by its handle.", *POPPED, ack(0),
         ack(1)),
     pops("200051/2", ACK, "An acknowledged message MUST NOT come again, and the other one MUST.",
-        *SHORT, ack(0), pop(popped(*bodies(2, 3))), returns(with_body("1", reconsumeTimes=1)),
+        *SHORT, ack(0), pop(yields(*bodies(2, 3))), returns(with_body("1", reconsumeTimes=1)),
         tags=SLOW,
     ),
     pops("200051/3", ACK, "A repeated acknowledgement MUST be answered with success.", *POPPED,
@@ -107,14 +107,14 @@ CASES = (
             ext=ANY)),
     ),
     pops("200051/5", ACK, "An acknowledgement in an unknown topic MUST be refused with 17.",
-        *POPPED, ack(0, refused(17, ANY, ANY), topic="{topicB}")),
+        *POPPED, ack(0, refuses(17, ANY, ANY), topic="{topicB}")),
     pops("200051/6", ACK, "An acknowledgement in an unknown queue MUST be refused with 13.",
-        *POPPED, ack(0, refused(13, ANY, ANY), queueId="9")),
+        *POPPED, ack(0, refuses(13, ANY, ANY), queueId="9")),
     pops("200051/7", ACK, "A handle that is not one MUST be answered with 1.", *POPPED,
-        ack(0, refused(1, ANY, ANY), extraInfo="x")),
+        ack(0, refuses(1, ANY, ANY), extraInfo="x")),
     pops("200051/8", ACK, "An acknowledgement without a handle MUST be answered with 1.",
         *POPPED, ask(200051, {"consumerGroup": "{group}", "topic": "{topic}", "queueId": "0",
-            "offset": "0"}, refused(1, ANY, ANY)),
+            "offset": "0"}, refuses(1, ANY, ANY)),
     ),
     pops("200151/1", "AckMessageProcessor.appendAckNew @ 5.5.0",
         "A batch of acknowledgements MUST be accepted.",
@@ -124,7 +124,7 @@ CASES = (
     ),
     pops("200151/2", "AckMessageProcessor.processRequest @ 5.5.0",
         "A batch without acknowledgements MUST be refused with 208.",
-        ask(200151, {}, refused(208, ANY, ANY), body={"brokerName": "{=broker}", "acks": []}),
+        ask(200151, {}, refuses(208, ANY, ANY), body={"brokerName": "{=broker}", "acks": []}),
     ),
     pops("200053/1", CHANGE, "A popped message MUST be hidden for another time, and the response "
         "have a new handle's parts.",
@@ -133,25 +133,25 @@ CASES = (
             "invisibleTime": "30000", "reviveQid": Like("[0-7]")}))),
     ),
     pops("200053/2", CHANGE, "A message whose time was made short MUST come again after it.",
-        *POPPED, pop(popped(*bodies(2, 3))), hide(1000), returns(with_body("0", reconsumeTimes=1)),
+        *POPPED, pop(yields(*bodies(2, 3))), hide(1000), returns(with_body("0", reconsumeTimes=1)),
         tags=SLOW,
     ),
     pops("200053/3", CHANGE, "An offset beyond the end MUST be refused with 208.", *POPPED,
-        hide(30_000, 9, refused(208, ANY, ANY))),
+        hide(30_000, 9, refuses(208, ANY, ANY))),
     pops("200053/4", CHANGE, "Another time in an unknown topic MUST be refused with 17.", *POPPED,
-        hide(30_000, 0, refused(17, ANY, ANY), topic="{topicB}")),
+        hide(30_000, 0, refuses(17, ANY, ANY), topic="{topicB}")),
     pops("200053/5", CHANGE, "A message that gets a longer time MUST NOT come after the first one.",
-        *SHORT, pop(popped(*bodies(2, 3))), hide(60_000, 0),
+        *SHORT, pop(yields(*bodies(2, 3))), hide(60_000, 0),
         returns(with_body("1", reconsumeTimes=1)), Wait(3.0), pop(NONE), tags=SLOW,
     ),
     pops("return/1", RETURN,
         "Messages that nobody acknowledges MUST come again when their time is over.",
-        *SHORT, pop(popped(*bodies(2, 3))), returns(ANY, ANY), tags=SLOW,
+        *SHORT, pop(yields(*bodies(2, 3))), returns(ANY, ANY), tags=SLOW,
     ),
     pops("return/2", RETURN, "A message that comes again MUST have its body and properties, and "
         "the time of its first pop.",
         topic(), put("a", properties={"own": "1", "UNIQ_KEY": "{client}"}), visible(1), group(),
-        pop(popped(with_body("a")), invisible=1000),
+        pop(yields(with_body("a")), invisible=1000),
         returns(with_body("a", reconsumeTimes=1,
             properties=Has({"own": "1", "UNIQ_KEY": "{client}", "1ST_POP_TIME": Like(r"\d{13}"),
             "POP_CK": Like(r"\d+ \d{13} \d+ \d 1 {=broker} 0 \d+")}))),
@@ -159,25 +159,25 @@ CASES = (
     ),
     pops("return/3", RETURN,
         "A message that comes again MUST be named as one of the retry topic in the offsets.",
-        topic(), put("a"), visible(1), group(), pop(popped(with_body("a")), invisible=1000),
-        until(200050, pop_fields(), popped(with_body("a"), startOffsetInfo="1 0 0",
+        topic(), put("a"), visible(1), group(), pop(yields(with_body("a")), invisible=1000),
+        until(200050, pop_fields(), yields(with_body("a"), startOffsetInfo="1 0 0",
             msgOffsetInfo="1 0 0"), within=40.0), tags=SLOW,
     ),
     pops("return/4", RETURN,
         "A message that comes again MUST be acknowledged by the name of its retry topic.",
-        topic(), put("a"), visible(1), group(), pop(popped(with_body("a")), invisible=1000),
-        until(200050, pop_fields(invisible=2000), popped(with_body("a")), within=40.0, save=TIMES),
+        topic(), put("a"), visible(1), group(), pop(yields(with_body("a")), invisible=1000),
+        until(200050, pop_fields(invisible=2000), yields(with_body("a")), within=40.0, save=TIMES),
         ack(0, extraInfo=handle(0, retry=1), topic="%RETRY%{group}_{topic}"), Wait(7.0), pop(NONE),
         tags=SLOW,
     ),
     pops("return/5", RETURN,
         "A message MUST come again as often as nobody acknowledges it, and count each time.",
-        topic(), put("a"), visible(1), group(), pop(popped(with_body("a")), invisible=1000),
+        topic(), put("a"), visible(1), group(), pop(yields(with_body("a")), invisible=1000),
         returns(with_body("a", reconsumeTimes=1), invisible=1000),
         returns(with_body("a", reconsumeTimes=2)), tags=SLOW,
     ),
     pops("return/6", RETURN, "A message MUST NOT come again before its time is over.",
-        topic(), put("a"), visible(1), group(), pop(popped(with_body("a")), invisible=4000),
+        topic(), put("a"), visible(1), group(), pop(yields(with_body("a")), invisible=4000),
         returns(with_body("a"), not_before=3.0), tags=SLOW,
     ),
     pops("order/1", ORDER, "An orderly pop MUST be blocked while messages of the queue are not "
@@ -186,7 +186,7 @@ CASES = (
     ),
     pops("order/2", ORDER, "The next orderly pop MUST go on when all messages were acknowledged.",
         *IN_ORDER, *(ack(place, extraInfo=handle(place, revive="999")) for place in range(2)),
-        pop(popped(*bodies(2, 3)), order="true", attemptId="second"),
+        pop(yields(*bodies(2, 3)), order="true", attemptId="second"),
     ),
     pops("order/3", ORDER, "An orderly pop MUST stay blocked while one of the messages is not "
         "acknowledged.",
@@ -194,16 +194,16 @@ CASES = (
         pop(NONE, order="true", attemptId="second"),
     ),
     pops("order/4", ORDER, "The same attempt MUST get the same messages again.", *IN_ORDER,
-        pop(popped(*bodies(0, 1)), count=2, order="true", attemptId="first")),
+        pop(yields(*bodies(0, 1)), count=2, order="true", attemptId="first")),
     pops("order/5", ORDER, "An orderly pop MUST get the messages again that were not acknowledged "
         "in time, and their count.",
-        *FILLED, group(consumeMessageOrderly=True), pop(popped(*bodies(0, 1)), count=2,
+        *FILLED, group(consumeMessageOrderly=True), pop(yields(*bodies(0, 1)), count=2,
             order="true", attemptId="first", invisible=1000),
         until(200050, pop_fields(count=2, order="true", attemptId="second"),
             Response(remark="FOUND", ext=Has({"orderCountInfo": Like(r"0 qo0%0 1.*")}),
             body=Messages(bodies(0, 1))), within=20.0, not_before=0.5),
     ),
     pops("order/6", ORDER, "Orderly pops of other groups MUST NOT be blocked.", *IN_ORDER,
-        group("{groupB}", consumeMessageOrderly=True), pop(popped(*bodies(0, 1, 2, 3)),
+        group("{groupB}", consumeMessageOrderly=True), pop(yields(*bodies(0, 1, 2, 3)),
         order="true", consumerGroup="{groupB}")),
 )  # fmt: skip

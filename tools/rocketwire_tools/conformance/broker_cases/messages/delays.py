@@ -14,9 +14,9 @@ from rocketwire_tools.conformance.broker_cases.common import (
     offset,
     only_4_9,
     put,
-    refused,
+    refuses,
     since_5_3,
-    stored,
+    stores,
     topic,
     visible,
     with_body,
@@ -30,7 +30,7 @@ RECALL: Final = "RecallMessageProcessor.processRequest @ 5.5.0"
 TIMERS: Final = {"timerWheelEnable": "true"}
 RECALLS: Final = TIMERS | {"recallMessageEnable": "true"}
 EMPTY: Final = ask(30, {"topic": "{topic}", "queueId": "0"}, offset(0))
-ILLEGAL: Final = refused(13, Like("timer message illegal, .*"), ANY)
+ILLEGAL: Final = refuses(13, Like("timer message illegal, .*"), ANY)
 TOO_LATE: Final = str(259_201)
 
 
@@ -62,7 +62,7 @@ CASES = (
     ),
     case("delay/2", LEVEL, "A message with a delay level MUST come in the queue that it was sent "
         "to.",
-        topic(), put("a", stored(2, ANY), queue=2, properties={"DELAY": "1"}),
+        topic(), put("a", stores(2, ANY), queue=2, properties={"DELAY": "1"}),
         comes(with_body("a", queueId=2, queueOffset=0), queue=2),
     ),
     case("delay/3", LEVEL, "A message that was delayed MUST have its level, topic and queue in its "
@@ -94,7 +94,7 @@ CASES = (
     ),
     case("delay/9", LEVEL, "The response to a delayed message MUST have the id of the copy that "
         "waits.",
-        topic(), put("a", stored(0, ANY), properties={"DELAY": "1"},
+        topic(), put("a", stores(0, ANY), properties={"DELAY": "1"},
             save={"position": "ext.msgId:position"}),
         comes(with_body("a", commitLogOffset=Number(least="{=position+1}"))),
     ),
@@ -110,7 +110,7 @@ CASES = (
         ask(45, {}, json_body(Has({"offsetTable": Has({"1": Number(least=1)})}))),
     ),
     since_5_3("timer/1", TIMER, "A message with TIMER_DELAY_SEC MUST come after about that time.",
-        topic(), put("a", stored(1, ANY), queue=1, properties={"TIMER_DELAY_SEC": "2"}),
+        topic(), put("a", stores(1, ANY), queue=1, properties={"TIMER_DELAY_SEC": "2"}),
         ask(30, {"topic": "{topic}", "queueId": "1"}, offset(0)), comes(with_body("a"), queue=1,
             not_before=0.5, within=30.0), requires=TIMERS,
     ),
@@ -151,7 +151,7 @@ CASES = (
     ),
     since_5_3("timer/9", "SendMessageProcessor.attachRecallHandle @ 5.5.0",
         "The response to a message with a time MUST have the handle of its recall.",
-        topic(), put("a", stored(0, ANY, recallHandle=Like(r"[A-Za-z0-9_-]+={0,2}")),
+        topic(), put("a", stores(0, ANY, recallHandle=Like(r"[A-Za-z0-9_-]+={0,2}")),
             properties={"TIMER_DELAY_SEC": "30", "UNIQ_KEY": "{client}"}), requires=TIMERS,
     ),
     only_4_9("timer/10", "CommitLog.asyncPutMessage @ 4.9.4",
@@ -170,23 +170,23 @@ CASES = (
         comes(with_body("kept")), requires=RECALLS, tags=frozenset({"slow"}),
     ),
     since_5_3("370/4", RECALL, "A handle of another topic MUST be refused with 604.",
-        *TIMED, topic("{topicB}"), recall(refused(604, Like("recall failed, topic not match.*"),
+        *TIMED, topic("{topicB}"), recall(refuses(604, Like("recall failed, topic not match.*"),
             ANY), topic="{topicB}"), requires=RECALLS,
     ),
     since_5_3("370/5", RECALL, "A recall in an unknown topic MUST be refused with 17.",
-        *TIMED, recall(refused(17, Like("recall failed, the topic.{topicB}. not exist.*"), ANY),
+        *TIMED, recall(refuses(17, Like("recall failed, the topic.{topicB}. not exist.*"), ANY),
             topic="{topicB}"), requires=RECALLS,
     ),
     since_5_3("370/6", RECALL, "An invalid handle MUST be refused with 604.",
-        *TIMED, *(recall(refused(604, ANY, ANY), recallHandle=text)
+        *TIMED, *(recall(refuses(604, ANY, ANY), recallHandle=text)
             for text in ("x y", handle("v1"), handle("v9", "a", "b", "1", "c"))), requires=RECALLS,
     ),
     since_5_3("370/7", RECALL, "A handle whose time has passed MUST be refused with 604.",
-        *TIMED, recall(refused(604, ANY, ANY), recallHandle="djEgYSBiIDEgYw=="), requires=RECALLS,
+        *TIMED, recall(refuses(604, ANY, ANY), recallHandle="djEgYSBiIDEgYw=="), requires=RECALLS,
     ),
     since_5_3("370/8", RECALL, "A recall without a handle MUST be refused with 604.", *TIMED,
-        ask(370, {"topic": "{topic}"}, refused(604, ANY, ANY)), requires=RECALLS),
+        ask(370, {"topic": "{topic}"}, refuses(604, ANY, ANY)), requires=RECALLS),
     only_4_9("370/9", "NettyRemotingAbstract.processRequestCommand @ 4.9.4",
         "A recall MUST be refused with 3, as an unknown code.", ask(370, {"topic": "{topic}"},
-        refused(3))),
+        refuses(3))),
 )  # fmt: skip

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from rocketwire_tools.conformance.broker_cases.common import (
     bodies,
     case,
-    found,
+    finds,
     nothing,
     pull,
     put,
-    refused,
+    refuses,
     silence,
     topic,
     visible,
@@ -45,7 +45,7 @@ MESSAGES: Final[tuple[Step, ...]] = (
 def selects(expression: str, *numbers: int) -> Step:
     """A pull with this expression finds these messages of ``MESSAGES``."""
     outcome = (
-        found(*bodies(*numbers)) if numbers else nothing(20, "NO_MATCHED_MESSAGE", len(PROPERTIES))
+        finds(*bodies(*numbers)) if numbers else nothing(20, "NO_MATCHED_MESSAGE", len(PROPERTIES))
     )
     return pull(0, outcome, tags=expression, expressionType="SQL92")
 
@@ -62,7 +62,7 @@ def _case(
 def _check(
     number: int, requirement: str, code: int, *expressions: str, kind: str = "SQL92"
 ) -> Case:
-    outcome = refused(code) if code else refused(0)
+    outcome = refuses(code) if code else refuses(0)
     steps = (check_client(expression, outcome, kind=kind) for expression in expressions)
     return case(f"46/{number}", CHECK, requirement, *steps, requires=REQUIRES)
 
@@ -114,7 +114,7 @@ CASES = (
     _case(17, "A name alone SHOULD match nothing.", selects("a")),
     _case(18, "Two doubled quotation marks in a string MUST be one.",
         put("12", properties={"b": "it's"}), visible(13),
-        pull(0, found(*bodies(12)), tags="b = 'it''s'", expressionType="SQL92"),
+        pull(0, finds(*bodies(12)), tags="b = 'it''s'", expressionType="SQL92"),
     ),
     case("sql/19", "PullRequestHoldService.notifyMessageArriving @ 5.5.0",
         "A pull that waits with an expression MUST be woken by a message that it matches, only.",

@@ -15,15 +15,15 @@ from rocketwire_tools.conformance.broker_cases.common import (
     case,
     comes,
     fill,
-    found,
+    finds,
     nothing,
     offset,
     pull,
     pull_fields,
     put,
-    refused,
+    refuses,
     silence,
-    stored,
+    stores,
     topic,
     visible,
 )
@@ -47,7 +47,7 @@ def waiting(place: int = 0, *, on: str = "reader", hold: int = HELD, **settings:
 
 def woken(*texts: str | int, on: str = "reader", within: float = SOON) -> Expect:
     """The pull finds these messages."""
-    return Expect((found(*bodies(*texts)),), on, within)
+    return Expect((finds(*bodies(*texts)),), on, within)
 
 
 CASES = (
@@ -77,12 +77,12 @@ CASES = (
         topic(), waiting(), put("x", queue=1), silence(on="reader"), put("y"), woken("y"),
     ),
     case("hold/8", HOLD, "A pull that waits MUST NOT hold up later requests of its connection.",
-        topic(), waiting(), put("x", stored(1, 0), queue=1, on="reader"), put("y", on="reader"),
+        topic(), waiting(), put("x", stores(1, 0), queue=1, on="reader"), put("y", on="reader"),
         woken("y"),
     ),
     case("hold/9", HOLD, "Many pulls of one connection MUST be able to wait at once.",
         topic(queues=16), *(waiting(queue=queue) for queue in range(16)),
-        put("x", stored(7, 0), queue=7, on="reader"), woken("x"),
+        put("x", stores(7, 0), queue=7, on="reader"), woken("x"),
     ),
     case("hold/10", TIMEOUT, "A pull that waited in vain MUST be answered with 19.",
         topic(), waiting(hold=1000), Expect((nothing(19, ANY, 0),), "reader", LIMIT),
@@ -120,7 +120,7 @@ CASES = (
     ),
     case("hold/17", "PullMessageProcessor.processRequest @ 5.5.0",
         "A pull that may wait MUST be refused at once if its topic is unknown.",
-        pull(0, refused(17), hold=HELD),
+        pull(0, refuses(17), hold=HELD),
     ),
     case("hold/18", "DelayLevel, ScheduleMessageService @ 5.5.0",
         "A message whose delay is over MUST wake a pull.",

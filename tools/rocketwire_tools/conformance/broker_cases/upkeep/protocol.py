@@ -14,7 +14,7 @@ from rocketwire_tools.conformance.broker_cases.common import (
     put,
     silence,
     since_5_3,
-    stored,
+    stores,
     topic,
     visible,
     with_body,
@@ -27,7 +27,7 @@ PROCESS: Final = "NettyRemotingAbstract.processRequestCommand @ 5.5.0"
 QUEUE: Final = {"topic": "{topic}", "queueId": "0"}
 
 
-def unsupported(code: int) -> Response:
+def unknown(code: int) -> Response:
     """The response to an unknown request code."""
     return Response(code=3, remark=f" request type {code} not supported", ext=ANY)
 
@@ -43,7 +43,7 @@ CASES = (
             for number in (0, 7, 2**31 - 1, -5)),
     ),
     case("header/2", PROCESS, "The response to an unknown code MUST be 3, with a remark that names "
-        "the code.", *(ask(code, {}, unsupported(code)) for code in (9999, 105, 106, 103, 901))),
+        "the code.", *(ask(code, {}, unknown(code)) for code in (9999, 105, 106, 103, 901))),
     case("header/3", PROCESS, "An unknown one-way request MUST NOT be answered.",
         Send((Request(code=9999, ext={}, flag=ONE_WAY),)), ask(30, QUEUE)),
     case("header/4", PROCESS, "A response that belongs to no request MUST be ignored.",
@@ -51,7 +51,7 @@ CASES = (
     case("header/5", "RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0",
         "A request with a binary header MUST be handled.",
         topic(), Ask(Request(code=310, ext=message().ext, body="binary", binary=True),
-            (stored(0, 0),)), comes(with_body("binary")),
+            (stores(0, 0),)), comes(with_body("binary")),
     ),
     case("header/6", DECODE,
         "A header without the language, the version or the flag MUST be accepted.",
@@ -120,8 +120,8 @@ CASES = (
     case("header/24", "NettyRemotingAbstract.processRequestCommand @ 5.5.0",
         "An order for a name server MUST NOT be handled.",
         ask(103, {"brokerName": "x", "brokerAddr": "127.0.0.1:1", "clusterName": "x",
-            "haServerAddr": "", "brokerId": "0"}, unsupported(103), body="{}"),
-        ask(105, {"topic": "{topic}"}, unsupported(105)),
+            "haServerAddr": "", "brokerId": "0"}, unknown(103), body="{}"),
+        ask(105, {"topic": "{topic}"}, unknown(105)),
     ),
     case("header/25", DECODE, "A version in the header that does not exist MUST be accepted.",
         ask(30, QUEUE, version=99_999), ask(30, QUEUE, version=0)),

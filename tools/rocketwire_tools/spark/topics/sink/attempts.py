@@ -34,7 +34,7 @@ async def with_retries(
     attempt: Callable[[], Awaitable[Any]],  # makes an attempt
     topic: str,  # topic of the messages, for errors
     seconds: float,  # how long to try again
-    # says who is away if a topic has no route, or "" if nobody is; None to give up then
+    # names the missing servers if a topic has no route, or ""; None to give up at once
     absence: Callable[[str], Awaitable[str]] | None = None,
 ) -> Any:
     """Return the result of the first attempt that succeeds."""
@@ -58,13 +58,13 @@ async def with_retries(
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What name servers had when a write was planned."""
+    """Brokers and route at the name servers when a write was planned."""
 
-    brokers: frozenset[str] | None = None  # names of the brokers; None if no name server said so
+    brokers: frozenset[str] | None = None  # names of the brokers; None if no name server answered
     has_route: bool = False  # whether there was a route of the topic of option ``topic``
 
 
-NOTHING: Final = Present()  # Nobody knows what there was
+NOTHING: Final = Present()  # no name server answered when the write was planned
 
 
 def present_now(settings: SinkSettings) -> Present:
@@ -86,7 +86,7 @@ def present_now(settings: SinkSettings) -> Present:
 
 
 async def absence_of(client: ClientInstance, topic: str, present: Present) -> str:
-    """Say who is away if a topic has no route; "" if nobody is: then it does not exist."""
+    """Name the missing servers if a topic has no route; "" if none is: it does not exist."""
     servers = f"name servers {client.config.namesrv_addr}"
     try:
         brokers = await _brokers(client)

@@ -1,4 +1,4 @@
-"""Errors of the sink: a line that says what failed, where, and what to do."""
+"""Errors of the sink: one line with the failure, its place, and advice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SinkError(RuntimeError):
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error of a group that says most: the first ``SinkError``, or the first of all."""
+    """Return the most specific error of a group: the first ``SinkError``, or the first of all."""
     errors = list(_leaves(group))
     return next((error for error in errors if isinstance(error, SinkError)), errors[0])
 
@@ -74,13 +74,13 @@ def may_pass(error: RocketWireError) -> bool:
 def describe(
     error: RocketWireError, topic: str, seconds: float | None = None, away: str = ""
 ) -> str:
-    """Return a line that says what failed and what to do.
+    """Describe a failure and give advice, in one line.
 
     Args:
         error: error of the client.
         topic: topic of the messages.
         seconds: how long the sink has retried; None if it has not.
-        away: who or what it has waited for, if a topic has no route.
+        away: the servers that it has waited for, if a topic has no route.
     """
     cause = first_cause(error)
     spent = "" if seconds is None else f" after {seconds:.0f} seconds of retries"

@@ -30,7 +30,7 @@ class Lane(NamedTuple):
 
 @dataclass(slots=True)
 class Parcel:
-    """What one request sends."""
+    """The messages of one request."""
 
     lane: Lane  # where it goes
     # messages of a batch, encoded, in order

@@ -145,10 +145,10 @@ class PartitionSender:
         target = sender.targets.get(wire_topic(producer.instance.config, topic))
         if target is not None and target.topic == topic:
             return queue_by_hash(target.info.queues, message.sharding_key)
-        queues = await self._retried(producer, lambda: producer.queues(topic), topic)
+        queues = await self._retry(producer, lambda: producer.queues(topic), topic)
         return queue_by_hash(queues, message.sharding_key)
 
-    async def _retried(
+    async def _retry(
         self, producer: Producer, attempt: Callable[[], Awaitable[Any]], topic: str
     ) -> Any:
         async def absence(topic: str) -> str:
@@ -158,7 +158,7 @@ class PartitionSender:
 
     async def _check_delays(self, producer: Producer, topic: str) -> None:
         """Refuse delays that brokers before 5.0 ignore."""
-        await self._retried(producer, lambda: producer.queues(topic), topic)
+        await self._retry(producer, lambda: producer.queues(topic), topic)
         for target in producer.sender.targets.values():
             if await producer.sender.has_broker_before_5(target):
                 raise SinkError(
@@ -178,7 +178,7 @@ class PartitionSender:
                 return await producer.send(message)
             return await producer.send_to(message, queue)
 
-        await self._retried(producer, attempt, topic)
+        await self._retry(producer, attempt, topic)
 
     async def _send_batch(self, producer: Producer, parcel: Parcel) -> SendResult:
         """Send a batch; as ``Producer.send_batch`` does with messages that are not encoded."""

@@ -1,4 +1,4 @@
-"""What a task does: send the rows of a partition."""
+"""Send the rows of a partition, in a task."""
 
 from __future__ import annotations
 

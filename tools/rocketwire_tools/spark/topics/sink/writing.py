@@ -32,7 +32,7 @@ BATCH_ID: Final = "streaming.sql.batchId"
 
 
 class _Sink:
-    """What both writers do; ``is_stream`` says whether there are micro-batches."""
+    """The common part of both writers; ``is_stream``: whether there are micro-batches."""
 
     is_stream = False
 
