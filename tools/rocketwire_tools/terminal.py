@@ -6,9 +6,12 @@ import re
 import sys
 import time
 from multiprocessing import parent_process
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from rocketwire.controls import escape_controls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 def printable(text: object) -> str:
@@ -29,6 +32,33 @@ def csv_cell(text: str) -> str:
     """A text as a cell of CSV that neither changes a terminal nor is a formula."""
     text = printable(text)
     return f"'{text}" if _FORMULA.match(text) else text
+
+
+def text_width(text: str) -> int:
+    """Columns that a text takes on a terminal; a Chinese character takes two."""
+    if text.isascii():
+        return len(text)
+    from wcwidth import wcswidth
+
+    return max(wcswidth(text), 0)
+
+
+def align(
+    rows: Iterable[Sequence[str]], to_right: Sequence[bool], widths: Sequence[int]
+) -> Iterator[str]:
+    """Yield a line for each row, its cells two spaces apart.
+
+    Args:
+        rows: texts of the cells.
+        to_right: whether each column is aligned to the right.
+        widths: least ``text_width`` of each column.
+    """
+    for row in rows:
+        line = ""
+        for text, width, is_right in zip(row, widths, to_right, strict=True):
+            blanks = " " * (width - text_width(text))
+            line += f"{blanks}{text}  " if is_right else f"{text}{blanks}  "
+        yield line.rstrip()
 
 
 def print_error(text: object) -> None:

@@ -173,14 +173,6 @@ def test_a_value_that_cannot_be_used_ends_it_with_2_before_anything_is_asked(
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["record", "replay"])
-def test_a_deleted_command_says_what_to_do_instead(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([command, "FILE"]) == 2
-    assert f"error: {command} was deleted: " in capsys.readouterr().err
-
-
 async def test_a_broker_is_recognised_and_no_case_is_carried_out(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

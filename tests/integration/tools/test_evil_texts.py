@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.controls import escape_lines
-from rocketwire_tools.admin.cli.examples import EXAMPLES
+from rocketwire_tools.admin.examples import EXAMPLES
 from rocketwire_tools.admin.registry import all_commands
 from tests.support.evil import MARK, EvilServer, frames, show, write_capture, write_store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rocketwire_tools.admin.command import Command
+    from rocketwire_tools.cli.command import Command
 
 pytestmark = pytest.mark.process
 

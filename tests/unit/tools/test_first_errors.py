@@ -84,7 +84,6 @@ PROGRAMS = {
         ("conformance --explain x", 2, "unknown case x; --list shows all cases"),
         ("conformance matrix none", 2, "none: no such file or directory"),
         ("conformance matrix broken.toml", 2, "broken.toml: not a report of --json"),
-        ("conformance replay none a:1", 2, "replay was deleted: compare two running servers"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do(

@@ -11,7 +11,7 @@ from rocketwire.program import ProgramParser
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.admin.command import Command
+    from rocketwire_tools.cli.command import Command
 
     SubParsersAction = argparse._SubParsersAction[  # pyright: ignore[reportPrivateUsage] - it has no public name
         ProgramParser

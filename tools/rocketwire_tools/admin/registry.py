@@ -11,7 +11,7 @@ from rocketwire_tools.admin import commands
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.admin.command import Command
+    from rocketwire_tools.cli.command import Command
 
 
 def all_commands() -> tuple[Command, ...]:

@@ -144,8 +144,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     first = words[0] if words else ""
     try:
-        if first in DELETED:
-            parser().error(f"{first} was deleted: {DELETED[first]}")
         command = COMMANDS.get(first)
         return run(words) if command is None else command(words[1:])
     except SystemExit as ended:  # argparse has printed the reason
@@ -316,11 +314,6 @@ COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
 }
 """Commands by first word."""
 
-DELETED: Final = {
-    "record": "capture the traffic with tcpdump, and read it with rocketwire-pcap",
-    "replay": "compare two running servers with rocketwire-conformance diff",
-}
-"""What to do instead of commands that were deleted, by first word."""
 
 if __name__ == "__main__":
     sys.exit(main())

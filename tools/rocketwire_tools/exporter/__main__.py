@@ -14,10 +14,10 @@ from rocketwire.errors import NoNameServerError
 from rocketwire.log_lines import log_to_stderr
 from rocketwire.output import reader_may_go
 from rocketwire.serving.sockets import BindError
-from rocketwire_tools.admin.cli import exit_status as statuses
-from rocketwire_tools.admin.cli.client_config import REQUEST_TIMEOUT, client_config
-from rocketwire_tools.admin.cli.settings import settings_of
-from rocketwire_tools.admin.cli.signals import stopping
+from rocketwire_tools.cli import exit_status as statuses
+from rocketwire_tools.cli.client_config import REQUEST_TIMEOUT, client_config
+from rocketwire_tools.cli.settings import settings_of
+from rocketwire_tools.cli.signals import stopping
 from rocketwire_tools.exporter.collection import collect
 from rocketwire_tools.exporter.command_line import NAME, Options, build_parser, options_of
 from rocketwire_tools.terminal import print_error

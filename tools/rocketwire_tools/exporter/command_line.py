@@ -8,8 +8,8 @@ from typing import Final
 
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
-from rocketwire_tools.admin.cli.arguments import seconds
-from rocketwire_tools.admin.cli.settings import add_settings
+from rocketwire_tools.cli.arguments import seconds
+from rocketwire_tools.cli.settings import add_settings
 from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS
 from rocketwire_tools.exporter.collection import DEADLINE, MIN_INTERVAL, WAIT, Limits
 from rocketwire_tools.exporter.parts.clients import MOST_CLIENTS

@@ -6,9 +6,8 @@ A sub-command imports its modules when it runs. The help of each sub-command sho
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
@@ -25,22 +24,6 @@ exit status: 0 success, 1 a capture could not be read to its end (the rows befor
 other captures are shown) or no frame matches --filter, 2 the command line is invalid, the output
 cannot be written or a package is missing, 130 interrupted.
 Each command has its own help: rocketwire-pcap decode --help"""
-
-
-_GONE: Final = {
-    "--jobs": "decode several captures at the same time, for example with xargs -P, or use Spark",
-    "follow": "use decode --filter 'connection == \"10.0.0.1:40000-10.0.0.2:10911\"'",
-    "routes": "use decode --filter 'code == 103' --body decoded --format jsonl",
-    "export": "use tshark -r IN -Y 'tcp.port == 40000' -w OUT",
-}
-"""Options and sub-commands that earlier versions had → what to do instead."""
-
-
-class _Parser(ProgramParser):
-    def error(self, message: str) -> NoReturn:
-        pattern = "(?:invalid choice: '|unrecognized arguments: .*){}\\b"
-        gone = next((name for name in _GONE if re.search(pattern.format(name), message)), None)
-        super().error(message if gone is None else f"there is no {gone} any more: {_GONE[gone]}")
 
 
 class Commands:
@@ -64,7 +47,7 @@ class Commands:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has the attribute ``run``."""
-    result = _Parser(
+    result = ProgramParser(
         prog="rocketwire-pcap",
         description="Decode RocketMQ's frames in captures (pcap and pcapng, also compressed).",
         epilog=_EXIT_STATUSES,

@@ -18,17 +18,6 @@ _UNITS: Final = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 PATHS: Final = "paths"  # Field of the paths: the only one that several options fill
 
 
-_GONE: Final = {
-    "transactional": "use ids=stable, and let consumers drop messages whose unique key they know",
-    "maxfilespertrigger": "read the files once, in a batch",
-    "maxbytespertrigger": "read the stores once, in a batch",
-    "lastfile": "read the files once, in a batch",
-    "table": "export it with rocketwire-store stat, pending or check, and read its JSON lines",
-    "usequeues": "leave it out: the log is read",
-}
-"""Options that earlier versions had → what to do instead."""
-
-
 class OptionError(ValueError):
     """An option of a data source is invalid."""
 
@@ -60,7 +49,6 @@ def read_values(
             value = read(name, text)
             values[field] = values.get(field, ()) + value if field == PATHS else value
         elif option.lower() not in skipped:
-            _refuse_gone(option)
             from rocketwire.nearest import did_you_mean
 
             names = [*readers, *others]
@@ -77,12 +65,6 @@ def read_with_paths(
     if not values.get(PATHS):
         raise OptionError("no path: use load(PATH) or option 'path'")
     return values
-
-
-def _refuse_gone(option: str) -> None:
-    """Say what to do instead of an option that earlier versions had."""
-    if option.lower() in _GONE:
-        raise OptionError(f"there is no option {option!r} any more: {_GONE[option.lower()]}")
 
 
 def one_path(_: str, text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import argparse
 import importlib
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
@@ -50,29 +50,7 @@ exit status: 0 all messages were sent, 1 some could not be sent or read, 2 the c
 journal is invalid or a path is not a store, 130 interrupted, 143 after SIGTERM"""
 
 
-_GONE: Final = {
-    "--compacted": "only the commit log is read, not the logs of compacted topics",
-    "--expiring": "the times of the files in commitlog say which a broker deletes next",
-    "--files": "export both stores, and compare the exports, for example in DuckDB",
-    "--jobs": "only stat, messages and export read with several processes",
-    "--plot": "draw what stat --json writes",
-    "--queues": "--jobs reads a large log faster",
-    "--why": "check --why names bytes, and get shows those of a message",
-    "diff": "export both stores, and compare the exports, for example in DuckDB",
-}
-"""Options and verbs that there were once → what to do instead."""
-
-
-class _StoreParser(ProgramParser):
-    """The parser of the command, which knows what there was once."""
-
-    def error(self, message: str) -> NoReturn:
-        words = message.replace("'", " ").replace(";", " ").split()
-        advice = next((text for word, text in _GONE.items() if word in words), None)
-        super().error(f"{message}; {advice}" if advice else message)
-
-
-class _VerbParser(_StoreParser):
+class _VerbParser(ProgramParser):
     """The parser of a verb."""
 
     # whether it has the options of a connection.  They are added when the parser is used, because
@@ -81,7 +59,7 @@ class _VerbParser(_StoreParser):
 
     def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
         if self.connects:
-            from rocketwire_tools.admin.cli.settings import add_settings
+            from rocketwire_tools.cli.settings import add_settings
 
             self.connects = False
             add_settings(self, taken=("--namespace",))
@@ -90,7 +68,7 @@ class _VerbParser(_StoreParser):
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line; its result has ``run``."""
-    parser = _StoreParser(
+    parser = ProgramParser(
         prog="rocketwire-store",
         description="Read a broker's store on disk, without the broker, also if it is damaged.",
         epilog=_EXIT_STATUSES,

@@ -133,7 +133,7 @@ def are_whole(stores: Iterable[OpenedStore]) -> bool:
     return not any(store.unread for store in stores)
 
 
-class NoStoreError(Exception):
+class NoStoreError(ValueError):
     """A path is no store."""
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from rocketwire.durable_file import rename_new
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.terminal import ProgressLine, printable
+from rocketwire_tools.terminal import ProgressLine, align, printable, text_width
 from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
@@ -84,22 +84,18 @@ def write_table(
     """
     stream: TextIO = sys.stdout if output is None else output
     rows = list(rows) if isinstance(rows, Iterator) else rows
-    widths = list(map(len, header))
+    widths = list(map(text_width, header))
     is_number: list[bool] | None = None
     for row in rows:
         cells = list(map(printable, row))
-        widths = list(map(max, widths, map(len, cells)))
+        widths = list(map(max, widths, map(text_width, cells)))
         numeric = is_number or [True] * len(header)
         is_number = [right and _is_number(cell) for right, cell in zip(numeric, cells, strict=True)]
     is_number = is_number or [False] * len(header)
     if any(header):
         rows = itertools.chain([header], rows)
-    for row in rows:
-        parts = [
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(map(printable, row), widths, is_number, strict=True)
-        ]
-        stream.write("  ".join(parts).rstrip() + "\n")
+    cells_of_rows = ([printable(value) for value in row] for row in rows)
+    stream.writelines(f"{line}\n" for line in align(cells_of_rows, is_number, widths))
 
 
 def _is_number(text: str) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rocketwire.nearest import did_you_mean
 from rocketwire.sql92 import compile_expression
+from rocketwire_tools.cli.file_program import NothingFoundError
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.jobs import PART_SIZE, results
@@ -45,10 +46,6 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
         matches=None if arguments.sql is None else compile_expression(arguments.sql),
         with_ghosts=arguments.ghosts,
     )
-
-
-class NothingFoundError(ValueError):
-    """No message has what the options name."""
 
 
 def describe_absence(stores: Iterable[OpenedStore], arguments: argparse.Namespace) -> str | None:

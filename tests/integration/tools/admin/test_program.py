@@ -18,9 +18,9 @@ from rocketwire.errors import (
     SendFailedError,
 )
 from rocketwire_tools.admin import program, registry
-from rocketwire_tools.admin.cli import exit_status
-from rocketwire_tools.admin.command import Command, Context, RefusedError, UsageError
 from rocketwire_tools.admin.program import build_parser
+from rocketwire_tools.cli import exit_status
+from rocketwire_tools.cli.command import Command, Context, RefusedError, UsageError
 from tests.support.admin_in_process import run
 from tests.support.admin_process import begin, end
 

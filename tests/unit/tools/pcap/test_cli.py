@@ -159,24 +159,6 @@ def test_what_makes_no_sense_is_said_and_ends_with_two(
     assert capfd.readouterr().err.startswith("rocketwire-pcap: ")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "advice"),
-    [
-        (["decode", "x", "--jobs", "4"], "there is no --jobs any more: decode several captures"),
-        (["routes", "x"], "there is no routes any more: use decode --filter 'code == 103'"),
-        (["follow", "x"], "there is no follow any more: use decode --filter 'connection =="),
-        (["export", "x"], "there is no export any more: use tshark"),
-        (["decode"], "the following arguments are required: IN"),
-    ],
-)
-def test_what_is_gone_is_refused_with_advice(
-    arguments: list[str], advice: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    assert advice in capfd.readouterr().err
-
-
 @pytest.mark.parametrize("arguments", [["summary", "--top", "-3"], ["topics", "--top", "x"]])
 def test_fewer_than_one_line_is_refused(
     arguments: list[str], usual: Made, capfd: pytest.CaptureFixture[str]

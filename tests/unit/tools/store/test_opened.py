@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.store.__main__ import main
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.opened import OpenedStore, open_stores, scans_of
 from tests.support.stores.checked import checked, damage_of, notes_of
@@ -181,26 +180,3 @@ def test_an_archive_is_to_be_unpacked_first(
         archive.add(copy.root, "store")
 
     assert b"unpack it first: tar xf" in run("info", path, status=2).err
-
-
-@pytest.mark.parametrize(
-    ("words", "advice"),
-    [
-        (("stat", "--plot", "a.png"), "stat --json"),
-        (("stat", "--expiring"), "commitlog"),
-        (("messages", "--queues"), "--jobs"),
-        (("messages", "--why"), "check --why"),
-        (("export", "--compacted"), "only the commit log"),
-        (("diff", "b"), "DuckDB"),
-    ],
-)
-def test_what_is_gone_is_refused_with_advice(
-    words: tuple[str, ...], advice: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as exit_:
-        main([*words, "store"])
-
-    assert exit_.value.code == 2
-    error = capsys.readouterr().err
-    assert advice in error
-    assert error.count("\n") == 1

@@ -38,9 +38,9 @@ from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import looks_like_sql, subscription_data
 from rocketwire_tools.admin.actions.message_output import MessagePrinter
 from rocketwire_tools.admin.actions.preflight import check_permissions, connect_to_any
-from rocketwire_tools.admin.cli.signals import Stop, stopping
-from rocketwire_tools.admin.cli.stdio import JsonLines
-from rocketwire_tools.admin.command import Context, RefusedError, UsageError
+from rocketwire_tools.cli.command import Context, RefusedError, UsageError
+from rocketwire_tools.cli.signals import Stop, stopping
+from rocketwire_tools.cli.stdio import JsonLines
 
 if TYPE_CHECKING:
     import argparse

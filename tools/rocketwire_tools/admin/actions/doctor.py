@@ -14,14 +14,14 @@ from rocketwire.flags import Perm
 from rocketwire.policy.resource_names import DLQ_PREFIX, is_retry_topic, is_system_topic
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire_tools.admin.actions.snapshot import Difference, Snapshot, differences
-from rocketwire_tools.admin.cli.output import as_json
+from rocketwire_tools.cli.output import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.route import BrokerData, TopicRouteData
-    from rocketwire_tools.admin.command import Value
+    from rocketwire_tools.cli.command import Value
 
 OK: Final = "ok"
 WARNING: Final = "warning"

@@ -12,8 +12,8 @@ from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.policy.resource_names import HALF_TOPICS, SCHEDULE_TOPIC
 from rocketwire.versions import MQVersion
-from rocketwire_tools.admin.cli.exit_status import raise_if_denied
-from rocketwire_tools.admin.cli.mqadmin_options import language_name
+from rocketwire_tools.admin.mqadmin_options import language_name
+from rocketwire_tools.cli.exit_status import raise_if_denied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
     from rocketwire.messages.brokers import BrokerStatsData
     from rocketwire.messages.connections import Connection
-    from rocketwire_tools.admin.command import Value
+    from rocketwire_tools.cli.command import Value
 
 EXPORTED_KEYS: Final[tuple[str, ...]] = (
     "brokerClusterName", "brokerId", "brokerName", "brokerRole", "fileReservedTime",

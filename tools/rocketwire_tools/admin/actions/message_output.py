@@ -15,9 +15,9 @@ from rocketwire.messages import message_const as const
 
 if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.admin.cli.signals import Stop
-    from rocketwire_tools.admin.cli.stdio import JsonLines
-    from rocketwire_tools.admin.command import Value
+    from rocketwire_tools.cli.command import Value
+    from rocketwire_tools.cli.signals import Stop
+    from rocketwire_tools.cli.stdio import JsonLines
 
 
 def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str, Value]:

@@ -14,7 +14,7 @@ from rocketwire.errors import BrokerError, ChannelError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
-from rocketwire_tools.admin.cli.exit_status import raise_if_denied
+from rocketwire_tools.cli.exit_status import raise_if_denied
 
 if TYPE_CHECKING:
     import argparse

@@ -27,10 +27,10 @@ from rocketwire.client.publish.request_builder import wire_topic
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.policy.validation import check_producer_group, check_topic
-from rocketwire_tools.admin.cli.exit_status import line_of
-from rocketwire_tools.admin.cli.signals import stopping
-from rocketwire_tools.admin.cli.stdio import JsonLines, read_lines
-from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
+from rocketwire_tools.cli.command import LineError, RefusedError, StoppedError, UsageError
+from rocketwire_tools.cli.exit_status import line_of
+from rocketwire_tools.cli.signals import stopping
+from rocketwire_tools.cli.stdio import JsonLines, read_lines
 from rocketwire_tools.terminal import ProgressLine, is_watched
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
 
     from rocketwire.client import ClientInstance, Producer, SendResult
-    from rocketwire_tools.admin.cli.signals import Stop
-    from rocketwire_tools.admin.command import Context, Value
+    from rocketwire_tools.cli.command import Context, Value
+    from rocketwire_tools.cli.signals import Stop
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from rocketwire.client.net.nameservers import SingleNameServer
-    from rocketwire_tools.admin.command import Value
+    from rocketwire_tools.cli.command import Value
 
 MAX_CONCURRENT_REQUESTS: Final = 16
 """Requests to one name server, or to all brokers, at the same time."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin import Admin, acl_of
 from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.messages.auth import AclInfo, UserInfo
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import NotFoundError, Option, Table, UsageError, Value
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import NotFoundError, Option, Table, UsageError, Value
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -13,9 +13,9 @@ from rocketwire.errors import BrokerNotFoundError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.nearest import did_you_mean
 from rocketwire.wire.json.fastjson import loads
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import RefusedError, Table, Value
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.arguments import host_and_port
+from rocketwire_tools.cli.command import RefusedError, Table, Value
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin import Admin
     from rocketwire.client.admin.changes import Change
-    from rocketwire_tools.admin.command import Command
+    from rocketwire_tools.cli.command import Command
 
 
 async def _show_status(admin: Admin, args: Namespace) -> Table:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command, Context, RefusedError
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import Command, Context, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

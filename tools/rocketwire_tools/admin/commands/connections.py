@@ -11,10 +11,10 @@ from rocketwire.errors import BrokerError, ChannelError, RocketWireError, TopicR
 from rocketwire.messages import to_json
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.versions import MQVersion
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.cli.exit_status import Denied, raise_if_denied
-from rocketwire_tools.admin.command import CellType, Column, Record, Table, Value, record
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.arguments import host_and_port
+from rocketwire_tools.cli.command import CellType, Column, Record, Table, Value, record
+from rocketwire_tools.cli.exit_status import Denied, raise_if_denied
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
+from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.admin.actions.consume import consume
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import seconds
-from rocketwire_tools.admin.command import Command
+from rocketwire_tools.cli.arguments import seconds
+from rocketwire_tools.cli.command import Command
 from rocketwire_tools.numbers import positive
 from rocketwire_tools.times import FORMS, parse_time
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import host_and_port, hosts_and_ports
-from rocketwire_tools.admin.command import Record, Table, Value, record
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.arguments import host_and_port, hosts_and_ports
+from rocketwire_tools.cli.command import Record, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace

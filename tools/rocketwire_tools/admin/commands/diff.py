@@ -9,12 +9,12 @@ from rocketwire.client.addresses import parse_name_servers
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.client.net.nameservers import SingleNameServer
 from rocketwire.errors import LocalProtocolError
+from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.admin.actions.snapshot import differences, take_snapshot
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import CellType, Column, Command, Table, UsageError, columns
+from rocketwire_tools.cli.command import CellType, Column, Command, Table, UsageError, columns
 
 if TYPE_CHECKING:
-    from rocketwire_tools.admin.command import Context
+    from rocketwire_tools.cli.command import Context
 
 _EPILOG: Final = """\
 One row for each difference; a cell is empty if a server does not have the item. Exit status 1 if

@@ -21,6 +21,7 @@ from rocketwire.errors import (
 )
 from rocketwire.messages.config_text import read_config
 from rocketwire.policy.resource_names import is_retry_topic, is_system_topic
+from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.admin.actions.doctor import (
     MASTER_ID,
     OK,
@@ -33,8 +34,7 @@ from rocketwire_tools.admin.actions.doctor import (
     merge_routes,
 )
 from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, Snapshot, take_snapshot
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command, Context, Table
+from rocketwire_tools.cli.command import Command, Context, Table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -9,9 +9,9 @@ import trio
 
 from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.client.periodic import now_millis
+from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.admin.actions.export_documents import configs_of, metadata_of, metrics_of
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
+from rocketwire_tools.cli.command import Record, RefusedError, Table, Value, record
 
 if TYPE_CHECKING:
     from argparse import Namespace

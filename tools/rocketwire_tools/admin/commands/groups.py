@@ -12,9 +12,9 @@ from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
 from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.topic_attributes import apply_attribute_changes, parse_attribute_changes
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.exit_status import raise_if_denied
-from rocketwire_tools.admin.command import CellType, Column, NotFoundError, Table, UsageError
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import CellType, Column, NotFoundError, Table, UsageError
+from rocketwire_tools.cli.exit_status import raise_if_denied
 from rocketwire_tools.numbers import natural
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command, Context
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import Command, Context
 
 
 async def _run(context: Context) -> None:

@@ -13,11 +13,11 @@ import trio
 
 from rocketwire.client import Message, Producer, ProducerConfig, SendResult, open_producer
 from rocketwire.errors import RocketWireError
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import seconds
-from rocketwire_tools.admin.cli.exit_status import UNREACHABLE, line_of, status_of
-from rocketwire_tools.admin.command import Incomplete, Table, Value
+from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.admin.commands.sending import PRODUCERS
+from rocketwire_tools.cli.arguments import seconds
+from rocketwire_tools.cli.command import Incomplete, Table, Value
+from rocketwire_tools.cli.exit_status import UNREACHABLE, line_of, status_of
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:

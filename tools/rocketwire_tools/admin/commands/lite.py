@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.messages import to_json
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table, Value, record
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import Record, RefusedError, Table, Value, record
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:

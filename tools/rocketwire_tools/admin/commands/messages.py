@@ -12,8 +12,8 @@ from rocketwire.client.admin.messages import FOREVER, INDEX_OF_KEYS, INDEX_OF_TA
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import (
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import (
     CellType,
     Column,
     NotFoundError,

@@ -12,11 +12,11 @@ from rocketwire.client.admin import Admin, open_admin
 from rocketwire.client.periodic import now_millis
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import seconds
-from rocketwire_tools.admin.cli.signals import stopping
-from rocketwire_tools.admin.cli.stdio import JsonLines
-from rocketwire_tools.admin.command import Command, Context, Value
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.arguments import seconds
+from rocketwire_tools.cli.command import Command, Context, Value
+from rocketwire_tools.cli.signals import stopping
+from rocketwire_tools.cli.stdio import JsonLines
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:

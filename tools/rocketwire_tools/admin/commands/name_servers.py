@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.nearest import did_you_mean
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import NotFoundError, Table
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import NotFoundError, Table
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin import Admin
     from rocketwire.client.admin.changes import Change
-    from rocketwire_tools.admin.command import Command
+    from rocketwire_tools.cli.command import Command
 
 
 async def _show_config(admin: Admin, args: Namespace) -> Table:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin import NOW
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import Table, UsageError
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.arguments import host_and_port
+from rocketwire_tools.cli.command import Table, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import has_own_route
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import (
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.admin.commands.messages import describe_times, text_of
+from rocketwire_tools.cli.command import (
     Listing,
     Record,
     RefusedError,
@@ -19,7 +20,6 @@ from rocketwire_tools.admin.command import (
     Value,
     record,
 )
-from rocketwire_tools.admin.commands.messages import describe_times, text_of
 from rocketwire_tools.numbers import natural
 
 if TYPE_CHECKING:

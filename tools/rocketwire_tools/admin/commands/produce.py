@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.admin.actions.produce import OUTCOMES, produce
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import property_pair
-from rocketwire_tools.admin.command import Command
+from rocketwire_tools.cli.arguments import property_pair
+from rocketwire_tools.cli.command import Command
 from rocketwire_tools.numbers import positive
 
 _EPILOG: Final = """\

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client import Message, Producer, ProducerConfig, open_producer
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import NotFoundError, Table, UsageError
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import NotFoundError, Table, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace

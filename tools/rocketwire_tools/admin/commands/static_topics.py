@@ -9,8 +9,8 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body
 from rocketwire.messages.topics import TopicRemappingDetailWrapper
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Table, UsageError
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import Table, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace

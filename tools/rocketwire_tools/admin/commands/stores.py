@@ -12,9 +12,9 @@ from rocketwire.client.admin.fanout import call_each
 from rocketwire.client.periodic import now_millis
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Command, Context, RefusedError, Table, UsageError
+from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.admin.commands.messages import message_table
+from rocketwire_tools.cli.command import Command, Context, RefusedError, Table, UsageError
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -14,8 +14,8 @@ from rocketwire.policy.allocation import AllocateMessageQueueAveragely, sorted_q
 from rocketwire.policy.resource_names import DLQ_PREFIX, RETRY_PREFIX, has_own_route
 from rocketwire.policy.routing import subscribe_queues
 from rocketwire.policy.topic_attributes import apply_attribute_changes, parse_attribute_changes
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Record, RefusedError, Table, UsageError, Value, record
+from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.cli.command import Record, RefusedError, Table, UsageError, Value, record
 from rocketwire_tools.numbers import natural
 
 if TYPE_CHECKING:

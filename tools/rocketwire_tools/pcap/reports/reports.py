@@ -18,7 +18,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.versions import MQVersion
 from rocketwire_tools.pcap.reports.poll_statuses import POLL_ENDS, is_error, is_poll_end
 from rocketwire_tools.pcap.rows.output import clock
-from rocketwire_tools.terminal import printable
+from rocketwire_tools.terminal import align, printable, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,18 +74,12 @@ def _table_text(table: Table) -> str:
     forms = [_FORMS.get(_unit(name), _cell) for name in table.columns]
     names = [name.removesuffix(_unit(name)) for name in table.columns]
     cells = [[form(value) for form, value in zip(forms, row, strict=True)] for row in table.rows]
-    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(names)]
+    widths = [max(map(text_width, column)) for column in zip(names, *cells, strict=True)]
     numeric = [
         all(isinstance(row[i], int | float | None) for row in table.rows)
         for i in range(len(widths))
     ]
-    lines = [table.name.upper()]
-    for row in [names, *cells]:
-        words = [
-            word.rjust(width) if right else word.ljust(width)
-            for word, width, right in zip(row, widths, numeric, strict=True)
-        ]
-        lines.append("  ".join(words).rstrip())
+    lines = [table.name.upper(), *align([names, *cells], numeric, widths)]
     if table.note:
         lines.append(table.note)
     return "\n".join(lines)

@@ -15,10 +15,11 @@ import trio
 
 from rocketwire.client import open_client
 from rocketwire.errors import RocketWireError
-from rocketwire_tools.admin.cli.client_config import client_config
-from rocketwire_tools.admin.cli.settings import settings_of
-from rocketwire_tools.admin.cli.signals import stopping
-from rocketwire_tools.admin.command import UsageError
+from rocketwire_tools.cli.client_config import client_config
+from rocketwire_tools.cli.command import UsageError
+from rocketwire_tools.cli.file_program import NothingFoundError
+from rocketwire_tools.cli.settings import settings_of
+from rocketwire_tools.cli.signals import stopping
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, write_table
@@ -27,7 +28,6 @@ from rocketwire_tools.store.replaying.mapping import TopicMap, choose_queue
 from rocketwire_tools.store.replaying.outgoing import messages_of
 from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
 from rocketwire_tools.store.selecting import (
-    NothingFoundError,
     describe_absence,
     passing_rows,
     require_messages,

@@ -8,8 +8,8 @@ import trio
 
 from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_tools.admin.actions.message_output import MessagePrinter, as_members
-from rocketwire_tools.admin.cli.signals import Stop
-from rocketwire_tools.admin.cli.stdio import JsonLines
+from rocketwire_tools.cli.signals import Stop
+from rocketwire_tools.cli.stdio import JsonLines
 
 if TYPE_CHECKING:
     from pathlib import Path

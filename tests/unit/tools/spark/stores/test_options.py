@@ -46,8 +46,6 @@ def test_options_are_those_of_the_command() -> None:
     ("option", "text", "message"),
     [
         ("topics", "a", "unknown option 'topics'; did you mean topic?"),
-        ("table", "damage", "there is no option 'table' any more: export it with rocketwire-store"),
-        ("useQueues", "false", "there is no option 'useQueues' any more: leave it out"),
         ("queue", "-1", "option 'queue': '-1': must be 0"),
         ("offsets", "a:b", "option 'offsets': 'a:b': must be FROM:TO"),
         ("begin", "then", "option 'begin': 'then': must be now"),

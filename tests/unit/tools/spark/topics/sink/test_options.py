@@ -56,7 +56,6 @@ def test_the_argument_of_save_is_a_topic() -> None:
 @pytest.mark.parametrize(
     ("option", "text", "reason"),
     [
-        ("transactional", "true", "there is no option 'transactional' any more: use ids=stable"),
         ("foo", "1", "unknown option 'foo' of the sink; the options are topic, group"),
         ("topic", "no topic", "option 'topic': topic 'no topic': only letters"),
         ("group", "DEFAULT_PRODUCER", "option 'group': DEFAULT_PRODUCER is reserved"),

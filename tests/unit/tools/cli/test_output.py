@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire_tools.admin.cli.output import print_rows, render
-from rocketwire_tools.admin.command import CellType, Column, Listing, Record, Table
+from rocketwire_tools.cli.command import CellType, Column, Listing, Record, Table
+from rocketwire_tools.cli.output import print_rows, render
 from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from rocketwire_tools.admin.command import Value
+    from rocketwire_tools.cli.command import Value
 
 TABLE = Table(
     (
@@ -38,6 +38,16 @@ a               5  2023-11-14T22:13:20.123Z  1.5 KiB  {"k":[1]}
 long name       -  -                             3 B  -
 c, d           12  1970-01-01T00:00:00.000Z        -  true
 """ == render(TABLE, "table")
+
+
+def test_wide_characters_take_two_columns_of_a_table() -> None:
+    rows = [("订单", 1), ("a\u0301b", 22), ("orders", 3)]
+    assert """\
+topic   count
+订单        1
+a\u0301b         22
+orders      3
+""" == render(Table("topic count:number", rows), "table")
 
 
 def test_json_is_an_array_of_objects_with_the_values_as_they_are() -> None:
@@ -141,6 +151,6 @@ def test_a_terminal_shows_how_many_rows_have_gone_elsewhere(
             yield (number,)
 
     monkeypatch.setattr("rocketwire_tools.terminal.INTERVAL", 0.0)
-    monkeypatch.setattr("rocketwire_tools.admin.cli.output.is_watched", lambda: True)
+    monkeypatch.setattr("rocketwire_tools.cli.output.is_watched", lambda: True)
     trio.run(print_rows, Listing(Table("a", ()), rows(), 0, None), "csv")
     assert capsys.readouterr() == ("a\n0\n1\n", "\r1 messages \x1b[K\r2 messages \x1b[K\r\x1b[K")

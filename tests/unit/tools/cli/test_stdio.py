@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire_tools.admin.cli.stdio import (
+from rocketwire_tools.cli.command import RefusedError
+from rocketwire_tools.cli.stdio import (
     CHECK_SECONDS,
     MAX_LINE,
     MAX_WRITE,
     JsonLines,
     read_lines,
 )
-from rocketwire_tools.admin.command import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_tools.admin.cli.output import as_json
-from rocketwire_tools.admin.command import RefusedError, Value
+from rocketwire_tools.cli.command import RefusedError, Value
+from rocketwire_tools.cli.output import as_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

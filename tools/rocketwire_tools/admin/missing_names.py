@@ -13,7 +13,7 @@ from rocketwire.errors import (
 )
 from rocketwire.nearest import did_you_mean
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
-from rocketwire_tools.admin.command import NotFoundError
+from rocketwire_tools.cli.command import NotFoundError
 
 if TYPE_CHECKING:
     import argparse

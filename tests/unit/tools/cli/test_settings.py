@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire_tools.admin.cli.client_config import context_of
-from rocketwire_tools.admin.cli.settings import add_settings
-from rocketwire_tools.admin.command import Context, UsageError
+from rocketwire_tools.cli.client_config import context_of
+from rocketwire_tools.cli.command import Context, UsageError
+from rocketwire_tools.cli.settings import add_settings
 from tests.support.builders.certificates import authority
 
 OPENS = "sesame"

@@ -30,11 +30,8 @@ from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.os_errors import os_error_text
 from rocketwire.policy.topic_attributes import apply_attribute_changes
 from rocketwire.wire.json.fastjson import dumps, loads
-from rocketwire_tools.admin.cli.arguments import host_and_port, seconds
-from rocketwire_tools.admin.cli.exit_status import line_of
-from rocketwire_tools.admin.cli.output import form_of, print_rows, render
-from rocketwire_tools.admin.cli.signals import stopping
-from rocketwire_tools.admin.command import (
+from rocketwire_tools.cli.arguments import host_and_port, seconds
+from rocketwire_tools.cli.command import (
     CellType,
     Column,
     Command,
@@ -49,6 +46,9 @@ from rocketwire_tools.admin.command import (
     Value,
     columns,
 )
+from rocketwire_tools.cli.exit_status import line_of
+from rocketwire_tools.cli.output import form_of, print_rows, render
+from rocketwire_tools.cli.signals import stopping
 from rocketwire_tools.times import FORMS as FORMS_OF_TIMES
 from rocketwire_tools.times import time_argument
 

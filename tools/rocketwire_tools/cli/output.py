@@ -17,16 +17,23 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.controls import escape_lines
-from rocketwire_tools.admin.command import CellType, Column, Incomplete, Record, Table
+from rocketwire_tools.cli.command import CellType, Column, Incomplete, Record, Table
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.terminal import ProgressLine, csv_cell, is_watched, printable
+from rocketwire_tools.terminal import (
+    ProgressLine,
+    align,
+    csv_cell,
+    is_watched,
+    printable,
+    text_width,
+)
 from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from rocketwire_tools.admin.command import Listing, Output, Value
+    from rocketwire_tools.cli.command import Listing, Output, Value
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 
@@ -133,18 +140,12 @@ class RowWriter:
     def take(self) -> str:
         """Return the text of the rows that were added."""
         self._widths = self._widths or [
-            max(map(len, cells)) for cells in zip(*self._cells, strict=True)
+            max(map(text_width, cells)) for cells in zip(*self._cells, strict=True)
         ]
         to_right = [
             column.cell_type in (CellType.NUMBER, CellType.BYTES) for column in self._columns
         ]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if right else cell.ljust(width)
-                for cell, width, right in zip(row, self._widths, to_right, strict=True)
-            ).rstrip()
-            for row in self._cells
-        ]
+        lines = align(self._cells, to_right, self._widths)
         text = "".join([*self._pieces, *(f"{line}\n" for line in lines)])
         self._pieces, self._cells = [], []
         return text
@@ -177,11 +178,9 @@ def _plain(value: Value) -> str | int | float:
 
 
 def _pairs(rows: Sequence[Sequence[Value]]) -> str:
-    width = max((len(printable(name)) for name, _ in rows), default=0)
-    return "".join(
-        f"{printable(name):<{width}}  {_format_cell(value, CellType.VALUE)}\n"
-        for name, value in rows
-    )
+    cells = [(printable(name), _format_cell(value, CellType.VALUE)) for name, value in rows]
+    width = max((text_width(name) for name, _ in cells), default=0)
+    return "".join(f"{line}\n" for line in align(cells, (False, False), (width, 0)))
 
 
 def _format_cell(value: Value, cell_type: CellType) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from rocketwire.client import ClientConfig, Credentials
 from rocketwire.client.addresses import build_remap, namespace_of_endpoint, parse_name_servers
 from rocketwire.errors import LocalProtocolError
-from rocketwire_tools.admin.cli.settings import settings_of
-from rocketwire_tools.admin.command import Context, UsageError
+from rocketwire_tools.cli.command import Context, UsageError
+from rocketwire_tools.cli.settings import settings_of
 
 if TYPE_CHECKING:
     import argparse

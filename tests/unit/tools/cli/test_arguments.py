@@ -8,7 +8,7 @@ import pytest
 
 from rocketwire_tools.admin.actions.consume import subscription
 from rocketwire_tools.admin.actions.produce import BATCH_BYTES, batches, describe_failures
-from rocketwire_tools.admin.cli.arguments import (
+from rocketwire_tools.cli.arguments import (
     host_and_port,
     hosts_and_ports,
     property_pair,

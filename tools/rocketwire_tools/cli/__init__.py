@@ -1,4 +1,4 @@
 """The command line: options, settings, output, exit status, standard streams and signals.
 
-Its modules import only ``rocketwire_tools.admin.command`` and the library.
+Its modules import only ``rocketwire_tools.cli.command`` and the library.
 """

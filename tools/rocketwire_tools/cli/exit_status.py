@@ -21,7 +21,7 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
-from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
+from rocketwire_tools.cli.command import LineError, RefusedError, StoppedError, UsageError
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.config import NAMESRV_ADDR_ENV
 from rocketwire.nearest import did_you_mean
-from rocketwire_tools.admin.cli.arguments import seconds
-from rocketwire_tools.admin.command import UsageError
+from rocketwire_tools.cli.arguments import seconds
+from rocketwire_tools.cli.command import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

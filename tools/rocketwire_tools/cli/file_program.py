@@ -1,0 +1,90 @@
+"""The frame of a program that reads files: an error is one line and an exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Final, TextIO
+
+from rocketwire.errors import RocketWireError
+from rocketwire.os_errors import os_error_text
+from rocketwire.output import forget_output, reader_may_go
+from rocketwire_tools.memory import prepare_process
+from rocketwire_tools.terminal import print_error
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+DONE: Final = 0
+NOTHING_FOUND: Final = 1
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+
+class NothingFoundError(ValueError):
+    """Nothing has what the options name: exit status 1."""
+
+
+def run_program(
+    parser: Callable[[], argparse.ArgumentParser], extra: str, argv: Sequence[str] | None
+) -> int:
+    """Parse the command line and call ``run`` of the parsed arguments.
+
+    Args:
+        parser: builds the parser.
+        extra: the extra of rocketwire that the program needs.
+        argv: arguments; None for those of the process, which then is the program's own.
+
+    Returns:
+        The exit status: that of ``run``; 1 for a ``NothingFoundError``; 2 if the command line is
+        invalid, a file cannot be read or written, or a package is missing; 130 after SIGINT.
+    """
+    with reader_may_go():
+        return _run(parser(), extra, argv)
+    return DONE
+
+
+def _run(parser: argparse.ArgumentParser, extra: str, argv: Sequence[str] | None) -> int:
+    arguments = parser.parse_args(argv)
+    if sys.stdout is None:  # closed by the parent process
+        sys.stdout = _open_failing_output()
+    try:
+        if argv is None:
+            signal.signal(signal.SIGTERM, _end)
+            prepare_process()
+        status: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except ImportError as error:
+        print_error(f"{parser.prog}: {error}; pip install 'rocketwire[{extra}]'")
+        return USAGE
+    except (OSError, ValueError, OverflowError, RocketWireError) as error:
+        print_error(f"{parser.prog}: {os_error_text(error)}")
+        _flush_if_possible()
+        return NOTHING_FOUND if isinstance(error, NothingFoundError) else USAGE
+    except MemoryError:
+        print_error(f"{parser.prog}: there is not enough memory")
+        return USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return status
+
+
+def _end(number: int, _: object) -> None:
+    # As after Ctrl-C, unfinished files are deleted; the reader of a full pipe may never read again
+    forget_output()
+    raise SystemExit(128 + number)
+
+
+def _flush_if_possible() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        forget_output()  # or the output would fail again at exit
+
+
+def _open_failing_output() -> TextIO:
+    return os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
