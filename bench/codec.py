@@ -1,4 +1,4 @@
-"""The codec beside hand-written struct code, interpreted construct and Java's own classes:
+"""Compare the codec with hand-written struct code, interpreted construct and Java's own classes:
 ``python -m bench.codec``.
 
 Every round times every candidate of a row once, in turn. Cells are microseconds, medians of the

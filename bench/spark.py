@@ -1,4 +1,4 @@
-"""Spark beside programs that do the same work: ``python -m bench.spark [--rounds 3]``.
+"""Compare Spark with programs that do the same work: ``python -m bench.spark [--rounds 3]``.
 
 Captures and stores are compared with ``rocketwire-pcap decode`` and ``rocketwire-store export``, reads
 of topics with Java's pull client, writes with our producer. The session is warm, and CPU is that of

@@ -1,4 +1,4 @@
-"""``rocketwire-store`` beside Java's recovery: ``python -m bench.store [--rounds 3] [--log-size 2]``.
+"""Compare ``rocketwire-store`` with Java's recovery: ``python -m bench.store [--rounds 3] [--log-size 2]``.
 
 Java's own message store writes two logs, A with messages of 1.2 KB and B of 330 bytes. Each round
 runs the commands and ``DefaultMessageStore.load`` of a copy of the log, as after a kill: it checks

@@ -1,4 +1,4 @@
-"""Figures of all rounds, printed beside those of the peer."""
+"""Figures of all rounds, and those of the peer."""
 
 from __future__ import annotations
 

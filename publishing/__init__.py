@@ -1,1 +1,1 @@
-"""What makes a release of the sources: the documentation site, packages, pictures and tables."""
+"""Programs for a release: the documentation site, packages, pictures and tables."""

@@ -1,4 +1,4 @@
-"""What all tests share: how hard Hypothesis tries, what the real peers need, and that no test reaches beyond loopback."""
+"""Shared by all tests: Hypothesis's profiles, checks for the real peers' tools, and a guard against connections beyond loopback."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 FREEZE_EVERY = 500
-"""Number of tests after which the garbage collector is told again what stays."""
+"""Number of tests after which all objects are frozen again."""
 
 _FINISHED = count(1)
 
 
 def missing_tools() -> str:
-    """What real peers need and this machine has not, in one line; empty where nothing is missing.
+    """Missing tools of the real peers, in one line; empty if nothing is missing.
 
     Raises:
         UsageError: something is missing in CI, where that is an error of the machine and no reason
@@ -71,7 +71,7 @@ def missing_tools() -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Look for the tools before other processes are started to run tests, for they could not say what is wrong."""
+    """Check the tools before worker processes start, which could not report the error."""
     for plugin in (groups, process_starts, report):
         config.pluginmanager.register(plugin)
     starts_others = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
@@ -114,7 +114,7 @@ def pytest_runtest_logfinish() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _only_loopback() -> Iterator[None]:
-    """Let no test connect to anything but this machine; the Java peers are told loopback by their configuration."""
+    """Let no test connect to another machine; Java peers are configured for loopback."""
     connect = socket.socket.connect
 
     def checked(self: socket.socket, address: tuple[object, ...] | str | bytes) -> None:

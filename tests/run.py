@@ -78,7 +78,7 @@ CHECK: Final = (
 )
 TYPES: Final = Step("public types", "python -m tests.architecture.public_types")
 BESIDE: Final = (*LINT, TYPES)
-"""Steps that run beside the tests, which leave a core idle while they start and end."""
+"""Steps that run during the tests, which leave a core idle while they start and end."""
 TEST: Final = (
     *LINT,
     TYPES,
@@ -118,7 +118,7 @@ def run(step: Step) -> Result:
 
 
 def run_beside(steps: Sequence[Step], others: Sequence[Step]) -> list[Result]:
-    """Run steps one after another, and beside them others, whose output comes when they end."""
+    """Run steps one after another, and others at the same time; print those when they end."""
     with ThreadPoolExecutor(1) as thread:
         running = [thread.submit(_run_in_silence, step) for step in others]
         results = [run(step) for step in steps]
@@ -181,7 +181,7 @@ def print_verdict(results: Sequence[Result], elapsed: float) -> None:
 
 
 def changed_tests() -> list[str]:
-    """Return the tests beside the files that differ from the last commit, or from the branch ``main``.
+    """Return the tests of the files that differ from the last commit.
 
     The tests of a module are in the folder of ``tests/unit`` that is named as the module's folder.
     """
@@ -235,7 +235,7 @@ def main() -> int:
     start = time.monotonic()
     beside = [] if chosen.goal == "lint" else [step for step in steps if step in BESIDE]
     results = run_beside([step for step in steps if step not in beside], beside)
-    if chosen.changed:  # the tests beside a change may all be of other goals
+    if chosen.changed:  # the tests of a change may all be of other goals
         results = [r._replace(status=0) if r.status == NOTHING_CHOSEN else r for r in results]
     if left := end_processes():
         print(f"{left} processes were left by their tests, and are killed")

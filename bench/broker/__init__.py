@@ -1,1 +1,1 @@
-"""The broker for development beside Java's."""
+"""The broker for development, compared with Java's."""

@@ -1,4 +1,4 @@
-"""The broker for development beside Java's: ``python -m bench.broker [--rounds N]``.
+"""Compare the broker for development with Java's: ``python -m bench.broker [--rounds N]``.
 
 Each round starts every broker in turn, ours also with a folder (``--store``), and gives it the same
 work from our client in this process: messages of 1 KiB one after the other, from 16 tasks at once,

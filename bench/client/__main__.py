@@ -1,4 +1,4 @@
-"""Our clients beside Java's: ``python -m bench.client [--pairs 5] [--facades]``.
+"""Compare our clients with Java's: ``python -m bench.client [--pairs 5] [--facades]``.
 
 Rounds of all clients alternate at one Java broker, and the last round of each counts: Java's is
 warm then. The machine's clock varies between rounds, so there are several sets of new clients, each

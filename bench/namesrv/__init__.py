@@ -1,1 +1,1 @@
-"""The name server beside Java's."""
+"""The name server, compared with Java's."""

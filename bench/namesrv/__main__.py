@@ -1,4 +1,4 @@
-"""The name server beside Java's: ``python -m bench.namesrv [--quick]``.
+"""Compare the name server with Java's: ``python -m bench.namesrv [--quick]``.
 
 Both run at the same time, have the same brokers and topics, and are measured in turn; figures are
 medians of the rounds. Java's reads are measured on one CPU, as ours; its latencies, registrations,

@@ -1,4 +1,4 @@
-"""``python -m bench.pcap``: CPU, speed and memory of ``rocketwire-pcap`` beside tshark.
+"""``python -m bench.pcap``: CPU, speed and memory of ``rocketwire-pcap`` and tshark.
 
 Every round runs everything in turn, because times of different moments are not comparable on a
 shared machine. tshark, with the generated Lua dissector, reads the first part of each capture, and

@@ -1,1 +1,1 @@
-"""What the pages of the documentation show is run, as a reader would run it."""
+"""Run the blocks of the documentation's pages, as a reader would run them."""

@@ -12,7 +12,7 @@ A remark is an HTML comment on the line before a block, so readers of the page d
 
 Two remarks stand alone.  ``<!-- then: CODE -->`` is Python that runs after the blocks above it, for
 example a call of the functions that they define.  ``<!-- a cluster runs -->`` after the title of a
-page says that its reader has a cluster at the default ports.
+page assumes a cluster at the default ports.
 """
 
 from __future__ import annotations

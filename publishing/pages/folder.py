@@ -1,4 +1,4 @@
-"""What pages take for granted: files that they name, addresses and ids of a reader's own."""
+"""Files, addresses and ids that pages assume."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ def alone(command: list[str]) -> list[str]:
 
 
 TOOLS = ("bash", "curl", "jq", "unshare", "ip")
-"""What pages use besides Python and rocketwire, and what a namespace needs."""
+"""Programs that pages use besides Python and rocketwire, and that a namespace needs."""
 
 
 def missing() -> str:
-    """What this machine lacks to run pages, in one line; empty if nothing is missing."""
+    """Return the missing programs, in one line; empty if nothing is missing."""
     absent = [tool for tool in TOOLS if shutil.which(tool) is None]
     if absent:
         return f"pages need {', '.join(absent)}"

@@ -27,7 +27,7 @@ trap - ERR
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of commands.
+    """The result of commands.
 
     Attributes:
         status: exit status.
@@ -100,7 +100,7 @@ class Shell:
 
     @property
     def printed(self) -> str:
-        """What the commands in the background have printed."""
+        """Return the output of the commands in the background."""
         return self._output.read_text("utf-8") if self._output.exists() else ""
 
     def interrupt(self) -> None:

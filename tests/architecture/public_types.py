@@ -21,7 +21,7 @@ UNTYPED: Final = "rocketwire.wire.layouts.compiler.constructs."
 
 
 def ask_pyright() -> list[dict[str, Any]]:
-    """Return what pyright says of each public name."""
+    """Return pyright's finding for each public name."""
     pyright = [
         str(BIN / "pyright"),
         "--verifytypes",

@@ -1,4 +1,4 @@
-"""What README and the guides show is run, or has a reason why not; their links lead somewhere."""
+"""Blocks of README and the guides are run, or have a reason why not; their links exist."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ FORBIDDEN_WORDS = re.compile(
 SUPPRESSION = re.compile(
     r"# (?:(?:type|pyright): ignore(?:\[[^]]*\])?|noqa(?:: [A-Z0-9]+(?:, [A-Z0-9]+)*)?|pragma: no \w+)(?P<rest>.*)"
 )
-"""What keeps a checker silent, and the rest of its line."""
+"""A comment that silences a checker, and the rest of its line."""
 
 REASON = re.compile(r"(?: - |  # (?!type:|pyright:|noqa|pragma))\S")
 

@@ -1,4 +1,4 @@
-"""Each limit that ``docs/limits.md`` tells of has its two tests: the largest that a real peer sends, and what is beyond."""
+"""Each limit of ``docs/limits.md`` has two tests: the largest value of a real peer, and one beyond."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_test_that_the_page_names_exists() -> None:
 
 
 def test_every_constant_that_the_page_names_exists() -> None:
-    """Where a limit is a number of ours, the page says which module it is in."""
+    """The page names the module of each limit that is a number of ours."""
     missing: list[str] = []
     for cells in rows(LIMITS):
         for name in re.findall(

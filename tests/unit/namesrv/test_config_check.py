@@ -1,4 +1,4 @@
-"""``--check-config`` says what would end a start, and what would be warned of, and changes nothing."""
+"""``--check-config`` prints the errors and warnings of a start, and changes nothing."""
 
 from __future__ import annotations
 

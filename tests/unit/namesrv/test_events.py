@@ -1,4 +1,4 @@
-"""The lines of the log say each thing once, by its name, and nobody can forge one."""
+"""Log lines name each thing once, and no client can forge one."""
 
 from __future__ import annotations
 

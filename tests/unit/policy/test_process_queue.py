@@ -1,4 +1,4 @@
-"""What is held of a queue and what may be committed: step by step as Java's ``ProcessQueue``."""
+"""The held messages and the offset to commit, step by step as Java's ``ProcessQueue``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client refuses to send."""
+"""Messages that a client refuses to send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a connection begins with is known at the first byte that tells; foreign bytes are named, and nothing in them can forge a line of the log."""
+"""The protocol of a connection is known from the fewest bytes; a log line names foreign protocols, and their bytes cannot forge one."""
 
 from __future__ import annotations
 

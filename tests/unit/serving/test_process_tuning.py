@@ -1,4 +1,4 @@
-"""What the name server asks of its process."""
+"""Settings of the name server's process."""
 
 from __future__ import annotations
 

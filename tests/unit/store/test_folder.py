@@ -1,4 +1,4 @@
-"""Files of a store are told apart by the places that Java gives them."""
+"""The kind of a file follows from its place, as in Java."""
 
 from __future__ import annotations
 

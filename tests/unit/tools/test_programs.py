@@ -1,4 +1,4 @@
-"""What all programs have in common."""
+"""The common behaviour of all programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of what happened, and that it is bounded."""
+"""The history of events, and its bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the status page says, read from a state that requests have made."""
+"""The status page of a state that requests have made."""
 
 from __future__ import annotations
 

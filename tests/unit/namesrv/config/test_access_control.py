@@ -1,4 +1,4 @@
-"""Who may ask what: by the address that a connection comes from."""
+"""Permitted requests by the address of a connection."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which values of a setting are refused, which are only doubtful, and which are neither.
 
-What Java makes of each value of its own settings was seen with a server of 5.5.0.
+Java's reading of each value was observed with a server of 5.5.0.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The log says at the start what in a configuration file is taken otherwise than it may have been meant."""
+"""The log warns at the start about settings that may have been meant differently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken in at most: at the limit everything; a topic beyond it is left out, any other request changes nothing."""
+"""Limits of the tables: at the limit all is accepted; a topic beyond it is left out, and any other request changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted of requests, by sessions and by the short way to routes."""
+"""Counts of requests, by sessions and by the fast path of routes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks for more than is done at once waits, and the log tells of it once for a connection."""
+"""A client that asks too much at once waits, and the log has one line for each such connection."""
 
 from __future__ import annotations
 

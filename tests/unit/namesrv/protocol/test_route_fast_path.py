@@ -1,4 +1,4 @@
-"""The short way of a route request says what the general way says, or leaves it alone."""
+"""The fast path of a route request gives the same response as the general one, or none."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def binary(topic: str, opaque: int = 7, *, code: int = 105, flag: int = 0, more:
 
 
 def longer(frame: bytes) -> bytes:
-    """The same with a byte behind the entries of a binary header."""
+    """The same with a byte after the entries of a binary header."""
     length, header = unpack(">II", frame[:8])
     return pack(">II", length + 1, header + 1) + frame[8:] + b"x"
 

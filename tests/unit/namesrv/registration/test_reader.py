@@ -1,4 +1,4 @@
-"""The two ways of reading a registration say the same, or refuse the same."""
+"""Both ways of reading a registration have the same result or error."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read(body: bytes) -> RegisteredTopics | str:
 
 
 def same_both_ways(body: bytes) -> RegisteredTopics | str:
-    """Blanks behind the body change its length, and nothing it says."""
+    """Blanks after the body change its length, and not its content."""
     plain, light = read(body), read(body + PADDING)
     if isinstance(plain, RegisteredTopics) and isinstance(light, RegisteredTopics):
         assert list(plain.topics) == list(light.topics)

@@ -1,6 +1,6 @@
 """No step of a large registration does much: readers are served between any two of them.
 
-What a step does is counted, not timed: calls, which is what work on each topic costs, and bytes
+The work of a step is counted, not timed: calls, for the work on each topic, and bytes
 that are summed, digested, compared or inflated.
 """
 
@@ -29,7 +29,7 @@ MOST_BYTES = 600_000
 
 
 class Step:
-    """What one step did.
+    """The work of one step.
 
     Attributes:
         calls: of functions, Python's own among them.

@@ -1,6 +1,6 @@
-"""What is not read or registered again because it was before makes no difference to anybody.
+"""Skipping unchanged topics does not change any response.
 
-Two servers are told the same.  One of them reads and registers everything each time.
+Two servers get the same requests.  One of them reads and registers everything each time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def small_pieces() -> Iterator[None]:
 
 
 Event = tuple[str, int, dict[str, int], int, bool]
-"""What happens, to whom, with which topics, in which version, and in one of two ways."""
+"""A request: its kind, broker, topics and version, in one of two forms."""
 
 
 def told(server: Server, sessions: Sequence[Session], event: Event) -> list[int]:
@@ -69,7 +69,7 @@ def told(server: Server, sessions: Sequence[Session], event: Event) -> list[int]
 
 
 def seen(server: Server) -> dict[str, Any]:
-    """Everything that a client is told."""
+    """All responses that a client may get."""
     table = server.state.table
     routes = {
         topic: sorted(map(repr, layout.queues)) for topic, layout in table.topics.entries.items()

@@ -1,4 +1,4 @@
-"""The route table: who comes, stays and leaves, and in which role."""
+"""The route table: brokers that register, stay and leave, and their roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller was promised is on disk when ``save`` returns, with as few writes as that takes."""
+"""The promised content is on disk when ``save`` returns, with the fewest writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a connection remembers, for those who end it."""
+"""The state of a connection that its end is reported with."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ PEER = "ns2:5558"
 
 
 class Peer:
-    """Another name server, which gives out what it is told to."""
+    """Another name server with given responses."""
 
     def __init__(self) -> None:
         self.digest: TableDigest | None = None

@@ -1,4 +1,4 @@
-"""HTTP as operators' tools speak it, and as nobody should."""
+"""HTTP of operators' tools, and invalid HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``--help`` shows of how a command is called: the command takes it."""
+"""A command accepts the example of its ``--help``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of ``produce`` and ``consume`` that do not go together, or are none; nobody is connected to."""
+"""Invalid and contradictory options of ``produce`` and ``consume``; no connection is opened."""
 
 from __future__ import annotations
 

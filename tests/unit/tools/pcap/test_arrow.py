@@ -1,4 +1,4 @@
-"""What is used of pyarrow, from where it is imported fast and from where it is promised."""
+"""Functions of pyarrow have the same results from fast private modules and from public ones."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ ESCAPES = "\x1b[31m\x07\x9b2J\u202e\n"
 """Colours, a bell, an erased screen, writing from right to left, and a new line."""
 
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""What must not reach a terminal."""
+"""Characters that must not reach a terminal."""
 
 TERABYTE = 1 << 40
 MEMORY = 1 << 30
@@ -82,7 +82,7 @@ def texts_with_escapes(root: Path) -> Path:
 
 
 def pipes(root: Path) -> Path:
-    """Every file is a pipe that nobody writes to."""
+    """Every file is a pipe without a writer."""
     for path in files_below(root):
         path.unlink()
         os.mkfifo(path)

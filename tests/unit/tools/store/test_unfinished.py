@@ -1,4 +1,4 @@
-"""Work that a log shows as not done is told apart from what is done, and takes little memory."""
+"""Unfinished work in a log differs from finished work, and takes little memory."""
 
 from __future__ import annotations
 

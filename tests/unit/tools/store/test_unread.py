@@ -1,4 +1,4 @@
-"""What cannot be read is named in one line, and a verb goes on with the rest and ends with 1."""
+"""A verb names an unreadable file in one line, reads the others, and ends with 1."""
 
 from __future__ import annotations
 

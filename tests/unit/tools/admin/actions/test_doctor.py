@@ -1,4 +1,4 @@
-"""What ``doctor`` and ``diff`` make of answers, without anybody who answers."""
+"""Findings of ``doctor`` and ``diff`` for given answers, without servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``consume`` asks before it begins, of brokers that do not let everybody do everything."""
+"""Questions of ``consume`` before it begins, to brokers that deny some of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KNOWN = reply(QueryConsumerOffsetResponseHeader(offset=7))
 
 @asynccontextmanager
 async def broker(*, signs: bool = True) -> AsyncGenerator[tuple[ClientInstance, ScriptedPeer]]:
-    """A broker that knows no offset of the group, and lets everybody do the rest."""
+    """A broker without an offset of the group; all else is permitted."""
     async with open_network() as network:
         network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
         peer = network.peer(A)

@@ -14,7 +14,7 @@ from tests.support.admin_in_process import run
 CHANGING = re.compile(
     "(add|clean|clone|copy|create|delete|elect|rem|reset|set|skip|switch|trigger|update|wipe)"
 )
-"""What the names of commands begin with that change something."""
+"""First words in the names of changing commands."""
 NOBODY = "127.0.0.1:1"
 
 

@@ -1,4 +1,4 @@
-"""What ``startMonitoring`` finds wrong with the members of a group."""
+"""Findings of ``startMonitoring`` about the members of a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``schema`` says what the library knows."""
+"""``schema`` describes the whole library."""
 
 from __future__ import annotations
 

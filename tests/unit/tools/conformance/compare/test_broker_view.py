@@ -1,4 +1,4 @@
-"""What of two brokers' responses is compared, and what cannot be equal."""
+"""The parts of two brokers' responses that are compared, and those that cannot be equal."""
 
 from __future__ import annotations
 

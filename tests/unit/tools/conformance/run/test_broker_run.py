@@ -1,4 +1,4 @@
-"""What a run at a broker reads first and removes at the end."""
+"""A run at a broker reads its configuration first, and removes its data at the end."""
 
 from __future__ import annotations
 

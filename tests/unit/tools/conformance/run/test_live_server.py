@@ -1,4 +1,4 @@
-"""What the suite removes from a server that it did not start."""
+"""The suite removes its data from a server that it did not start."""
 
 from __future__ import annotations
 

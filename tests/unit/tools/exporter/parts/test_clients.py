@@ -1,4 +1,4 @@
-"""Members of groups: their number, and what they say of themselves."""
+"""Members of groups: their number, and their own reports."""
 
 from __future__ import annotations
 

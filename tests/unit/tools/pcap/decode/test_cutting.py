@@ -32,7 +32,7 @@ FIELDS = (
     "kind", "code", "opaque", "flag", "language", "version", "remark", "topic", "group", "queue_id",
     "frame_length", "header_length", "body_length", "serialize_type", "header_ok", "body_ok", "gap", "ext_fields",
 )  # fmt: skip
-"""What a row says of a frame, wherever it was captured."""
+"""The columns of a row that do not depend on where the frame was captured."""
 PAIRED = (*FIELDS, "request_code")
 RECORDED = ("java-5.5.0", "java-5.5.0-binary")
 
@@ -119,7 +119,7 @@ def each_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way
 
 
 def all_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
-    """One connection, so that cuts lie behind each other."""
+    """One connection, so that cuts follow each other."""
     return [[sent for each in each_in_a_connection(conversations, at, way) for sent in each]]
 
 
@@ -168,7 +168,7 @@ every_layout = pytest.mark.parametrize(
 
 
 def every_byte(dialogues: Dialogues) -> list[int]:
-    """Cuts at every byte of the prefix and the header, and behind them."""
+    """Cuts at every byte of the prefix and the header, and after them."""
     return list(range(1, dialogues.longest + 3))
 
 
@@ -180,7 +180,7 @@ def few_bytes(dialogues: Dialogues) -> list[int]:
 def packets_of(
     dialogues: Dialogues, at: list[int], layout: Layout, way: Way, *, has_start: bool = True
 ) -> tuple[list[Packet], Content]:
-    """Packets of frames that are cut at some bytes, and what the rows say."""
+    """Packets of frames that are cut at some bytes, and the expected rows."""
     connections = [one for place in at for one in layout(dialogues.conversations, place, way)]
     expected = Counter({key: len(at) * count for key, count in dialogues.rows.items()})
     return resend(connections, has_start=has_start), expected

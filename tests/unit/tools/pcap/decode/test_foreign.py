@@ -92,7 +92,7 @@ def traffic() -> Capture:
 
 
 def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **kind: Any) -> list[str]:
-    """The packets in so many files that are named as ``tcpdump -C`` does."""
+    """Write the packets to this number of files, named as ``tcpdump -C`` does."""
     each = len(traffic.packets) // count + 1
     paths: list[str] = []
     for number in range(count):

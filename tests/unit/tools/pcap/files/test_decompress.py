@@ -1,4 +1,4 @@
-"""What is inflated, piece by piece, by each of the readers that a format may have."""
+"""Inflated pieces, for each reader that a format may have."""
 
 from __future__ import annotations
 

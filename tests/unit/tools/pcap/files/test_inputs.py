@@ -1,4 +1,4 @@
-"""Inflating ahead of the decoder: what comes, in which order, and what is left when nobody wants it any more."""
+"""Inflating ahead of the decoder: the order of the pieces, and closing before the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Counting:
 
     Args:
         sizes: how many bytes each call gives.
-        end: raised behind them; None for a clean end.
+        end: raised after them; None for a clean end.
     """
 
     def __init__(self, sizes: list[int], end: Exception | None = None) -> None:
@@ -43,7 +43,7 @@ class Counting:
 
 
 def given(source: InflatedSource, step: int = 3 << 19) -> Iterator[bytes]:
-    """What comes, a buffer at a time."""
+    """Read to the end, a buffer at a time."""
     buffer = memoryview(bytearray(step))
     while count := source.readinto(buffer):
         yield bytes(buffer[:count])

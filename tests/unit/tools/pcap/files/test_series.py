@@ -1,4 +1,4 @@
-"""Captures that continue each other: which are taken as one, and what is said of them."""
+"""Captures that continue each other become one, with a notice."""
 
 from __future__ import annotations
 

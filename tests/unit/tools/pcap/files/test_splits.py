@@ -33,7 +33,7 @@ KINDS: list[dict[str, Any]] = [
     {"pcapng": True, "order": ">"},
 ]
 ALONE = Options(fields=[name for name in COLUMNS if name not in ("request_code", "latency_ns")])
-"""What a part can say without the others."""
+"""The rows of a part that do not depend on other parts."""
 
 
 def content(found: Iterable[dict[str, Any]]) -> Counter[tuple[Any, ...]]:
@@ -96,7 +96,7 @@ def test_a_part_that_looks_at_nothing_in_front_of_it_still_finds_where_frames_be
     whole = content(rows(usual.path, ALONE))
     parts = of_splits(plan(str(usual.path), 500_000), Reach(backward=0))
     assert sum((whole - parts).values()) <= 2
-    assert sum((parts - whole).values()) <= 8  # segments sent again right behind a cut
+    assert sum((parts - whole).values()) <= 8  # segments sent again right after a cut
 
 
 def test_frames_that_begin_in_front_of_the_last_part_end_in_the_next_file(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""JSON headers that are read many at a time say the same as each of them does by itself."""
+"""Reading many JSON headers at a time gives the same columns as reading each alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packets that hold no TCP segment, or hold it where nobody looks."""
+"""Packets without a TCP segment, or with one in an unusual place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IPV6 = struct.pack(">IHBB32x", 0x60000000, 8, _UDP, 64) + _DATAGRAM
 
 
 def _skipped(path: Path, packets: list[bytes]) -> dict[str, int]:
-    """What is said of a capture without any row."""
+    """The notice for a capture without any row."""
     made = (struct.pack("<4I", 1, 0, len(each), len(each)) + each for each in packets)
     path.write_bytes(_HEAD + b"".join(made))
     decoder = Decoder(str(path))

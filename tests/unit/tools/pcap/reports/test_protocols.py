@@ -1,4 +1,4 @@
-"""What connections begin with: TLS and PROXY headers are recognised and reported, of Java's own connections too."""
+"""TLS and PROXY headers at the beginning of connections are reported, for Java's connections too."""
 
 from __future__ import annotations
 

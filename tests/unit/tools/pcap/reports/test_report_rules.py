@@ -1,4 +1,4 @@
-"""What reports count as an error, and with which topic: on recorded and on made captures, against the rows."""
+"""The errors that reports count, and their topics: recorded and generated captures, against the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits in a capture is bounded whatever it is: rows, pieces of streams, answers; and what is complete is found all the same."""
+"""Waiting rows, pieces of streams and answers are bounded; complete frames are found all the same."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_streams_that_keep_too_much_are_forgotten_and_counted(
         packets.append(Packet(START, client(number), SERVER, 0, 0, SYN, b""))
         if bodies:
             packets.append(Packet(START, client(number), SERVER, 1, 0, ACK, part[:40_000]))
-        else:  # behind a hole
+        else:  # after a hole
             packets.append(Packet(START, client(number), SERVER, 1, 0, ACK, part))
             packets.append(Packet(START, client(number), SERVER, 9_000, 0, ACK, bytes(20_000)))
     decoder = Decoder(

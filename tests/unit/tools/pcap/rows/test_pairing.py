@@ -53,7 +53,7 @@ def test_a_response_finds_its_request_in_a_later_chunk() -> None:
     first = pair(pairing, [(SERVER, 1, RESPONSE, 90, None), (SERVER, 2, RESPONSE, 95, None)])
     assert not first.is_paired.any()
     assert 95 + EARLY_NS == first.until
-    # one was captured behind its answer, of the other only the last segment was
+    # one was captured after its answer; only the last segment of the other was captured
     second = pair(pairing, [(CLIENT, 1, REQUEST, 100, "late"), (CLIENT, 2, REQUEST, 80, "slow")])
     assert ["late", "slow"] == first.topic.tolist()
     assert [-10, 15] == first.latency_ns.tolist()
@@ -107,7 +107,7 @@ def test_where_batches_end_does_not_matter_to_pairs(
 
 
 def pairs_of(found: list[Row]) -> list[tuple[int | None, int | None]]:
-    """The rule, said plainly: request code and latency of each row."""
+    """The rule in plain Python: request code and latency of each row."""
     groups: dict[Any, list[int]] = defaultdict(list)
     for number, row in enumerate(found):
         if row["kind"] in ("request", "response"):

@@ -1,4 +1,4 @@
-"""What streams read, case by case, beside Kafka's source: the table of docs/guide/spark-topics.md.
+"""Streams read like Kafka's source, case by case: the table of docs/guide/spark-topics.md.
 
 ``Query`` drives a stream as Spark does: with an offset log, and a new driver after a restart.
 """

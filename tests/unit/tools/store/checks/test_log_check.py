@@ -1,4 +1,4 @@
-"""What stands between the messages of a log."""
+"""Bytes between the messages of a log."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def controlled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check_with(file: Path, data: bytes, root: Path) -> list[Finding]:
-    """What is found while a file has other content."""
+    """Return the findings while a file has other content."""
     before = file.read_bytes()
     file.write_bytes(data)
     try:

@@ -1,4 +1,4 @@
-"""What fast paths give is what the plain code gives."""
+"""Fast paths have the same results as the plain code."""
 
 from __future__ import annotations
 

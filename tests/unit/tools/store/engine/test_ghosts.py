@@ -1,4 +1,4 @@
-"""Old messages behind the end of a log are told from messages of the log behind damage."""
+"""Old messages after the end of a log differ from messages of the log after damage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECOND = 1000
 START = 1_700_000_000_000
 DAY = 86_400_000
 REST = b"\x5a" * 40
-"""What a new message has left of an old one."""
+"""The rest of an old message that a new one has overwritten."""
 
 
 def message(number: int, time: int, *, queue: int | None = None, flag: int = 0) -> StoredMessage:
@@ -70,7 +70,7 @@ def states_of(
 
 LIVE = [State.LIVE] * 20
 OLD = messages(range(12, 40), START)
-"""What a cut of the log at the twelfth message leaves in the file."""
+"""The file after a cut of the log at the twelfth message."""
 
 NEW = messages(range(20), START + DAY)
 """A log that was cut and then continued, by eight messages."""
@@ -158,7 +158,7 @@ def test_a_new_message_of_another_queue_is_enough_to_see_ghosts(tmp_path: Path) 
 
 @pytest.mark.parametrize("old_start", [START, START + 9 * DAY])
 def test_the_next_file_is_judged_anew(old_start: int, tmp_path: Path) -> None:
-    """A log that goes on in the next file has not ended in this one, whatever the first said."""
+    """A log that continues in the next file does not end in this one."""
     old, following = messages(range(12, 40), old_start), messages(range(50, 60), START + DAY)
 
     states = states_of(tmp_path, [*NEW, REST, *old], following)

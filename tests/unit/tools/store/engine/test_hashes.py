@@ -30,7 +30,7 @@ def test_index_hashes_are_not_negative() -> None:
 
 
 def hashes_of(texts: list[bytes], begin: str, rest: bytes) -> list[int]:
-    """The hash codes of texts that stand one after another, with some bytes behind the last."""
+    """Hash codes of adjacent texts, with some bytes after the last."""
     data = np.frombuffer(b"".join(texts) + rest, np.uint8)
     sizes = np.array([len(text) for text in texts], np.int64)
     begins = np.full(len(texts), string_hash(begin))

@@ -1,4 +1,4 @@
-"""What a replay sends, in which order, and what it does when responses are missing."""
+"""The messages of a replay, their order, and missing responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A RocksDB of a real store is read on a copy, whatever its files say."""
+"""A RocksDB of a real store is read on a copy."""
 
 from __future__ import annotations
 

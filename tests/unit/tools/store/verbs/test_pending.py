@@ -1,4 +1,4 @@
-"""What a broker still had to do is read from its store alone."""
+"""The pending work of a broker is read from its store alone."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_popped_messages_without_acknowledgement_are_those_that_the_broker_hides
     hidden = truth.notes["hidden"] + truth.notes["hidden_longer"]
     revive = "rmq_sys_REVIVE_LOG_DefaultCluster@CID_RMQ_SYS_REVIVE_GROUP"
     revived = [] if kind == "popkv" else [f"tasks/0/{offset}" for offset in range(10, 14)]
-    if kind == "pop":  # the broker had not yet moved on behind what it has revived
+    if kind == "pop":  # the broker had not yet stored its progress after reviving
         assert truth.consumer_offsets[revive] == {0: 0, 1: 0}
         revived += [f"{'t' * 100}/0/{offset}" for offset in range(3)]
     assert sorted(places) == sorted(hidden + revived)

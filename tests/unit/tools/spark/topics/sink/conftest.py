@@ -49,7 +49,7 @@ class Rows:
         return write_partition(names, settings, iter(tables), scope, partition, present)
 
     def plan(self, **options: str) -> Present:
-        """What there is now, as the driver asks when it plans a write."""
+        """Brokers and route now, as the driver asks when it plans a write."""
         try:
             return present_now(self.settings(**options))
         finally:

@@ -107,7 +107,7 @@ def test_bodies_are_compressed_only_above_the_option() -> None:
 
 
 def absence(rows: Rows, topic: str, present: Present, **options: str) -> str:
-    """Who is away, as a task asks."""
+    """Name the missing servers, as a task does."""
 
     async def ask() -> str:
         async with open_connection(rows.settings(**options).connection) as client:

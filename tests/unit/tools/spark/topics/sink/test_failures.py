@@ -1,4 +1,4 @@
-"""Lines that say what failed and what to do."""
+"""One line for each failure, with advice."""
 
 from __future__ import annotations
 
