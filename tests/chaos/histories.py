@@ -31,7 +31,7 @@ class Server(Protocol):
 
 
 class Recorder(Protocol):
-    """What takes note of kills."""
+    """Records kills."""
 
     def record_kill(self, now: float) -> None:
         """Take note that the process has ended and is not started again yet."""
@@ -63,7 +63,7 @@ Position = tuple[str, int]
 
 @dataclass(slots=True)
 class History:
-    """What clients sent, what the broker kept, and what a group popped.
+    """Sends of clients, messages at the broker, and pops of a group.
 
     Attributes:
         attempts: times that each key was sent, whatever came back.
@@ -115,8 +115,8 @@ class Change:
 
     Attributes:
         value: what it makes of it.
-        start: before it, nobody sees it, in seconds of ``time.monotonic``.
-        end: after it, nobody sees earlier values.
+        start: no reader sees the value earlier, in seconds of ``time.monotonic``.
+        end: no reader sees an earlier value later.
         is_certain: whether it took place.
     """
 

@@ -74,7 +74,7 @@ class UnluckyServer:
         self.kill()
 
     def kill(self) -> None:
-        """SIGKILL: its connections close and nobody is told."""
+        """SIGKILL: its connections close without a request."""
         self.child.kill()
 
     def freeze(self) -> None:
@@ -113,7 +113,7 @@ class UnluckyServer:
         return _code(raw_call.read_answer(stream))
 
     def items(self) -> dict[str, str]:
-        """All items, as it says."""
+        """All items, as the server reports them."""
         answer = self.ask(LIST, {"namespace": NAMESPACE})
         return dict(json.loads(answer.body)["table"]) if answer.body else {}
 

@@ -134,7 +134,7 @@ async def run_history(
     count: int,
     seconds: float,
 ) -> History:
-    """Return the history of so many messages, sent in about that time, during these faults."""
+    """Return the history of this number of messages, sent in about that time, during these faults."""
     history = History()
     traffic = Traffic(history, count)
     broker = UnluckyBroker(folder)

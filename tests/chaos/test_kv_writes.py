@@ -26,11 +26,11 @@ GET_KV_LIST = 219
 TABLES = tuple(
     {"ns": {f"key-{number}": "value " * 200 for number in range(size)}} for size in range(4)
 )
-"""What is saved one after the other; the first is there from the beginning."""
+"""Values to save one after the other; the first is there from the beginning."""
 
 
 class Death(NamedTuple):
-    """What is left of a process that was killed at a system call."""
+    """The files of a process that was killed at a system call."""
 
     call: str
     saved: int

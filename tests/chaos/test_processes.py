@@ -65,7 +65,7 @@ def test_a_full_disk_is_an_error_for_who_writes_and_nothing_for_the_others(
         assert server.put("other", "value") == 1  # the table as a whole has no room
         assert server.lives()
         assert server.ask(GET, {"namespace": NAMESPACE, "key": "small"}).header["code"] == 0
-        assert len(server.items()["large"]) == 60_000  # in effect, as the answer says
+        assert len(server.items()["large"]) == 60_000  # in effect, according to the response
         assert b"large" not in server.kv.read_bytes()
 
         gone = server.ask(DELETE, {"namespace": NAMESPACE, "key": "large"})
@@ -139,7 +139,7 @@ def test_who_does_not_read_costs_little_memory_and_no_one_else_anything(
 
         grown = machine.resident_bytes(server.child.process.pid) - before
         assert grown < 60 * MIB
-        for _ in range(200):  # who begins to listen has missed nothing
+        for _ in range(200):  # a reader that begins late has missed nothing
             assert len(raw_call.read_answer(deaf[0]).body) == largest
 
 

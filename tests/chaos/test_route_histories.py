@@ -32,7 +32,7 @@ REGISTER, UNREGISTER, ROUTE, BEAT = 103, 104, 105, 904
 BROKERS, WRITERS, READERS = 4, 4, 4
 TOPICS: Final = ("TA", "TB")
 CHOICES: Final = ("silent", "leave", "unregister", "")
-"""What a broker does between two registrations."""
+"""Changes of a broker between two registrations."""
 KEEP: Final = "keep"
 """Value of a request that changes nothing."""
 KINDS: Final = ("kill", "die", "pause", "cut")
@@ -45,7 +45,7 @@ SETTLE_SECONDS: Final = 0.3
 
 
 class RouteHistory:
-    """What brokers and writers changed, and what readers read.
+    """Changes of brokers and writers, and responses to readers.
 
     Attributes:
         routes: number of queues of each topic at each broker, None without a route; each registration has another one.
@@ -159,7 +159,7 @@ class Broker(Caller):
     def run(self) -> None:
         self._fields = identity(self.name, f"10.0.0.{self.name[1:]}:10911")
         self._changes = self.history.routes[self.name][TOPICS[0]].changes
-        # only its connection tells when one of the others has gone
+        # only its connection shows when one of the others has left
         is_short = self.name in {"b0", "b2"}
         self._seconds = EXPIRY_SECONDS if is_short else SECONDS
         choices = CHOICES if is_short else CHOICES[1:]
@@ -202,7 +202,7 @@ class Broker(Caller):
         time.sleep(SETTLE_SECONDS)
 
     def _be_silent(self) -> None:
-        # the connection may end earlier, and nobody sees it
+        # the connection may end earlier, unnoticed
         end = self.last[1] + EXPIRY_SECONDS + 2 * SCAN_SECONDS + LATE_SECONDS
         self._changes.append(Change(None, self.last[1], end))
         self.history.has_ended.wait(end + 0.5 - time.monotonic())

@@ -20,7 +20,7 @@ _SMALL = 2
 
 
 class Luck:
-    """What the disk does next, and the positions and sizes of unsynchronized writes by inode."""
+    """The next faults of the disk, and the positions and sizes of unsynchronized writes by inode."""
 
     is_full = False
     fails_sync = False

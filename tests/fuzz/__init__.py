@@ -1,1 +1,1 @@
-"""Chance against the codec: differential runs beside Java, and coverage-guided fuzzing."""
+"""Random input for the codec: comparison with Java, and coverage-guided fuzzing."""

@@ -1,4 +1,4 @@
-"""Bodies of every class, beside Java's ``RemotingSerializable``."""
+"""Compare bodies of every class with Java's ``RemotingSerializable``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def body_classes() -> dict[str, type[Any]]:
 
 
 def read(cls: type[Any], text: bytes) -> Outcome:
-    """What we read, as a tree."""
+    """Return the value that we read, as a tree."""
     return ours(lambda: of_ours(decode_body(cls, text)))
 
 
@@ -105,7 +105,7 @@ class JsonBodies:
         return Trial(kind=kind, data=text, java=java, ours=read(cls, text), about=name, retry=again)
 
     def _written(self, name: str, cls: type[Any], text: bytes) -> Trial:
-        """What Java wrote and we read comes out as the same bytes."""
+        """A body that Java wrote and we read is written again as the same bytes."""
 
         def again() -> str:
             body = decode_body(cls, text)

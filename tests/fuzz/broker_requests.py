@@ -24,7 +24,7 @@ OFTEN: Final = (310, 310, 320, 11, 200050, 200051, 200151, 200053, 34, 36, 37, 1
 """Codes that change most."""
 
 ODD: Final = 24
-"""One value of so many is one that nobody sends, or missing."""
+"""One of this number of values is invalid, or missing."""
 
 RARE: Final = ("lite_topic", "ns", "nsd", "bname", "oway", "lo", "attributes", "suspend")
 """Fields that most requests lack."""

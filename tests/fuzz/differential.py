@@ -30,7 +30,7 @@ SHOWN = 20
 
 @dataclass(slots=True)
 class Totals:
-    """What came out of a run.
+    """The result of a run.
 
     Attributes:
         same: trials by kind in which both sides have the same value.

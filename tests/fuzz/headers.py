@@ -1,4 +1,4 @@
-"""Commands in both header forms, beside Java's ``RemotingCommand``."""
+"""Compare commands in both header forms with Java's ``RemotingCommand``."""
 
 from __future__ import annotations
 

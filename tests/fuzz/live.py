@@ -100,7 +100,7 @@ class LiveRequests(BrokerRequests):
 
 @dataclass(slots=True)
 class Tally:
-    """What came out of a process.
+    """The output of a process.
 
     Attributes:
         name: of the process.

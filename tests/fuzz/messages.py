@@ -1,4 +1,4 @@
-"""Stored messages and batches, beside Java's ``MessageDecoder``."""
+"""Compare stored messages and batches with Java's ``MessageDecoder``."""
 
 from __future__ import annotations
 

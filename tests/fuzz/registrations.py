@@ -1,4 +1,4 @@
-"""Bodies of broker registrations in both forms, beside Java's ``RegisterBrokerBody``."""
+"""Compare bodies of broker registrations in both forms with Java's ``RegisterBrokerBody``."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _loses(data: bytes, *, packed: bool) -> bool:
 
 
 def _plain(data: bytes, packed: bool) -> bytes:
-    """What is inside the compression, as far as it can be told."""
+    """Return the inflated bytes, as far as they can be inflated."""
     if not packed:
         return data
     try:

@@ -39,7 +39,7 @@ def _opened(data: bytes, step: int) -> tuple[object, ...]:
 
 
 def read_preamble(data: bytes) -> None:
-    """What a connection begins with is understood, waited for or refused, the same however it is cut."""
+    """The first bytes of a connection are understood, waited for or refused, the same however they are cut."""
     step, rest = 1 + (data[0] if data else 0), data[1:]
     text = describe(rest)
     assert text.isascii()
@@ -136,7 +136,7 @@ def read_broker(data: bytes) -> None:
     """Whatever a connection brings, the broker for development answers or closes, and goes on.
 
         No request may fail with an error of Python's, nothing that happens later may raise, and a connection
-    that has ended leaves no request behind that waits."""
+    that has ended leaves no waiting request."""
     with raising("rocketwire.broker"):
         _read(data[:1], data[1:])
 

@@ -1,4 +1,4 @@
-"""ACL signatures, beside Java's ``AclClientRPCHook`` and ``AclSigner``."""
+"""Compare ACL signatures with Java's ``AclClientRPCHook`` and ``AclSigner``."""
 
 from __future__ import annotations
 

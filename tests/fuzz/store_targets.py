@@ -25,7 +25,7 @@ from tests.support.stores.fixtures import unpack
 
 
 def read_commit_log(data: bytes) -> None:
-    """Any bytes are a file of a commit log: each message stands where it says, and the readers of ``check`` and ``messages`` agree."""
+    """Any bytes are a file of a commit log: each message is at its own offset, and the readers of ``check`` and ``messages`` agree."""
     positions, end = commit_log.walk(data, 0, len(data))
     for position in (*positions, end):
         commit_log.message_parts(data, position)
@@ -113,7 +113,7 @@ def pairs(data: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def joined(items: list[tuple[bytes, bytes]]) -> bytes:
-    """What ``pairs`` takes apart."""
+    """The texts that ``pairs`` splits."""
     parts = [part for item in items for part in item if len(part) < LONGEST]
     return b"".join(len(part).to_bytes(2, "big") + part for part in parts)
 

@@ -1,4 +1,4 @@
-"""Streams of several frames in pieces of any size, beside Java's ``NettyDecoder``.
+"""Compare streams of several frames, in pieces of any size, with Java's ``NettyDecoder``.
 
 Rules of this file: each frame of a stream is also given to Java alone.  If the two sides disagree
 about that, the trial is about this frame, as in the formats of the headers; else it is about the

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CASES = 2000
 SEED = 20
 SMALL = {"json-header", "stored-message", "typed-header"}
-"""What ``make test`` compares."""
+"""The comparisons of ``make test``."""
 
 
 @pytest.fixture(scope="module")

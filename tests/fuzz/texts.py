@@ -1,4 +1,4 @@
-"""Properties and message ids, beside Java's ``MessageDecoder``."""
+"""Compare properties and message ids with Java's ``MessageDecoder``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a differential run consists of: trials, their outcome on both sides, and where the outcomes differ."""
+"""Trials of a differential run, their outcomes on both sides, and the differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """It was not read or not written: by what class of error, and what that says."""
+    """Reading or writing failed: the class of the error, and its text."""
 
     error: str
     message: str = field(default="", compare=False)
@@ -128,7 +128,7 @@ def _spelling(tree: Outcome) -> str:
 
 
 def _paired(left: list[Any], right: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Two sets of one size in such an order that the same stands beside the same, the rest beside what is most like it."""
+    """Order two sets of one size so that equal items have the same place, and the others the most similar one."""
     waiting = {index: _spelling(item) for index, item in enumerate(right)}
     pairs: list[tuple[Any, Any]] = []
     single: list[Any] = []

@@ -1,4 +1,4 @@
-"""Typed headers of every class, beside Java's ``makeCustomHeaderToNet`` and ``decodeCommandCustomHeader``."""
+"""Compare typed headers of every class with Java's ``makeCustomHeaderToNet`` and ``decodeCommandCustomHeader``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs in ``examples`` do what their first lines say, with the broker for development."""
+"""The programs in ``examples`` do what their first lines promise, with the broker for development."""
 
 from __future__ import annotations
 

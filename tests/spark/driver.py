@@ -1,6 +1,6 @@
 """A driver of Spark in processes of its own, which a test kills: the driver, its executors, or the Python that plans for it.
 
-Rules of this file: a place is where the driver was when it was killed, as its checkpoint says afterwards.
+Rules of this file: a place is the step at which the driver was killed, read from its checkpoint afterwards.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``python -m tests.spark.job JSON``: a job of Spark; a test kills its driver, or what the driver has started.
 
-The JSON says what the job reads and writes, with the options of each side:
+The JSON has the source and the sink, with the options of each:
 
     {"master": "local[2,4]", "settings": {}, "is_stream": true, "expressions": ["body"],
      "read": {"format": "rocketmq"}, "schema": "body binary", "write": {"format": "parquet"}}

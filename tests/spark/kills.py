@@ -1,4 +1,4 @@
-"""What modules share whose tests kill drivers, brokers and name servers for minutes: their marks."""
+"""Marks of the modules whose tests kill drivers, brokers and name servers for minutes."""
 
 from __future__ import annotations
 

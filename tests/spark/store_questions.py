@@ -1,4 +1,4 @@
-"""Answers to the questions of the guide about stores, from what producers and consumers were told.
+"""Answers to the questions of the guide about stores, computed from the responses to producers and consumers.
 
 Rules of this file: nothing here reads a store, except for the bytes that a test has damaged.
 """
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from tests.support.stores.truth import Pulled, Queue
 
 BROKERS_TOPICS: Final = ("RMQ_SYS_", "rmq_sys_", "SCHEDULE_TOPIC_XXXX")
-"""What the names of the topics begin with that brokers write for themselves."""
+"""Prefixes of the topics that brokers write for themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """A store, and the bytes of its log that are lost: the first one and the one behind the last."""
+    """A store, and the lost bytes of its log: the first one, and the one after the last."""
 
     store: BrokerStore
     lost: tuple[int, int] = (0, 0)

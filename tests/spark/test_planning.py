@@ -1,4 +1,4 @@
-"""What is read and where it is cut, without Spark."""
+"""The files of a read and its cuts, without Spark."""
 
 from __future__ import annotations
 

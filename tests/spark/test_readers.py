@@ -61,7 +61,7 @@ def read(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def travelled(one: Any) -> Any:
-    """What comes out of a pickle of it."""
+    """Return a copy of an object through pickle."""
     return pickle.loads(pickle.dumps(one))
 
 

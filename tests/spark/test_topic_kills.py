@@ -77,7 +77,7 @@ class Stream:
         return steps_of(self.folder / "checkpoint", self.folder / "out" / "_spark_metadata")
 
     def kill_at(self, step: str) -> None:
-        """Kill what a name says, at the step that it says."""
+        """Kill the named process at the named step."""
         drivers = self.drivers
         starts, files, before = drivers.log_count(STARTED), self._files(), self.steps
         conditions: dict[str, Callable[[], bool]] = {

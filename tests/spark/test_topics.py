@@ -42,7 +42,7 @@ def reader(spark: SparkSession, topics: Topics, tmp_path: Path) -> Reader:
 
 
 def dispatched(topics: Topics, topic: str, count: int) -> dict[tuple[str, int], int]:
-    """The ends of the queues, once they have so many messages: Java builds queues a moment later."""
+    """The ends of the queues when they have this number of messages: Java builds queues a moment later."""
     wait_until(lambda: sum(topics.ends(topic).values()) == count, f"{count} messages in {topic}")
     return topics.ends(topic)
 

@@ -38,7 +38,7 @@ _SIZE = 64 << 10
 
 
 class Topics:
-    """What tests do to the topics of a cluster.
+    """Changes of tests to the topics of a cluster.
 
     Args:
         address: of its name server.
@@ -149,7 +149,7 @@ class Topics:
         return self.places(topic)
 
     def places(self, topic: str) -> set[Place]:
-        """Every place that the brokers have now, as they say."""
+        """All messages that the brokers have now, by queue and offset."""
         return {
             (broker, queue_id, offset)
             for (broker, queue_id), (begin, end) in self.bounds(topic).items()
@@ -167,11 +167,11 @@ class Topics:
         return messages
 
     def ends(self, topic: str) -> dict[tuple[str, int], int]:
-        """The end of each queue, as the brokers say (code 202)."""
+        """The end of each queue, as the brokers report it (code 202)."""
         return {queue: end for queue, (_, end) in self.bounds(topic).items()}
 
     def bounds(self, topic: str) -> dict[tuple[str, int], tuple[int, int]]:
-        """Begin and end of each queue, as the brokers say (code 202)."""
+        """Begin and end of each queue, as the brokers report them (code 202)."""
 
         async def work(client: ClientInstance) -> dict[tuple[str, int], tuple[int, int]]:
             table = (await Admin(client).topics.stats(topic)).offset_table or {}
@@ -184,7 +184,7 @@ class Topics:
         return bounds
 
     def committed(self, topic: str, group: str) -> dict[tuple[str, int], int | None]:
-        """What the brokers have noted of a group (code 14)."""
+        """The committed offsets of a group at the brokers (code 14)."""
 
         async def work(client: ClientInstance) -> dict[tuple[str, int], int | None]:
             offsets: dict[tuple[str, int], int | None] = {}
@@ -254,7 +254,7 @@ class Reader:
 
 
 def read_here(options: dict[str, str]) -> list[Place]:
-    """What a batch has, read by the classes that Spark calls, in this process."""
+    """The rows of a batch, read by the classes that Spark calls, in this process."""
     from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
     from pyspark_rocketmq import DefaultSource

@@ -1,1 +1,1 @@
-"""What the tests stand on: golden packets, real Java peers, a recording tap."""
+"""Equipment of the tests: golden packets, real Java peers, a recording tap."""

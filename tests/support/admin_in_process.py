@@ -14,7 +14,7 @@ VARIABLES = ("NAMESRV_ADDR", "ROCKETWIRE_PROFILE", "ROCKETWIRE_PROFILE_FILE")
 
 
 class Run(NamedTuple):
-    """What a run gave.
+    """The result of a run.
 
     Attributes:
         status: exit status.

@@ -19,7 +19,7 @@ BEGUN: list[subprocess.Popen[bytes]] = []
 
 
 class Done(NamedTuple):
-    """What a process left behind.
+    """The output and exit status of a process.
 
     Attributes:
         status: exit status.
@@ -61,7 +61,7 @@ def begin(
 
 
 def kill_all() -> None:
-    """End what the test has left behind."""
+    """End the processes that the test has left."""
     for process in BEGUN:
         process.kill()
         process.wait()

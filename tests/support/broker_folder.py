@@ -41,7 +41,7 @@ class BrokerWithFolder(BrokerAtHand):
             raise
 
     def killed(self, after: int = 0) -> BrokerWithFolder:
-        """Kill it; return the next one with the folder, which starts so much later."""
+        """Kill it; return the next broker with the folder, which starts after this time."""
         self.folder.release()
         return BrokerWithFolder(self._root, now=self.now + after, **self._settings)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """What a run gave.
+    """The result of a run.
 
     Attributes:
         status: exit status.

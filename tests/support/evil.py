@@ -224,7 +224,7 @@ def show(calls: Sequence[tuple[str, Sequence[str]]], folder: Path) -> str:
         while True:
             try:
                 data = os.read(ours, 65_536)
-            except OSError:  # Linux says so at the end
+            except OSError:  # Linux reports it at the end
                 break
             if not data:
                 break

@@ -35,7 +35,7 @@ def openmetrics_families(text: str) -> Iterator[Metric]:
 
 
 class Scrape(NamedTuple):
-    """What a collection gave.
+    """The result of a collection.
 
     Attributes:
         status: exit status.
@@ -64,7 +64,7 @@ class Scrape(NamedTuple):
         )
 
     def failures(self) -> list[str]:
-        """What was not collected, for the text of a failed assertion."""
+        """The sources that failed, for the text of an assertion."""
         return [
             f"{name}{dict(labels)} {value}"
             for (name, labels), value in self.samples.items()

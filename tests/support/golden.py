@@ -101,7 +101,7 @@ def bad_vectors() -> tuple[BadVector, ...]:
 
 
 def facts_of(command: RemotingCommand) -> Facts:
-    """Say of a command what ``Vector.facts`` says of a packet."""
+    """Describe a command as ``Vector.facts`` describes a packet."""
     known = isinstance(command.language, LanguageCode) and command.language.is_known
     return {
         "code": command.code,

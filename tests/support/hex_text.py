@@ -1,4 +1,4 @@
-"""Bytes as text that can be read in a diff: hex digits, and a ``#`` comment that says what they are.
+"""Bytes as text for a diff: hex digits, and a ``#`` comment that names them.
 
 Rules of this file: reading looks at hex digits alone; writing knows the layout of a frame by itself, from the protocol's
 description, so that it can show a frame that the codec under test cannot read.

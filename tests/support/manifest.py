@@ -45,7 +45,7 @@ def load() -> Manifest:
 
 @cache
 def read() -> Manifest:
-    """The same, which takes long, once; nobody may change it."""
+    """The manifest, read once because that takes long; do not change it."""
     return cast("Manifest", tomllib.loads(MANIFEST.read_text("utf-8")))
 
 

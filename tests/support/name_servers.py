@@ -172,7 +172,7 @@ def name_server(
     Args:
         kind: ``ours`` or ``java``.
         folder: its home, which one of the other kind can take over later.
-        options: what its configuration file says besides port and address.
+        options: lines of its configuration file besides port and address.
         jvm: its JVM options.
         port: that of a server whose place it takes; a free one without.
     """

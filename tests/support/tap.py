@@ -42,7 +42,7 @@ class TappedFrame(NamedTuple):
 
 @dataclass
 class Tap:
-    """What went by.
+    """A frame that passed.
 
     Attributes:
         port: where to connect instead of the server.

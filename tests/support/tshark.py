@@ -21,7 +21,7 @@ _PREFERENCES = ("tcp.try_heuristic_first:TRUE",)
 def rows(
     capture: Path, fields: Sequence[str], *, script: Path | None = None, only: str = ""
 ) -> list[list[str]]:
-    """What tshark finds in a capture.
+    """The frames that tshark finds in a capture.
 
     Args:
         capture: the file.
@@ -34,7 +34,7 @@ def rows(
         commas.
 
     Raises:
-        AssertionError: it says that something is wrong, with the script or else.
+        AssertionError: tshark reports an error, of the script or another one.
     """
     command = [str(TSHARK), "-n", "-r", str(capture), "-T", "fields"]
     for preference in _PREFERENCES:

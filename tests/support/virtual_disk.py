@@ -41,7 +41,7 @@ class VirtualDisk:
     """A folder on a disk of a test; a context manager.
 
     Args:
-        root: the folder, which is created. What is in it is on the disk.
+        root: the folder, which is created. Its content is on the disk.
         calls: calls that happen before the process is killed; a write in which it is killed writes half of its bytes.
 
     Attributes:

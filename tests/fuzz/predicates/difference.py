@@ -1,4 +1,4 @@
-"""What a difference shows, and the texts of its trial."""
+"""A difference between both sides, and the texts of its trial."""
 
 from __future__ import annotations
 

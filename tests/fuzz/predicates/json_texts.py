@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def strict(text: bytes, *, integer_keys: bool) -> object:
-    """What a strict parser makes of a text, integer keys in quotes if they may lack them; objects as lists of pairs.
+    """Parse a text strictly, with quoted integer keys if they may be unquoted; objects become lists of pairs.
 
     Raises:
         ValueError: the text is no JSON.

@@ -31,7 +31,7 @@ class Writer(threading.Thread):
         address: of the broker.
         queue: id of the queue.
         numbers: to send.
-        enough: set when so many were acknowledged.
+        enough: set when this number of sends is acknowledged.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class Defect:
 
 
 def _plain(found: Any) -> Any:
-    """The function behind a property, a static method or a cache."""
+    """The function of a property, a static method or a cache."""
     for name in ("fget", "__func__", "__wrapped__"):
         found = getattr(found, name, found)
     return found
@@ -43,7 +43,7 @@ def _plain(found: Any) -> Any:
 
 @contextmanager
 def present(defect: Defect) -> Generator[None]:
-    """Run with the defect: the function has other code, for everybody who has imported it."""
+    """Run with the defect: the function has other code in all modules that imported it."""
     module_name, _, path = defect.function.partition(":")
     module = importlib.import_module(f"rocketwire_broker.{module_name}")
     found: Any = module

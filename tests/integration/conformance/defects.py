@@ -108,7 +108,7 @@ def only_first(code: int) -> Ask:
 
 
 def too_much(code: int) -> Ask:
-    """What is asked for one broker is done to all that were registered."""
+    """A request for one broker changes all registered ones."""
 
     def change(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
         if request.code != code:
@@ -167,7 +167,7 @@ def number(change: Callable[[int], int]) -> Response:
 
 
 def reply_to(flag: CommandFlag) -> Callable[[RemotingCommand], RemotingCommand | None]:
-    """What has this flag is answered."""
+    """Requests with this flag are answered."""
 
     def reply(request: RemotingCommand) -> RemotingCommand | None:
         if not request.flag & flag:

@@ -1,6 +1,6 @@
 """A proxy between the suite and a name server that does one thing wrong.
 
-It takes frames apart on both sides.  What cannot be read it passes on as it is.
+It parses frames on both sides, and forwards bytes that it cannot parse.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Memory:
-    """What a defective server remembers over its connections.
+    """The state of a defective server, across its connections.
 
     Attributes:
         registered: ext fields of all registrations.
@@ -39,13 +39,13 @@ class Memory:
 
 
 Ask: TypeAlias = Callable[[RemotingCommand, Memory], list[RemotingCommand]]
-"""What is asked of the server instead of a request."""
+"""Return the request to forward in place of the given one."""
 Response: TypeAlias = Callable[[RemotingCommand, RemotingCommand, Memory], RemotingCommand | None]
-"""What is answered to a request instead of the answer; None for nothing."""
+"""Return the response to send in place of the server's; None for nothing."""
 Raw: TypeAlias = Callable[[bytes], bytes]
-"""What is written as the header of an answer instead."""
+"""Return the header bytes to write in place of the server's."""
 Reply: TypeAlias = Callable[[RemotingCommand], RemotingCommand | None]
-"""What is answered beside everything else; None for nothing."""
+"""Return a further response to send; None for nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class Defect:
 
 
 class _Pair:
-    """One connection of the suite's and the one to the server behind it."""
+    """A connection of the suite, and its connection to the server."""
 
     def __init__(
         self, defect: Defect, memory: Memory, near: trio.SocketStream, far: trio.SocketStream

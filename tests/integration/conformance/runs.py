@@ -56,7 +56,7 @@ class Played:
     seconds: float
 
     def bad(self, but_for: Container[str] = ()) -> list[str]:
-        """What was not passed, one line each, with the last of the evidence.
+        """The cases that did not pass, one line each, with the last of the evidence.
 
         Args:
             but_for: ids of cases that are left out.

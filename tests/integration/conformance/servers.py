@@ -43,7 +43,7 @@ async def answers_as_a_broker(stream: trio.SocketStream) -> None:
 
 
 class AnswersOnce:
-    """Answers the suite's first question, whether anybody is there, and nothing after it."""
+    """Answers the suite's first request, and nothing after it."""
 
     def __init__(self) -> None:
         self._answered = False
@@ -73,7 +73,7 @@ async def listening(
 
 
 async def status_of(*words: str) -> int:
-    """Run the command line beside the servers of the test; returns its exit status."""
+    """Run the command line while the servers of the test run; returns its exit status."""
 
     def run(arguments: Sequence[str]) -> int:
         return main(arguments)

@@ -1,4 +1,4 @@
-"""Things that a name server could do wrong beside what a request is about, each with a case that has to notice."""
+"""Faults of a name server in side effects of a request, each with a case that must notice it."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def whoever_asks_owns(request: RemotingCommand, memory: Memory) -> list[Remoting
 def own_entries(
     request: RemotingCommand, response: RemotingCommand, memory: Memory
 ) -> RemotingCommand:
-    """Who has not stored a KV entry does not find it."""
+    """Only the connection that stored a KV entry finds it."""
     key = fields_of(request).get("key")
     if request.code == 100:
         memory.seen[memory.link, key] = request

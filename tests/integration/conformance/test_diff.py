@@ -1,4 +1,4 @@
-"""What counts as a difference between two servers."""
+"""Differences between two servers."""
 
 from __future__ import annotations
 

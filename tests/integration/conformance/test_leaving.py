@@ -1,4 +1,4 @@
-"""What a run leaves in a live server: everything that others can see is as before, but for one empty KV namespace."""
+"""A run leaves a live server as it was, except for one empty KV namespace."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PROFILES = {"ours": "java-5.5", "5.5.0": "java-5.5", "5.3.3": "java-5.3", "4.9.4
 
 @contextmanager
 def live(kind: str, folder: Path) -> Generator[NameServer]:
-    """A name server in use: a broker of somebody's is registered, and somebody's KV entries are stored."""
+    """A name server in use: it has a registered broker, and KV entries of others."""
     options = {"rocketwire.allowConfigUpdate": "true"}
     is_ours = kind == "ours"
     server = OurNameServer(folder, options) if is_ours else JavaNameServer(folder, version=kind)
@@ -83,7 +83,7 @@ def _in_order(body: bytes | None) -> object:
 def settled(
     server: NameServer, folder: Path, expected: dict[object, object]
 ) -> dict[object, object]:
-    """What is visible once it is as expected, or has not become so in two minutes: brokers go in the background."""
+    """Return the visible state when it is as expected, or after two minutes: brokers leave in the background."""
     deadline = time.monotonic() + 120
     while (seen := visible(server, folder)) != expected and time.monotonic() < deadline:
         time.sleep(0.1)

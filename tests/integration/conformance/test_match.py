@@ -1,4 +1,4 @@
-"""Patterns of what may come: what they accept, and where they say that something differs."""
+"""Patterns of values: the values that they accept, and the place of a difference."""
 
 from __future__ import annotations
 

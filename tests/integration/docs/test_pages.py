@@ -1,4 +1,4 @@
-"""What the README, the tutorials and the guides show works as it is written.
+"""The blocks of README, tutorials and guides work as written.
 
 Each page is read by itself, in a network namespace, so that the ports it names are free.  Pages whose
 readers have a cluster already are read in ``tests/java/docs``, with a Java broker.

@@ -1,4 +1,4 @@
-"""Calls that are cancelled at 200 random points leave nothing behind, at the development broker.
+"""Calls that are cancelled at 200 random points leave nothing open, at the development broker.
 
 The seed chooses calls and delays, so a failure comes back with the same seed, if not in each run:
 what a delay hits depends on the machine.
@@ -315,7 +315,7 @@ def test_blocked_calls_that_are_interrupted_leave_nothing_behind(
     rocketmq: RocketMQ, interrupts: Interrupts
 ) -> None:
     topic, chance = rocketmq.topic(), random.Random(SEED)
-    for name in sync.__all__:  # an interrupted import can leave Python's import lock behind
+    for name in sync.__all__:  # an interrupted import can keep Python's import lock
         getattr(sync, name)
     with (
         sync.open_client(patient(rocketmq.address)) as instance,

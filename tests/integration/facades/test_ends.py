@@ -210,7 +210,7 @@ def test_a_forked_consumer_handles_no_messages_of_its_parent(
                     first.ack()
                 polled = consumer.poll(1, within=0)  # later the broker redelivers the first
                 os.write(write, b"nothing" if polled is None else polled.messages[0].body or b"")
-            except BaseException as error:  # noqa: BLE001 - told to the parent
+            except BaseException as error:  # noqa: BLE001 - sent to the parent
                 os.write(write, type(error).__name__.encode())
             finally:
                 os._exit(0)

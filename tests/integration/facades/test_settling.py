@@ -1,4 +1,4 @@
-"""What an application has settled reaches trio soon, and until the end of the consumer."""
+"""Settled messages reach trio soon, and at the latest when the consumer closes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of a running server share: each driver in turn."""
+"""Fixtures of a running server: each driver in turn."""
 
 from __future__ import annotations
 

@@ -325,7 +325,7 @@ def test_make_run_says_that_it_installs_and_ends_at_ctrl_c_without_an_error(
     programs.mkdir()
     (programs / "python").symlink_to("/bin/true")  # installs nothing
     (programs / "rocketwire-namesrv").symlink_to(Path(sys.prefix, "bin", "rocketwire-namesrv"))
-    # make tells what it does if another make has started it, as make test has
+    # make prints its directory if another make has started it, as make test has
     outer = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     with subprocess.Popen(
         ["make", "run", f"VENV={tmp_path}", f"ARGS=-c {settings}"],

@@ -1,4 +1,4 @@
-"""What comes before the first frame: PROXY headers, TLS in every mode, and one clear line for what is refused."""
+"""Bytes before the first frame: PROXY headers, TLS in every mode, and one clear line for a refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the Linux driver does: unsent answers, work for other tasks, connections passed on."""
+"""Behaviour of the Linux driver alone: unsent responses, work for other tasks, connections handed over."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def large(counter: int = 0, names: str = "") -> bytes:
 
 
 def small_buffers(site: Site) -> socket.socket:
-    """A connection that takes a few kilobytes of what nobody reads."""
+    """A connection whose peer reads nothing, so that it takes a few kilobytes."""
     ours = socket.socket()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     ours.connect(tuple(site.server.listening))

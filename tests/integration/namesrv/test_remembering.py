@@ -1,4 +1,4 @@
-"""The file of known brokers follows the table, and the log says when they are all back."""
+"""The file of known brokers follows the table, and the log has a line when all of them are back."""
 
 from __future__ import annotations
 

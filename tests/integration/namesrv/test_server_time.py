@@ -1,4 +1,4 @@
-"""The driver: what time brings to connections and brokers, and what brokers are told."""
+"""The driver and time: idle connections, lost brokers, and notifications to brokers."""
 
 from __future__ import annotations
 

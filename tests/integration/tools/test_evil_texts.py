@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.process
 
 OWN = re.compile("\r\x1b\\[K|\x1b\\[[0-9;]*m")
-"""What programs send themselves: a line of progress is cleared."""
+"""Control sequences of the programs themselves: a line of progress is cleared."""
 MORE = {
     "consume": "-t orders -g g --pull --from first --count 1 --timeout 5",
     "produce": "-t orders",

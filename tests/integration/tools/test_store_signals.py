@@ -32,7 +32,7 @@ def test_sigterm_while_a_private_copy_is_open(tmp_path: Path) -> None:
         str(root),
     ]
     environment = {**os.environ, "TMPDIR": str(tmp_path / "private")}
-    # nobody reads the message, which is longer than the pipe
+    # the message is longer than the pipe, which has no reader
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, pipesize=4096) as ours:
         assert ours.stdout is not None
         assert ours.stdout.read(1)

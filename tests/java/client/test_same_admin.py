@@ -47,6 +47,7 @@ BROKER = {
 }
 """The broker asks for no credentials, and keeps users and policies."""
 C = "-c DefaultCluster"
+WRITABLE = "addWritePerm -b broker-a; updateTopicPerm -b {b} -t orders -p 6"
 ADMIN = {
     "topicList": "",
     "topicList -c": "",
@@ -82,10 +83,10 @@ ADMIN = {
     "printMsg -t orders": "",
     "printMsgByQueue -t orders -a broker-a -i 0 -p true": "",
     "consumeMessage -t orders -b broker-a -i 0 -o 0 -c 1": "",
-    "sendMessage -t orders -p body -k key -c tag": "",
-    "sendMessage -t orders -p body -b broker-a -i 1": "",
-    "sendMsgStatus -b broker-a -s 10 -c 2": "",
-    "checkMsgSendRT -t orders -a 2 -s 10": "",
+    "sendMessage -t orders -p body -k key -c tag": WRITABLE,
+    "sendMessage -t orders -p body -b broker-a -i 1": WRITABLE,
+    "sendMsgStatus -b broker-a -s 10 -c 2": WRITABLE,
+    "checkMsgSendRT -t orders -a 2 -s 10": WRITABLE,
     "updateTopic -b {b} -t orders -r 4 -w 4": "updateOrderConf -t orders -m delete; updateTopic -b {b} -t orders -r 8 -w 8",
     f"updateTopic {C} -t orders -r 4 -w 4 -o true": "updateOrderConf -t orders -m delete; updateTopic -b {b} -t orders -r 8 -w 8",
     f"updateTopic {C} -t lite -r 1 -w 1 -a +message.type=LITE": f"deleteTopic {C} -t lite",

@@ -1,4 +1,4 @@
-"""What users of Spark's topics see when something is wrong: the last line says what to do."""
+"""Errors of Spark's topics as users see them: the last line gives advice."""
 
 from __future__ import annotations
 

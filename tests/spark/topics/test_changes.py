@@ -76,7 +76,7 @@ class Stream:
             self._query.stop()
 
     def places(self, topic: str) -> Counter[Place]:
-        """What it has read of a topic so far; a query whose Python Spark started too late is started again."""
+        """Return the messages of a topic that the query has read; a query whose Python Spark started too late is started again."""
         query = self._query
         if query is not None and (error := query.exception()) is not None:
             if LATE_WORKER not in str(error):

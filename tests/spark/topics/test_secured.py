@@ -78,7 +78,7 @@ releases = pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
 
 
 class Secured(NamedTuple):
-    """What runs; ``t5`` and ``t4`` have twenty messages at the broker of each release.
+    """The running servers; ``t5`` and ``t4`` have twenty messages at the broker of each release.
 
     Attributes:
         address: of the name server.

@@ -1,4 +1,4 @@
-"""Rows written while Java's name server and brokers stop: the guide's retries, or one line that says what to do.
+"""Rows written while Java's name server and brokers stop: the guide's retries, or one line with advice.
 
 ``make test-all`` runs them.
 """

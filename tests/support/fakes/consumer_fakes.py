@@ -1,4 +1,4 @@
-"""Consumers in memory: a name server and a broker that say what a test wants, and what the clients log meanwhile."""
+"""Consumers in memory: a name server and a broker with given responses, and the log of the clients."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def route(perm: int = 6, queues: int = 2) -> RemotingCommand:
 
 
 def members(*ids: str) -> RemotingCommand:
-    """The answer to who the members of a group are."""
+    """The response to a question for the members of a group."""
     return reply(body=GetConsumerListByGroupResponseBody(consumer_id_list=ids))
 
 
@@ -165,5 +165,5 @@ async def _lite(client: ClientInstance, group: str, topic: str) -> AsyncGenerato
 
 
 def logged(caplog: pytest.LogCaptureFixture, level: int = logging.WARNING) -> list[str]:
-    """What was logged at that level or above."""
+    """The log lines of that level or above."""
     return [each.getMessage() for each in caplog.records if each.levelno >= level]

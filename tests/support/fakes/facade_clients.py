@@ -1,4 +1,4 @@
-"""Clients of the facades for a cluster in memory, and both facades behind one face for tests."""
+"""Clients of the facades for a cluster in memory, and one interface for both in tests."""
 
 # The base classes are generic, and are called without their argument.
 # pyright: reportUnknownMemberType=false

@@ -1,4 +1,4 @@
-"""A producer and a consumer that only remember what they were told."""
+"""A producer and a consumer that record their calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A producer in memory, with a name server and two brokers that say what a test wants."""
+"""A producer in memory, with a name server and two brokers with given responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of handlers and sessions say: literal requests, replies taken apart by hand."""
+"""Literal requests and parsed responses, for tests of handlers and sessions."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Server:
         return Session(self.state, peer)
 
     def receive(self, data: bytes, session: Session | None = None) -> Effects:
-        """What came of bytes, when all is done."""
+        """Return the effects of bytes, when all steps are done."""
         one = session or self.session
         outcome = one.receive(data, self.now)
         while one.busy:
@@ -208,11 +208,11 @@ def registration_body(
 def identity(
     name: str = "b1", address: str = BROKER, broker_id: str = "0", **more: str
 ) -> dict[str, str]:
-    """The fields by which a broker says who it is, and more of a registration."""
+    """The fields that identify a broker, and further ones of a registration."""
     fields = {"brokerAddr": address, "brokerId": broker_id, "brokerName": name, "clusterName": "C"}
     return {**fields, **more}
 
 
 def events(server: Server, code: int, ext: dict[str, Any] | None, body: bytes = b"") -> list[Event]:
-    """What happened at one request."""
+    """The effects of one request."""
     return list(server.receive(request(code, ext, body)).events)

@@ -1,4 +1,4 @@
-"""A name server and a broker behind one TCP port, for senders with connections of their own."""
+"""A name server and a broker on one TCP port, for senders with connections of their own."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class Writer:
 
 
 def save(path: Path, packets: Iterable[Packet], **kind: Any) -> Path:
-    """Write a capture, with nanoseconds unless its kind says otherwise."""
+    """Write a capture, with nanoseconds unless its kind has other units."""
     with path.open("wb") as file:
         kind.setdefault("nanoseconds", True)
         Writer(file, **kind).write(packets)

@@ -1,6 +1,6 @@
 """Jars of a RocketMQ release and our compiled Java, fetched and built once and then kept.
 
-Rules of this file: whatever is built is built beside its place and renamed into it, under a lock of
+Rules of this file: everything is built next to its place and renamed into it, under a lock of
 the whole cache, so that a folder that exists is complete and two test runs can share it.  Java
 sources are keyed by their content.
 """
@@ -30,7 +30,7 @@ MAVEN_SECONDS = 600
 
 
 class JavaUnavailableError(Exception):
-    """This machine cannot run the Java peers; the text says in one line what is missing."""
+    """This machine cannot run the Java peers; the text names the missing tool in one line."""
 
 
 def cache_folder() -> Path:
@@ -84,7 +84,7 @@ PARTIAL = {"5.5.1": "5.5.0"}
 """Releases of which the registry has only some jars -> the release that has the others."""
 
 RELEASE_POM = "pom.xml"
-"""Name server, broker, clients and tools; ``container.xml``, ``proxy.xml`` and ``grpc.xml`` beside it are collections of their own."""
+"""Name server, broker, clients and tools; ``container.xml``, ``proxy.xml`` and ``grpc.xml`` next to it are collections of their own."""
 
 
 def jars(version: str, pom: str = RELEASE_POM) -> Path:
@@ -92,7 +92,7 @@ def jars(version: str, pom: str = RELEASE_POM) -> Path:
 
     Args:
         version: release as Maven names it, such as ``5.5.0``.
-        pom: file below ``tests/java/namesrv`` that says which jars.
+        pom: file below ``tests/java/namesrv`` that lists the jars.
 
     Raises:
         JavaUnavailableError: no Java or Maven here, or Maven cannot resolve the release.

@@ -38,7 +38,7 @@ BROKER: Final[Mapping[str, object]] = {
     "enableMultiDispatch": "true",
     "enableLmqQuota": "true",
 }
-"""What clients have use for, and short times where a test would wait."""
+"""Settings that clients need, and short times where a test would wait."""
 
 
 ROOM: Final = ("-XX:MaxDirectMemorySize=512m",)
@@ -125,7 +125,7 @@ class JavaCluster:
         )
 
     def _brokers_known(self) -> set[str] | None:
-        """What the name server lists; None where it does not answer, which the next test will say."""
+        """The brokers of the name server; None if it does not answer, which the next test will report."""
         try:
             return raw_call.brokers(self.name_server.port)
         except OSError:

@@ -1,4 +1,4 @@
-"""RocketMQ's broker container: one process that starts and stops brokers when it is told to."""
+"""RocketMQ's broker container: one process that starts and stops brokers on request."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class DevBroker:
         self._child.signal(number)
 
     def kill(self) -> None:
-        """SIGKILL: its connections close and nobody is told."""
+        """SIGKILL: its connections close without a request."""
         if self._child is not None:
             self._child.kill()
 

@@ -143,7 +143,7 @@ SINCE_5X: Final[tuple[str, ...]] = (
 
 
 class Outcome(NamedTuple):
-    """What one method of a class came to: ``passed``, ``failed`` or ``ignored``, with its reason."""
+    """The result of one method of a class: ``passed``, ``failed`` or ``ignored``, with its reason."""
 
     test_class: str
     method: str

@@ -1,4 +1,4 @@
-"""What mqadmin printed, made comparable between two runs."""
+"""The output of mqadmin, made comparable between two runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def comparable(output: AdminOutput, **addresses: str) -> str:
     for name, address in addresses.items():
         port = address.rpartition(":")[2]
         text = text.replace(address, name).replace(port, f"{name} PORT")
-    text = re.sub(r"\d+-\d+\(", "LAG(", text)  # of the broker's timer, behind by a second or not
+    text = re.sub(r"\d+-\d+\(", "LAG(", text)  # of the broker's timer, late by a second or not
     text = re.sub(r"\(\d+,\d+ms(\|\d+,\d+ms)?\)|\d+\.\d+", "N", text)
     text = re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+|\b1[0-9]{12}\b", "TIME", text)
     return re.sub(" +", " ", text)

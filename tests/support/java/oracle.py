@@ -1,7 +1,7 @@
 """The oracle: a Java process that answers questions about a RocketMQ release by running its own classes.
 
-Rules of this file: one line of JSON a question and one an answer, in order; the sources below ``tests/java/oracle/java`` say what
-can be asked.  Questions that do not depend on each other go in batches, which is what makes 100,000 of them cheap.
+Rules of this file: one line of JSON a question and one an answer, in order; the sources below ``tests/java/oracle/java`` list
+the questions.  Questions that do not depend on each other go in batches, which is what makes 100,000 of them cheap.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BATCH = 500
 """Questions in one line: enough to keep both processes busy, few enough to stay far below the heap."""
 
 Answer = dict[str, Any]
-"""What Java said: ``ok``, then what the operation finds, or ``error``, ``message`` and ``cause``."""
+"""Java's answer: ``ok``, then the operation's result, or ``error``, ``message`` and ``cause``."""
 
 
 class OracleRefusedError(AssertionError):
@@ -154,7 +154,7 @@ class Oracle:
         if not answer["ok"]:  # the answers together were too much for its memory
             return [self._line(question) for question in questions]
         answers = cast("list[Answer]", answer["answers"])
-        rest = questions[len(answers) :]  # behind one that never ends
+        rest = questions[len(answers) :]  # after one that never ends
         return [*answers, *self._batch(rest)] if rest else answers
 
     def close(self) -> None:

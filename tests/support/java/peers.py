@@ -1,7 +1,7 @@
 """Real RocketMQ programs as fixtures: name server, broker, and one JVM that plays clients and mqadmin.
 
 Rules of this file: every process has a scratch folder of its own, and every path in its configuration is relative to it, so that
-nothing of the machine gets into configuration answers or recordings.  All addresses are loopback.  A broker that says "boot
+nothing of the machine gets into configuration answers or recordings.  All addresses are loopback.  A broker that prints "boot
 success" has not registered yet: ask ``JavaBroker.wait_registered``.
 """
 
@@ -46,7 +46,7 @@ PATIENT = (
     "-Dcom.rocketmq.remoting.client.connect.timeout=60000",
     "-Dcom.rocketmq.remoting.client.closeSocketIfTimeout=false",
 )
-"""JVM options: nobody closes a connection because a busy machine was late; a broker that did would lose its routes until it registers again."""
+"""JVM options: no peer closes a connection because a busy machine was late; a broker that did would lose its routes until it registers again."""
 
 REGISTER_SECONDS = 180.0
 """Within these a broker registers: a first attempt that fails is made up for 10 s later, the next after 30 s."""
@@ -102,7 +102,7 @@ def quick_start(version: str) -> list[str]:
 
 
 class JavaNameServer:
-    """Java's name server; ``tests.support.name_servers.NameServer`` says what its methods promise."""
+    """Java's name server; ``tests.support.name_servers.NameServer`` describes its methods."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class JavaBroker:
 
         Args:
             folder: its home.
-            name_servers: where it registers; none: it has to be told otherwise.
+            name_servers: where it registers; if none are given, ``configure`` must name them.
             options: of its configuration.
             name: of its group.
             version: its release.
@@ -189,7 +189,7 @@ class JavaBroker:
                 seconds late.
             port: a free one, which keeps two below and one above it free, is taken by default.
         """
-        # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever it is told
+        # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever is configured
         port = port or free_ports((-2, 0, 1))
         self.name = name
         self.address = f"{LOOPBACK}:{port}"
@@ -265,7 +265,7 @@ class JavaBroker:
         self._child.signal(number)
 
     def kill(self) -> None:
-        """SIGKILL: its connections close and nobody is told."""
+        """SIGKILL: its connections close without a request."""
         if self._child is not None:
             self._child.kill()
 
@@ -281,14 +281,14 @@ ADMIN_ATTEMPTS = 3
 
 
 class AdminOutput(NamedTuple):
-    """What one mqadmin line printed."""
+    """The output of one mqadmin line."""
 
     out: str
     err: str
 
 
 class Load(NamedTuple):
-    """What became of the messages of ``JavaPeer.load``: keys that a broker acknowledged, and how each other send failed."""
+    """The results of ``JavaPeer.load``: keys that a broker acknowledged, and the error of each other send."""
 
     stored: frozenset[str]
     failures: list[str]
@@ -403,7 +403,7 @@ class JavaPeer:
     ) -> None:
         """Send one message for each key with the group's producer; raises unless every one was stored.
 
-        A message whose connection breaks is sent ``again`` so many times at most, and then may be stored twice.
+        A message whose connection breaks is sent ``again`` times at most, and then may be stored twice.
         """
         sent, failure = self.call(
             *("send", name_servers, topic, group, keys.start, len(keys), again), seconds=300
@@ -436,7 +436,7 @@ class JavaPeer:
     def join(
         self, name_servers: str, topic: str, group: str, name: str, strategy: str = "AVG"
     ) -> str:
-        """Start a push consumer beside others of its group; it goes by ``name`` here.
+        """Start a push consumer with others of its group; its name here is ``name``.
 
         Returns its client id.
         """
@@ -458,7 +458,7 @@ class JavaPeer:
         return {(broker, int(number)) for broker, _, number in parts}
 
     def traces(self, body: bytes) -> list[TraceFields]:
-        """What Java's own decoder reads in the body of a trace message."""
+        """Decode the body of a trace message with Java's own decoder."""
         encoded = base64.b64encode(body).decode()
         return [TraceFields(*record.split("\n")) for record in self.call("traces", encoded)]
 

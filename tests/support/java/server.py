@@ -1,4 +1,4 @@
-"""A server of RocketMQ's beside name server and broker, as a process."""
+"""A server of RocketMQ other than name server and broker, as a process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class JavaServer:
-    """One process; who inherits writes its configuration and says how it is started."""
+    """One process; a subclass writes its configuration and gives its command."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class JavaServer:
             command: what to start.
             folder: where.
             booted: what it prints when it is ready.
-            environment: beside ``ROCKETMQ_HOME``, which is the folder.
+            environment: in addition to ``ROCKETMQ_HOME``, which is the folder.
         """
         self._name = name
         self._command = command

@@ -62,7 +62,7 @@ def _uses_shared_cluster(item: pytest.Item) -> bool:
 def shared_java_cluster(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> Iterator[JavaCluster]:
-    """What ``java_cluster`` gives to one module after the other."""
+    """The cluster that ``java_cluster`` gives to one module after the other."""
     if pytestconfig.getoption("cluster") == "dev":
         have_here(partial(java_cache.classes, CURRENT, "Peer.java"))
         with DevCluster(tmp_path_factory.mktemp("dev-cluster")) as dev:
@@ -91,6 +91,6 @@ def java_cluster(shared_java_cluster: JavaCluster) -> Iterator[JavaCluster]:
 def java_peer(
     shared_java_cluster: JavaCluster, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[JavaPeer]:
-    """One JVM for Java producers, consumers and mqadmin lines beside ours."""
+    """One JVM for Java producers, consumers and mqadmin lines that meet ours."""
     with JavaPeer(tmp_path_factory.mktemp("java-peer")) as running:
         yield running

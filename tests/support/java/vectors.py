@@ -1,4 +1,4 @@
-"""Vectors that Java's own classes made: loading them, and what their values are beside ours.
+"""Vectors that Java's own classes made: loading them, and comparing their values with ours.
 
 A vector is a line of JSON in a file with a manifest entry; a new vector of a known family needs no
 new test code.  Every ``value`` is what Java reads from the bytes, in the form in which the oracle
@@ -49,12 +49,12 @@ class JavaVector:
 
     @property
     def reencodes(self) -> bool:
-        """Whether writing what was read gives the same bytes; else the line says why not."""
+        """Whether writing the read value gives the same bytes; else the line has the reason."""
         return self.line["reencodes"] is True
 
     @property
     def error(self) -> type[CodecError]:
-        """What a vector that Java refuses raises here."""
+        """The error that a vector that Java refuses raises here."""
         return cast("type[CodecError]", getattr(errors, self.line["error"]))
 
 

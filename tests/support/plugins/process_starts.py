@@ -20,7 +20,7 @@ QUICK: Final = frozenset({"git", "fc-list"})
 """Programs that any test may run: they list files or fonts within milliseconds."""
 
 EVENTS: Final = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
-"""Audit events of a process start, beside ``subprocess.Popen``, whose arguments name the program."""
+"""Audit events of a process start, besides ``subprocess.Popen``, whose arguments name the program."""
 
 _programs: list[str] = []
 

@@ -1,4 +1,4 @@
-"""What a run prints: each failure at once, at its end the CPU time of each folder and how to repeat what failed.
+"""The report of a run: each failure at once; at the end the CPU time of each folder, and commands that repeat the failures.
 
 CPU time includes that of child processes: a JVM often takes more than the test that uses it.  Shared peers count for
 the tests that use them; what they take to start counts for the first one.

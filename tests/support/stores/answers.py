@@ -110,7 +110,7 @@ async def pull(
         session: at the broker.
         place: the queue.
         offset: of the queue.
-        accepted: codes that raise no error, beside those of pulls.
+        accepted: codes that raise no error, besides those of pulls.
         most: messages of the answer.
     """
     header = PullMessageRequestHeader(

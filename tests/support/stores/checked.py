@@ -1,4 +1,4 @@
-"""What ``rocketwire-store check`` finds in a store."""
+"""The findings of ``rocketwire-store check`` about a store."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def first_place(sent: Sent) -> tuple[str, int]:
-    """The queue that a message went to at first; its offset there is what the producer was told."""
+    """The queue that a message went to at first; its offset there is the one in the producer's response."""
     if sent.how == "delayed":
         return "SCHEDULE_TOPIC_XXXX", min(int(sent.properties["DELAY"]), 18) - 1
     if sent.how == "half":

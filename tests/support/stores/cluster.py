@@ -129,7 +129,7 @@ class StoreCluster:
         """End the broker as an operator would.
 
         Raises:
-            PeerFailedError: it did not end, or it says of its store that it did not end well.
+            PeerFailedError: it did not end, or it reports an unclean end of its store.
         """
         self.broker.stop(STOP_SECONDS)
         if (self.store / "abort").exists():

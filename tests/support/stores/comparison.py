@@ -1,4 +1,4 @@
-"""What the reader of stores returns, held against what a live broker answered."""
+"""Rows of the store reader, compared with responses of a live broker."""
 
 from __future__ import annotations
 

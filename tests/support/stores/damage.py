@@ -143,7 +143,7 @@ def shorten_last_file(root: Path) -> None:
 
 
 def add_strange_file(root: Path) -> None:
-    """A file of an operator's or a file manager's beside the log."""
+    """A file of an operator or a file manager next to the log."""
     (root / "commitlog" / ".DS_Store").write_bytes(bytes(6148))
 
 

@@ -60,7 +60,7 @@ JSON_VALUES: Final = (
     *(b"null", b"[]", b"{}", b'"x"', b"true", b"-1", b"1e999", b"9223372036854775808", b"9" * 400),
     *(b"[" * 3000, b'{"a":' * 3000, b"\xff\xfe", b'"\\ud800"'),
 )
-"""What may stand where a configuration file has another value."""
+"""Values that may replace one of a configuration file."""
 
 
 class Original:
@@ -237,7 +237,7 @@ class HostileStore:
         yield from self._verb_faults(chance)
 
     def _bytes(self, offset: int) -> bytes:
-        """What stands at the place of a message now."""
+        """Return the bytes at the place of a message now."""
         name, position, data = self._places[offset]
         path = self.original.root / name
         if not path.is_file() or path.is_symlink():
@@ -344,7 +344,7 @@ class HostileStore:
 
 
 def _difference(line: dict[str, Any], now: dict[str, Any] | None) -> Iterator[str]:
-    """What is wrong with the line of a message that was not hit: as it was, and as it is."""
+    """Yield the differences in the line of an undamaged message, before and after."""
     if now is None:
         yield f"{line['commit_log_offset']} is missing, though no byte of it has changed"
         return

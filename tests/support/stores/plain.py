@@ -1,4 +1,4 @@
-"""What producers usually send, in files that have rolled: the messages of the kind ``plain``."""
+"""Ordinary messages of producers in files that have rolled: the kind ``plain``."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "rocksboth": {"rocksdbCQDoubleWriteEnable": "true"},
 }
-"""Kinds of stores that can be recorded anew, and what their brokers are told."""
+"""Kinds of stores that can be recorded again, and the settings of their brokers."""
 
 
 def record(folder: Path, release: str, kind: str) -> BrokerStore:
@@ -88,14 +88,14 @@ def ask_restarted(
     *,
     options: Mapping[str, object] | None = None,
 ) -> Answers:
-    """What a broker answers that is started on a copy of a store.
+    """Responses of a broker that is started on a copy of a store.
 
     Args:
         folder: of the store; the copy lies there as long as it is needed.
         release: of the broker.
         store: the store.
         sent: as of ``ask_everything``.
-        topics: likewise.
+        topics: as of ``ask_everything``.
         options: of the broker.
     """
 

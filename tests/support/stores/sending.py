@@ -1,4 +1,4 @@
-"""Sending to the broker, and noting what it said."""
+"""Send to the broker, and record its responses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def sent(
     number: int = 0,
     how: str = "single",
 ) -> Sent:
-    """What a producer was told of a message, which is that number of a batch."""
+    """The response to the producer of a message, which has that number in its batch."""
     properties = {
         name: value
         for name, value in message.wire_properties().items()
@@ -77,7 +77,7 @@ def sent(
 
 
 class Sender:
-    """Sends and keeps what it was told.
+    """Sends messages and records the responses.
 
     Attributes:
         sent: all of it, in order.

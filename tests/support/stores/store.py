@@ -20,7 +20,7 @@ class BrokerStore:
 
     Attributes:
         root: the folder that the broker had as ``storePathRootDir``; read it only.
-        truth: what producers were told and a live broker answered.
+        truth: the responses to producers, and those of a live broker to questions.
         slave: store of a slave of this broker.
     """
 

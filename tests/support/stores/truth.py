@@ -1,4 +1,4 @@
-"""What producers were told, and what a live broker answered, beside a broker's store.
+"""Responses to producers and of a live broker, recorded with the broker's store.
 
 Rules of this file: a fact is taken from the broker, never from the store's files.  The classes have
 a form in JSON, so that a store on disk carries its truth with it.  Digests are the first 16
@@ -75,7 +75,7 @@ class Pulled:
     Attributes:
         size: length of the stored message.
         digest: digest of all its bytes, as the broker sent them.
-        magic: the number that says which layout it has.
+        magic: the number of its layout.
         body_size: length of the body as stored.
         body_digest: digest of the body as stored.
         properties: the last value of each name.
@@ -166,14 +166,14 @@ class Truth:
         kind: of the store.
         settings: of the broker, as far as they are not the defaults.
         stop: how the broker ended: ``clean`` or ``killed``.
-        live: who answered: ``same``, the broker that wrote the store, before it ended;
+        live: the broker that answered: ``same``, the broker that wrote the store, before it ended;
             ``restarted``, a broker of the same release that was started on a copy of the store.
-        sent: what producers were told, in order.
+        sent: the responses to producers, in order.
         topics: the topics that the test made or that brokers made for it.
         deleted_topics: of these the ones that were deleted later.
-        queues: what the live broker answered.
-        lookups: likewise, by key.
-        by_id: likewise, by offset message id: the digest of the stored message.
+        queues: the live broker's response for each queue.
+        lookups: its responses by key.
+        by_id: its responses by offset message id: the digest of the stored message.
         consumer_offsets: ``topic@group`` to queue to next offset.
         delay_offsets: delay level to next offset.
         notes: facts of this kind of store alone.

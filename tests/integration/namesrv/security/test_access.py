@@ -1,4 +1,4 @@
-"""Lists of addresses on both drivers: refused is who is not on them, and nobody else notices."""
+"""Lists of addresses on both drivers: peers that are not on them are refused, and others are not disturbed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROXY = b"PROXY TCP4 10.0.0.5 5.6.7.8 99 9876\r\n"
 
 
 async def codes(config: Config, opening: bytes = b"") -> list[int]:
-    """What each kind of request is answered to a connection of this machine."""
+    """The response to each kind of request from this machine."""
     found: list[int] = []
     with trio.fail_after(60):
         async with running(config) as site:

@@ -1,4 +1,4 @@
-"""Every limit on both drivers: who exceeds it is refused or closed, it is told once, others are served."""
+"""Every limit on both drivers: a peer beyond it is refused or closed, with one log line, and others are served."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ GENERATED = {
 }
 
 ALLOCATOR = "rocketwire/serving/process_tuning.py"
-"""Tells the C library's allocator to give large blocks back, which Python has no other way to say."""
+"""Let the C library's allocator return large blocks to the system, which Python has no function for."""
 
 
 @cache

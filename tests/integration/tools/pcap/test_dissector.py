@@ -1,4 +1,4 @@
-"""The dissector for Wireshark: its tables are the codec's, and tshark finds with it what the truth and our own decoder say."""
+"""The dissector for Wireshark has the codec's tables, and tshark finds the frames of our own decoder with it."""
 
 from __future__ import annotations
 

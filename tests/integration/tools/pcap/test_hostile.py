@@ -1,4 +1,4 @@
-"""Captures made to do harm: memory stays bounded, and what cannot be read is said."""
+"""Hostile captures: memory stays bounded, and unreadable parts are reported."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> 
 
 
 def capture(*segments: tuple[int, bytes]) -> bytes:
-    """Flags and data, one behind the other over one connection."""
+    """Flags and data of consecutive packets of one connection."""
     made, sequence = bytearray(HEAD), 1
     for number, (flags, data) in enumerate(segments):
         packet = np.frombuffer(flows(1, flags), PACKET).copy()

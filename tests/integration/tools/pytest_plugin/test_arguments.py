@@ -1,4 +1,4 @@
-"""Markers, fixtures and options take valid arguments only, and say in one line what is invalid."""
+"""Markers, fixtures and options refuse invalid arguments with one line."""
 
 from __future__ import annotations
 

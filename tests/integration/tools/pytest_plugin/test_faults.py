@@ -101,7 +101,7 @@ def test_a_stall_holds_back_until_it_is_resumed(ends: Ends) -> None:
 
 
 async def pieces_of(direction: Direction, data: bytes) -> tuple[list[bytes], bool]:
-    """What a direction passes on, piece by piece, and whether it wants the connection reset."""
+    """The pieces that a direction forwards, and whether it wants the connection reset."""
     source, feeder = trio.testing.memory_stream_pair()
     sink, _ = trio.testing.memory_stream_pair()
     pieces: list[bytes] = []
