@@ -1,4 +1,4 @@
-"""``rocketwire-admin`` in the process of a test, and what mqadmin printed beside it."""
+"""``rocketwire-admin`` in the process of a test, and the output of mqadmin for comparison."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Ours:
         self.error = ""
 
     def __call__(self, line: str, *more: str) -> Any:
-        """What a command answers as JSON; keeps its exit status and what it said on stderr."""
+        """Return the JSON output of a command; keeps its exit status and its lines on stderr."""
         connection = ["-n", self._name_server, "--request-timeout", "120", "--output", "json"]
         self.status = main([*line.split(), *more, *connection])
         out, self.error = self._captured.readouterr()

@@ -1,4 +1,4 @@
-"""What operators type, ours and Java's, for the tests of this folder."""
+"""Both command lines, ours and Java's, for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ours(java_cluster: JavaCluster, capsys: pytest.CaptureFixture[str]) -> Ours:
 
 @pytest.fixture
 def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Callable[[str], str]:
-    """What Java's mqadmin prints of a command."""
+    """Return the output of Java's mqadmin for a command."""
     return lambda line: java_peer.admin(java_cluster.address, line).out
 
 

@@ -1,4 +1,4 @@
-"""Cases A01 to A08 and A17: operators' calls about topics, groups, offsets, brokers and name servers, with Java's mqadmin beside."""
+"""Cases A01 to A08 and A17: operators' calls about topics, groups, offsets, brokers and name servers, compared with Java's mqadmin."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def admin(java_cluster: JavaCluster) -> AsyncGenerator[Admin]:
 
 
 class Mqadmin:
-    """Java's own, beside ours."""
+    """Java's own, for comparison."""
 
     def __init__(self, cluster: JavaCluster, peer: JavaPeer) -> None:
         self._cluster = cluster

@@ -1,4 +1,4 @@
-"""The commands of ``rocketwire-admin`` that mqadmin has too, beside mqadmin."""
+"""The commands of ``rocketwire-admin`` that mqadmin has too, compared with mqadmin."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_brokers_and_name_servers_are_told_and_changed_as_by_mqadmin(
     wait_until(is_idle, "no send waits")
     broker = listed()
     assert (broker["addr"], broker["version"], broker["brokerId"]) == (address, "V5_5_0", 0)
-    assert broker["timerCongestNum"] >= 0  # other tests, which share this broker, say how many
+    assert broker["timerCongestNum"] >= 0  # other tests share this broker, so the number varies
     (printed,) = rows(mqadmin(f"clusterList -c {CLUSTER}"), of=f"{CLUSTER} ")
     assert {broker["addr"], broker["version"], str(broker["active"])} <= set(printed)
     assert ours("clusterList -m")[0].keys() >= {"inTotalToday", "outTotalYest"}

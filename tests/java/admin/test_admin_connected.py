@@ -1,4 +1,4 @@
-"""What ``rocketwire-admin`` and mqadmin tell of a producer and a consumer that are connected."""
+"""``rocketwire-admin`` and mqadmin about a connected producer and a connected consumer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What controllers tell and are told, by ``rocketwire.client.admin`` and ``rocketwire-admin``, beside mqadmin."""
+"""Controllers, by ``rocketwire.client.admin`` and ``rocketwire-admin``, compared with mqadmin."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GONE = {
     "appliedBrokerId": "1",
     "registerCheckCode": "0;0",
 }
-"""What a broker says that wants a number; this one does not come back, while one that lives would never be known again."""
+"""The request of a broker for a number; this one never returns, while the controller would never forget a live one."""
 
 
 class Controlled(NamedTuple):

@@ -1,4 +1,4 @@
-"""Messages sent, found, traced and listed by ``rocketwire-admin``, and what mqadmin says of the same."""
+"""Messages sent, found, traced and listed by ``rocketwire-admin``, compared with mqadmin."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def topic(java_cluster: JavaCluster, ours: Ours) -> str:
 
 
 def found(ours: Ours, line: str, count: int = 1) -> Any:
-    """The rows that a command answers, once there are so many: a broker shows and indexes messages after it has taken them."""
+    """Return the rows of a command when there are this many: a broker shows and indexes messages after it has stored them."""
     answer: Any = None
 
     def is_there() -> bool:
@@ -41,7 +41,7 @@ def found(ours: Ours, line: str, count: int = 1) -> Any:
 
 
 def told_by(mqadmin: Callable[[str], str], line: str, pattern: str) -> list[Any]:
-    """What mqadmin tells in these words, once it tells anything: on a busy machine its pulls bring nothing now and then."""
+    """Return mqadmin's output when it is not empty: on a busy machine its pulls sometimes return nothing."""
     told: list[Any] = []
 
     def is_told() -> bool:

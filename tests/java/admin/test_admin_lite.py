@@ -1,4 +1,4 @@
-"""Lite topics, told by ``rocketwire-admin`` beside mqadmin: without members, and with one that subscribes."""
+"""Lite topics in ``rocketwire-admin`` and mqadmin: without members, and with one that subscribes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators' calls that are seldom made, with a broker of 5.5.0: what it does with them is not always what it says."""
+"""Rare operators' calls with a broker of 5.5.0, whose effect differs from its response for some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators ask of a broker of 5.5.0 that keeps its store in RocksDB, beside mqadmin: it does it, rather than only saying so."""
+"""Operators' calls to a broker of 5.5.0 with its store in RocksDB, compared with mqadmin: their effect, not only their response."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ async def test_offsets_and_lags_of_lite_topics_are_told_as_by_mqadmin(
     await trio.to_thread.run_sync(look)
 
     def look_by_parent() -> None:
-        """Name servers know no route of the queue itself: ``-c`` says whose counts."""
+        """Name servers know no route of the queue itself: ``-c`` names the cluster to count in."""
         lmq = queue.topic or ""
         (told,) = ours(f"topicStatus -t {lmq} -c {topic}")
         (printed,) = rows(mqadmin(f"topicStatus -t {lmq} -c {topic}"), of=NAME)

@@ -1,4 +1,4 @@
-"""What ``rocketwire-admin`` changes and takes along beside mqadmin: lists, static topics, exports, stores."""
+"""Changes and exports by ``rocketwire-admin``, compared with mqadmin: lists, static topics, exports, stores."""
 
 from __future__ import annotations
 

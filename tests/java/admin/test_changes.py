@@ -70,7 +70,7 @@ class Site:
         self._address = cluster.address
 
     def ask(self, call: Callable[[Admin], Awaitable[Any]]) -> Any:
-        """What a call of ``Admin`` returns."""
+        """The result of a call of ``Admin``."""
 
         async def run() -> Any:
             async with open_admin(patient(namesrv_addr=self._address), within=PATIENCE) as admin:

@@ -1,4 +1,4 @@
-"""``rocketwire-exporter`` at real brokers of 5.5.0 and 4.9.4, beside what mqadmin prints."""
+"""``rocketwire-exporter`` at real brokers of 5.5.0 and 4.9.4, compared with mqadmin."""
 
 from __future__ import annotations
 

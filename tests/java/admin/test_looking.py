@@ -1,4 +1,4 @@
-"""``doctor`` and ``diff`` with Java's name server and brokers, and with ours beside it."""
+"""``doctor`` and ``diff`` with Java's name server and brokers, and with our name server."""
 
 from __future__ import annotations
 

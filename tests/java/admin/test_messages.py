@@ -57,7 +57,7 @@ class Here:
         return begin(*words, *options, home=home, stdin=subprocess.DEVNULL)
 
     def behind(self, group: str) -> int:
-        """What Java's mqadmin thinks the group has still to consume."""
+        """The lag of the group according to Java's mqadmin."""
         told = self.peer.admin(self.cluster.address, f"consumerProgress -g {group}")
         found = re.search(r"Consume Diff Total: (\d+)", told.out)
         assert found, told

@@ -1,4 +1,4 @@
-"""What is not there is an error with words, and what waits is counted."""
+"""A missing object is an error with a reason, and lag counts all waiting messages."""
 
 from __future__ import annotations
 

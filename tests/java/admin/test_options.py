@@ -1,4 +1,4 @@
-"""Every command of mqadmin 5.5.0 and every one of its options is taken, as mqadmin itself tells them."""
+"""Every command and every option of mqadmin 5.5.0 is accepted, as mqadmin itself lists them."""
 
 from __future__ import annotations
 

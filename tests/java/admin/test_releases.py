@@ -36,7 +36,7 @@ KINDS = ("", "--orderly", "--pull", "--broadcast")
 
 
 class Place(NamedTuple):
-    """A cluster of one release, and the program beside it."""
+    """A cluster of one release, and the program that operates it."""
 
     version: str
     cluster: JavaCluster
@@ -81,7 +81,7 @@ def place(
 
 
 oldest = pytest.mark.parametrize("place", [OLD], indirect=True)
-"""What is tried with 5.5.0 elsewhere, and takes long: with the release that differs most."""
+"""Long tests that other files run with 5.5.0: here with the release that differs most."""
 
 
 def bodies(done: Done) -> list[str]:
@@ -138,7 +138,7 @@ def test_what_is_sent_in_every_way_comes_to_every_kind_of_consumer(place: Place)
 
 
 def _look(place: Place, topic: str, group: str) -> None:
-    """What operators are told of a topic with twelve messages, and of the cluster."""
+    """Output about a topic with twelve messages, and about the cluster."""
     stats = place.rows("topicStatus", "-t", topic)
     assert sum(row["maxOffset"] - row["minOffset"] for row in stats) == 12
     progress = place.rows("consumerProgress", "-g", group)

@@ -1,4 +1,4 @@
-"""``rocketwire-admin`` with a Java broker that wants credentials and, of who comes by TLS, a certificate."""
+"""``rocketwire-admin`` with a Java broker that requires credentials and, over TLS, a client certificate."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ RIGHT = ("--access-key", "rocket", "--secret-key", "wire1234")
 
 
 class Secured(NamedTuple):
-    """What runs.
+    """The running servers.
 
     Attributes:
         server: address of the name server.
@@ -67,7 +67,7 @@ class Secured(NamedTuple):
         return run_here(*line.split(), *words, *options, **environment)
 
     def rows(self, line: str) -> Any:
-        """What such a command answers to the right user."""
+        """Return the output of such a command for the right user."""
         done = self.ours(line, *RIGHT)
         assert done.status == 0, done.complaint
         return json.loads(done.out)
@@ -312,7 +312,7 @@ def test_a_certificate_that_is_wrong_or_missing_is_told(secured: Secured) -> Non
     assert secured.ours("topicList", "--insecure").status == 0
     anonymous = secured.ours(status, *RIGHT, "--ca", f"{here}/ca.pem")
     assert (anonymous.status, anonymous.out) == (3, "")
-    assert "alert" in anonymous.complaint  # what the broker says of it
+    assert "alert" in anonymous.complaint  # the broker's own remark
     missing = secured.ours("topicList", "--ca", f"{here}/nothing.pem")
     assert (missing.status, "nothing.pem" in missing.complaint) == (2, True)
     for words in (("produce", "--count", "1"), ("consume", "-g", "g", "--count", "1")):

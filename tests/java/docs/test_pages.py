@@ -1,4 +1,4 @@
-"""What guides for readers with a cluster show works with a Java broker."""
+"""Blocks of guides for readers with a cluster work with a Java broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The largest things beside real Java: what its programs send and store, ours take; and what its servers answer, our clients read."""
+"""The largest frames and messages of real Java: our servers accept those of its programs, our clients read those of its servers."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Cluster:
 
 @pytest.fixture(scope="session", autouse=True)
 def _end_in_order_on_sigterm() -> Iterator[None]:
-    """Make SIGTERM unwind the fixtures as Ctrl-C does, so that no JVM stays behind."""
+    """Make SIGTERM unwind the fixtures as Ctrl-C does, so that no JVM is left."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

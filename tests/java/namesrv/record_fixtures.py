@@ -1,7 +1,7 @@
 """Records the golden packets of ``tests/fixtures/frames`` from real peers: ``python -m tests.java.namesrv.record_fixtures``.
 
 Run it from the root of the checkout, on Linux with Java and Maven; names of scenarios as arguments record these alone.
-Everything happens in a network namespace that has nothing but loopback, so that client and message ids say 127.0.0.1, and
+Everything happens in a network namespace that has only loopback, so that client and message ids have 127.0.0.1, and
 all paths are relative.  Ports, times and opaque numbers differ from run to run; nothing depends on them.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 INSIDE = "ROCKETWIRE_RECORDING_INSIDE"
 SECOND_ADDRESS = "127.0.0.2"
-"""What the broker announces: a tap listens there and passes on to the broker's real address."""
+"""The announced address of the broker: a tap listens there and forwards to the broker's real address."""
 
 NAME_SERVER = "name server"
 BROKER = "broker"
@@ -179,7 +179,7 @@ def record_everything(
         brokers, tools, calls, clients = (
             stack.enter_context(tapped(server.port)) for _ in range(4)
         )
-        # 4.9.4 binds every address whatever it is told, so no tap can share its port
+        # 4.9.4 binds every address whatever is configured, so no tap can share its port
         announced = {} if version == OLD else {"brokerIP1": SECOND_ADDRESS}
         options = {**announced, **(broker_options or {})}
         broker = JavaBroker(

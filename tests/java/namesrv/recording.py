@@ -59,7 +59,7 @@ RESPONSE_BODIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packet:
-    """One frame that is kept: ``exchange`` says which of a pair it is and of what code."""
+    """One frame that is kept: ``exchange`` names its pair, its place there, and the code."""
 
     name: str
     direction: str
@@ -75,8 +75,8 @@ class Recorder:
 
     Attributes:
         folder: below ``frames/``, and the first part of each id.
-        product: who spoke, for ``origin``.
-        frames: Java's own reader, which says what is in a frame.
+        product: the sender, for ``origin``.
+        frames: Java's own reader, which decodes a frame.
     """
 
     folder: str
@@ -98,7 +98,7 @@ class Recorder:
 
         Args:
             name: file name without its end.
-            ends: who asked, who answered.
+            ends: the asking and the answering product.
             how: what was done to make it happen.
             request: the whole frame.
             response: None for a oneway.
@@ -176,7 +176,7 @@ class Recorder:
         try:
             return self.facts(packet.data, bodies[packet.code])
         except ValueError:
-            return facts  # a body that its own label contradicts: nobody can read it
+            return facts  # the body contradicts its own label: it cannot be read
 
 
 def reencodes(data: bytes) -> bool | str:

@@ -34,7 +34,7 @@ LIVELY = {"registerNameServerPeriod": 10_000, "brokerNotActiveTimeoutMillis": 60
 
 
 class View(NamedTuple):
-    """What the route of the topic says of the group: id -> address, and whether it can be written to."""
+    """The group in the route of the topic: id -> address, and whether it is writable."""
 
     members: dict[str, str]
     writable: bool

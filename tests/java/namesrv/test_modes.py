@@ -1,4 +1,4 @@
-"""Modes of the name server as a whole, beside Java's: the same bytes to both, the same answers."""
+"""Modes of the whole name server, compared with Java's: the same bytes to both, the same responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Question = tuple[int, dict[str, str] | None]
 def answers_of_both(
     folder: Path, options: Mapping[str, object], questions: list[Question]
 ) -> dict[str, list[raw_call.Answer]]:
-    """What Java's name server and ours say to the same requests."""
+    """Responses of Java's name server and ours to the same requests."""
     both = {kind: name_server(kind, folder / kind, options) for kind in ("java", "ours")}
     with started(*both.values()):
         return {
@@ -58,7 +58,7 @@ def test_after_a_restart_no_route_is_denied_before_the_broker_is_back(
         with JavaBroker(tmp_path / "broker", [server.address], often) as broker:
             broker.wait_registered(server.port)
             wait_until(lambda: b"broker-a" in known.read_bytes(), "the broker is remembered")
-            broker.freeze()  # or it might be back before anybody asks
+            broker.freeze()  # or it might be back before the next request
             server.kill()
             server.start()
             assert not is_answered()
@@ -84,8 +84,8 @@ def test_in_cluster_test_mode_every_code_asks_for_a_route_as_in_java(
 def test_101_finds_what_an_operator_has_put_under_a_clients_address(
     java: None, tmp_path: Path
 ) -> None:
-    """A client looks its group up by its own address, which is a key like any other: nobody looks at where the request came
-    from."""
+    """A client looks its group up by its own address, which is a key like any other: the server ignores the request's source
+    address."""
     item = {"namespace": "PROJECT_CONFIG", "key": "127.0.0.1"}
     questions: list[Question] = [
         (100, {**item, "value": "project-a"}),

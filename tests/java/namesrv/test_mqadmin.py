@@ -70,7 +70,7 @@ SCRIPT = (
 
 
 class Tables(NamedTuple):
-    """What the script printed with each name server, one text for each line of it; and what went through ours after it."""
+    """The output of the script with each name server, one text for each line of it; and the frames that ours got after it."""
 
     java: list[str]
     ours: list[str]
@@ -81,7 +81,7 @@ class Tables(NamedTuple):
 @pytest.fixture(scope="module")
 def both(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[NameServer]]:
     """Java's name server and ours."""
-    # ours must be told that it may; Java's shows the line as one it does not know
+    # ours must permit it; Java's prints the line as unknown
     options = {"rocketwire.allowConfigUpdate": "true"}
     servers = [
         name_server(kind, tmp_path_factory.mktemp(folder), options)
@@ -137,7 +137,7 @@ def test_mqadmin_prints_what_it_prints_with_java(number: int, tables: Tables) ->
 
 
 def test_the_tables_say_what_the_script_did(tables: Tables) -> None:
-    printed = dict(zip(SCRIPT, tables.ours, strict=True))  # of lines said twice: the last
+    printed = dict(zip(SCRIPT, tables.ours, strict=True))  # the last of repeated lines
 
     row = rf"^DefaultCluster broker-a 0 BROKER {tables.version} "
     assert re.search(row, printed["clusterList"], re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The name server as a process, beside Java's: arguments, exit statuses, settings, and the files that each leaves for the other."""
+"""The name server as a process, compared with Java's: arguments, exit statuses, settings, and files that each reads of the other."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _java_is_there(java: None) -> None:
 
 
 def items(lines: list[str]) -> list[str]:
-    """What ``-p`` prints, without time."""
+    """The output of ``-p``, without time."""
     return [line.partition(" INFO main - ")[2] or line for line in lines]
 
 

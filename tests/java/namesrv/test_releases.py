@@ -170,14 +170,14 @@ def test_mqadmin_of_each_release_prints_what_it_prints_with_java(
             for number, (line, output) in enumerate(zip(QUESTIONS, outputs, strict=True))
         }
 
-    def is_same() -> bool:  # a broker tells its name servers one after the other what is new
+    def is_same() -> bool:  # a broker informs its name servers one after the other
         told.update(java=printed(mixed.servers["java"]), ours=printed(mixed.servers[driver]))
         return told["java"] == told["ours"]
 
     told: dict[str, dict[str, str]] = {}
     versions = [f"V{each.replace('.', '_')}" for each in RELEASES]
     mqadmin.cluster_table(mixed.servers["java"].address, *versions)
-    with contextlib.suppress(PeerFailedError):  # the comparison says what differs
+    with contextlib.suppress(PeerFailedError):  # the comparison shows the difference
         wait_until(is_same, "the same is printed", 60)
     assert told["java"] == told["ours"]
 

@@ -1,6 +1,6 @@
 """Ours takes the place of Java's name server while brokers and clients run, and gives it back: the page docs/guide/migrating.md.
 
-One story, told once: Java's name server is stopped and ours started in the same folder, on the same port, with the same
+One run for all tests: Java's name server is stopped and ours started in the same folder, on the same port, with the same
 configuration file and the same KV file; later the same the other way round.  Producers and consumers of the newest and the
 oldest release work without a pause all the while.
 """
@@ -39,7 +39,7 @@ ODD_VALUE = "a\u0001\t\u2028 \u00e9"
 
 @dataclass
 class Account:
-    """What was seen while the story went on; the phases are ``java``, ``ours`` and ``java again``.
+    """Observations during the run; its phases are ``java``, ``ours`` and ``java again``.
 
     Attributes:
         values: phase -> the KV namespace SPACE, as the name server of that phase lists it at first.
@@ -161,7 +161,7 @@ class Story:
     def hand_over(self, to: NameServer) -> None:
         """Stop the name server and start another one in its place."""
         self.server.stop()
-        for release, peer in self.peers.items():  # nobody answers now
+        for release, peer in self.peers.items():  # no server answers now
             peer.loaded(producers(release), MORE // 3)
         self.account.configurations.add((self.home / "conf" / "namesrv.properties").read_bytes())
         to.start()
@@ -178,7 +178,7 @@ class Story:
         stored = frozenset[str]().union(*(load.stored for load in self.account.loads.values()))
         for release, peer in self.peers.items():
             group = consumers(release)
-            with contextlib.suppress(PeerFailedError):  # the test says what is missing
+            with contextlib.suppress(PeerFailedError):  # the test reports the missing ones
                 wait_until(partial(has_all, peer, group, stored), "all messages")
             self.account.received[release] = peer.received(group, 0)
             peer.close(producers(release))

@@ -33,7 +33,7 @@ CLUSTER_INFO = encode(RemotingCommand(code=RequestCode.GET_BROKER_CLUSTER_INFO, 
 def secret(
     java: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[str], JavaPeer]]:
-    """Release -> clients and mqadmin that speak TLS to everybody; a JVM is started when it is first asked for."""
+    """Release -> clients and mqadmin that use TLS for all connections; a JVM is started when it is first needed."""
     with contextlib.ExitStack() as stack:
 
         @functools.cache
@@ -45,7 +45,7 @@ def secret(
 
 
 def plain_answer(port: int) -> bytes:
-    """What a peer gets that sends a frame without TLS."""
+    """The response to a peer that sends a frame without TLS."""
     with socket.create_connection((LOOPBACK, port), 60) as connection:
         connection.sendall(CLUSTER_INFO)
         try:

@@ -1,4 +1,4 @@
-"""A random walk beside Java's name server: after every step both say the same, byte for byte."""
+"""A random walk at Java's name server and ours: after every step both respond with the same bytes."""
 
 from __future__ import annotations
 

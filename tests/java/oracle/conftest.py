@@ -32,7 +32,7 @@ def oracle_of() -> Iterator[Callable[[str], Oracle]]:
 
 @pytest.fixture(scope="session")
 def dump_of(oracle_of: Callable[[str], Oracle]) -> Callable[[str], Dump]:
-    """What a release's classes declare, asked once."""
+    """The declarations of a release's classes, read once."""
     dumps: dict[str, Dump] = {}
 
     def dump(version: str) -> Dump:

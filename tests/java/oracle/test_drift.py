@@ -1,4 +1,4 @@
-"""What rocketwire declares is what the classes of Java 5.5.1 declare, and what older releases lack is said to be newer."""
+"""rocketwire declares the fields of Java 5.5.1's classes, and marks those as newer that older releases lack."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ONLY_NEWEST_REQUIRES = {
 """Fields that 5.5.0 does not require."""
 
 LEFT_OUT = {"isLiteConsumer", "pullOffsetTable"}
-"""What only 5.5.1 has and always sends; here it is left out unless it is set, as 5.5.0 does."""
+"""Fields that only 5.5.1 has and always sends; here they are left out unless they are set, as 5.5.0 does."""
 
 NO_BODIES = {
     "DefaultMetadataStore.TieredMetadataSerializeWrapper": "a file of tiered storage",
@@ -44,7 +44,7 @@ NO_BODIES = {
     "TopicQueueMappingUtils": "a holder of functions",
     "TopicQueueMappingUtils.MappingAllocator": "a step of an admin tool's calculation",
 }
-"""Classes that the dump finds among bodies and that nobody sends, with the reason."""
+"""Classes that the dump finds among bodies and that no peer sends, with the reason."""
 
 OTHER_TYPES = {
     ("BrokerReplicasInfo.ReplicasInfo", "masterEpoch"): "Java's constructor fails on a null",
@@ -83,7 +83,7 @@ GONE_SINCE_4_9 = {
         "PlainAccessConfig",
     },
 }
-"""What 4.9.4 has and 5.5.1 has not: its access control and its filter servers."""
+"""Classes of 4.9.4 that 5.5.1 lacks: its access control and its filter servers."""
 
 
 class Declared(NamedTuple):

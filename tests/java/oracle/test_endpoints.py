@@ -1,4 +1,4 @@
-"""What an endpoint of a managed cloud says of namespace and address is what Java's ``ClientConfig`` reads from it."""
+"""The namespace and address of a managed cloud's endpoint are those that Java's ``ClientConfig`` reads from it."""
 
 from __future__ import annotations
 

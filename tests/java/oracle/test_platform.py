@@ -126,7 +126,7 @@ def test_a_cipher_suite_that_both_know_has_the_same_number(oracle: Oracle) -> No
 
 
 def not_here(name: str) -> bool:
-    """What OpenSSL 3 has no more: fixed Diffie-Hellman, 3DES, RC4, DES, no encryption at all; and Java's mark for renegotiation."""
+    """Suites that OpenSSL 3 lacks: fixed Diffie-Hellman, 3DES, RC4, DES, no encryption at all; and Java's mark for renegotiation."""
     gone = ("TLS_ECDH_", "_NULL_", "_anon_", "3DES", "_DES", "RC4", "EMPTY_RENEGOTIATION", "_KRB5_")
     return any(each in name for each in gone)
 

@@ -1,4 +1,4 @@
-"""A question that never ends is refused, and what is asked behind it is answered."""
+"""A question that never ends is refused, and the next one is answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A broker cuts a log at damage and writes on: what lies behind its last message are ghosts."""
+"""A broker cuts a log at damage and writes on: the bytes after its last message are ghosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Java cuts the log of a damaged store where ``rocketwire-store check`` says that it does."""
+"""Java cuts the log of a damaged store where ``rocketwire-store check`` predicts."""
 
 from __future__ import annotations
 

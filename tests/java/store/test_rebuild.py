@@ -39,7 +39,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
 
 
 def answers_of(source: BrokerStore, out: Path, folder: Path, *, lost: set[int]) -> Answers:
-    """What a broker of the release answers on the store ``out``; ``lost`` are physical offsets."""
+    """Responses of a broker of the release with the store ``out``; ``lost`` are physical offsets."""
     sent = [one for one in source.truth.sent if int(one.offset_msg_id[-16:], 16) not in lost]
     return ask_restarted(
         folder,

@@ -75,7 +75,7 @@ def topics_of(store: BrokerStore) -> dict[str, int]:
 
 
 def contents(messages: Sequence[Pulled]) -> list[tuple[Any, ...]]:
-    """What consumers get of messages, in their order."""
+    """The messages that consumers get, in their order."""
     return [
         (
             {

@@ -137,7 +137,7 @@ def _distance(made: Answer) -> tuple[bool, int]:
 
 
 def _comes_back(made: Answer) -> bool:
-    """Whether Java reads from its text what it wrote; nulls among the items of a list are nobody's business."""
+    """Whether Java reads the value that it wrote; nulls among the items of a list are ignored."""
     text = bytes.fromhex(made["hex"]) if made["ok"] else b""
     if not made["ok"] or b"[null" in text or b",null" in text:
         return False

@@ -1,4 +1,4 @@
-"""Typed headers of every class, in both header forms, and fields that are not what their type says."""
+"""Typed headers of every class, in both header forms, and fields with texts of another type."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Place(NamedTuple):
 
 
 def sheets(java: Javas) -> Iterator[Sheet]:
-    """What Java writes of each class, and what it makes of odd texts."""
+    """Java's text of each class, and its reading of odd texts."""
     how = "RemotingCommand.makeCustomHeaderToNet and decodeCommandCustomHeader"
     oracle = java.newest
     yield Sheet("vectors/headers/json.jsonl", f"{how}; all fields", list(_all(oracle)))
@@ -175,7 +175,7 @@ def _texts(oracle: Oracle) -> Iterator[Line]:
 
 
 def odd_fields(oracle: Oracle) -> Iterator[tuple[str, str, dict[str, str], Answer]]:
-    """Each odd text in a field of each type: title, class, all fields, and what Java says to them."""
+    """Each odd text in a field of each type: title, class, all fields, and Java's result."""
     for java, (name, wire, texts) in OF_TYPES.items():
         cls = classes()[name]
         base = {

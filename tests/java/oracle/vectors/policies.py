@@ -1,4 +1,4 @@
-"""What Java's client decides: queues, shares, names, expressions; ``tests/support/java/sources/Policies.java`` asks its classes."""
+"""Decisions of Java's client: queues, shares, names, expressions; ``tests/support/java/sources/Policies.java`` asks its classes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EXPRESSIONS = (
 
 
 def answers(cases: list[Case]) -> list[Any]:
-    """What Java says to each: its value, or None with the name of its exception."""
+    """Java's result for each: its value, or None with the name of its exception."""
     classes = java_cache.classes(NEWEST, "Policies.java")
     command = ["java", "-cp", f"{java_cache.jars(NEWEST)}/*:{classes}", *java_peers.SHORT_LIVED]
     with tempfile.TemporaryDirectory(prefix="policies-") as scratch:
@@ -54,7 +54,7 @@ def answers(cases: list[Case]) -> list[Any]:
 
 
 def sheets(_: Javas) -> Iterator[Sheet]:
-    """The decisions, each question beside its answer."""
+    """The decisions, each question with its answer."""
     families = {
         "allocation": (
             "AllocateMessageQueueStrategy.allocate and Collections.sort",

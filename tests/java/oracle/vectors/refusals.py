@@ -1,4 +1,4 @@
-"""What Java's own classes refuse, with the error that it has to be here."""
+"""Input that Java's own classes refuse, with the error that it must have here."""
 
 from __future__ import annotations
 

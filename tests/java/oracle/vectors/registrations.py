@@ -112,7 +112,7 @@ def _size(made: Answer) -> int:
 
 
 def _read(oracle: Oracle, title: str, made: Answer, *, packed: bool) -> Iterator[Line]:
-    """What each version makes of it, unless Java cannot read its own text."""
+    """The result of each version, unless Java cannot read its own text."""
     shown = None
     data = made["hex"]
     for version in VERSIONS if packed else VERSIONS[:1]:

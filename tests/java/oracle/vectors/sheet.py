@@ -1,4 +1,4 @@
-"""What vectors are written as: sheets of JSON lines, each one file of the fixtures."""
+"""The form of vectors: sheets of JSON lines, each one file of the fixtures."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def _one_line(line: Line) -> str:
 
 
 def with_refusal(odd: Line) -> Line:
-    """The line, which says so if this library refuses it."""
+    """The line, with a mark if this library refuses it."""
     because = "no JSON, and no release writes it"
     return {**odd, "here": "refused", "because": because} if odd["id"] in REFUSED else odd
 
 
 def same_or(reason: str, written: str | None, wanted: str) -> bool | str:
-    """What a vector says in ``reencodes``: true, or why writing it again gives other bytes."""
+    """The value of ``reencodes`` in a vector: true, or why writing it again gives other bytes."""
     return True if written == wanted else reason
 
 
