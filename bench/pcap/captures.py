@@ -25,7 +25,7 @@ from tests.support import foreign, manifest
 from tests.support.foreign.captures import PROFILES
 from tests.support.foreign.captures import capture as make
 from tests.support.foreign.files import Writer
-from tests.support.foreign.repeated import recorded, repeated
+from tests.support.foreign.repeated import read_recorded, repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +69,7 @@ class Folder:
         self._say(f"making {path}, once")
         if name == RECORDED:
             files = (manifest.FIXTURES / "captures" / f"{name}.pcap.gz" for name in _RECORDED)
-            _write(path, repeated(list(map(recorded, files)), _REPETITIONS, _SEED))
+            _write(path, repeat(list(map(read_recorded, files)), _REPETITIONS, _SEED))
         else:
             made = make(PROFILES["mixed" if name == LARGE else name], _SEED)
             _write(path, _together(made.packets, _COPIES if name == LARGE else 1))

@@ -22,7 +22,7 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.support.browser import DESK, PHONE, Visit, opened
+from tests.support.browser import DESK, PHONE, Visit, open_browser
 from tests.support.java.dev_cluster import PROGRAM
 from tests.support.processes import LOOPBACK, Child, free_ports
 
@@ -62,7 +62,7 @@ async def fill(name_server: str) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Generator[Any]:
-    with opened() as browser:
+    with open_browser() as browser:
         yield browser
 
 

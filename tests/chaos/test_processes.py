@@ -160,14 +160,14 @@ def test_signals_in_the_midst_of_writes_lose_nothing(tmp_path: Path, driver: str
             assert raw_call.read_answer(stream).header["code"] == 0
             os.kill(server.child.process.pid, signal.SIGTERM)
             expected["p0"] = "v"
-            expected |= _acknowledged(stream)
+            expected |= _read_acknowledged(stream)
         assert server.child.process.wait(SECONDS) == 128 + signal.SIGTERM
 
     with UnluckyServer(tmp_path, driver, {}) as server:
         assert expected.items() <= server.items().items()
 
 
-def _acknowledged(stream: socket.socket) -> dict[str, str]:
+def _read_acknowledged(stream: socket.socket) -> dict[str, str]:
     """Which of the pipelined items were, after the first."""
     found: dict[str, str] = {}
     try:

@@ -32,7 +32,7 @@ from tests.fuzz.chance import Chance
 from tests.fuzz.server_targets import raising
 from tests.support.fakes.consumer_fakes import FLAVOURS, PULLS, consumer, script
 from tests.support.fakes.facade_clients import AsyncClient, BlockingClient
-from tests.support.fakes.storing_cluster import BROKER, NS, connected
+from tests.support.fakes.storing_cluster import BROKER, NS, connect
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -210,7 +210,7 @@ def read_in_trio(data: bytes) -> None:
 
 
 async def _use(kind: str, cluster: OddCluster) -> None:
-    async with connected(cluster.storing) as instance:
+    async with connect(cluster.storing) as instance:
         if kind == "admin":
             async with open_admin(instance) as admin:
                 await _await_each(_calls_of(admin, cluster.chance))

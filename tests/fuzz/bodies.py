@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.operations.registry import CLASSES
-from tests.fuzz.shapes import reshaped
+from tests.fuzz.shapes import reshape
 from tests.fuzz.trees import of_java, of_ours
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
 
@@ -90,7 +90,7 @@ class JsonBodies:
     def _altered(self, chance: Chance, texts: list[tuple[str, bytes]]) -> tuple[str, str, bytes]:
         name, text = chance.choice(texts)
         if chance.one_in(self.reshaped):
-            return "read of another shape", name, reshaped(chance, text)
+            return "read of another shape", name, reshape(chance, text)
         return "read damaged", name, chance.damage(text, 1 + chance.below(2))
 
     def _read(self, name: str, cls: type[Any], text: bytes, answer: Answer) -> Trial:

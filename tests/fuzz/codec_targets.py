@@ -181,7 +181,7 @@ def read_stored_message(data: bytes) -> None:
 
 
 def seed_stored_message() -> list[bytes]:
-    return seeds.stored_messages()
+    return seeds.message_seeds()
 
 
 SQL92_MESSAGES: tuple[dict[str, str], ...] = (

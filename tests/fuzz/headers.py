@@ -153,7 +153,7 @@ def neutral(command: RemotingCommand) -> dict[str, Outcome]:
     }
 
 
-def framed(header: bytes, body: bytes, kind: SerializeType) -> bytes:
+def build_frame(header: bytes, body: bytes, kind: SerializeType) -> bytes:
     """A frame around any header."""
     word = int(kind) << 24 | len(header)
     return (
@@ -191,7 +191,10 @@ class _Headers(ABC):
             yield self._writing(command, answer)
         cases = list(
             self._cases(
-                chance, commands, frames or [framed(b"{}", b"", self.form)], count - len(commands)
+                chance,
+                commands,
+                frames or [build_frame(b"{}", b"", self.form)],
+                count - len(commands),
             )
         )
         answers = oracle.ask_all({"op": "decode_frame", "hex": case.frame.hex()} for case in cases)
@@ -257,12 +260,12 @@ class _Headers(ABC):
                     "read what we wrote", our if isinstance(our, bytes) else chance.choice(frames)
                 )
             elif kind == 2:
-                yield _Case("read odd", framed(self.odd(chance), chance.data(), self.form))
+                yield _Case("read odd", build_frame(self.odd(chance), chance.data(), self.form))
             else:
                 frame = chance.choice(frames)
                 size = int.from_bytes(frame[5:8], "big")
                 header = chance.damage(frame[8 : 8 + size], 1 + chance.below(3))
-                yield _Case("read damaged", framed(header, frame[8 + size :], self.form))
+                yield _Case("read damaged", build_frame(header, frame[8 + size :], self.form))
 
     @abstractmethod
     def odd(self, chance: Chance) -> bytes:
@@ -277,14 +280,14 @@ def _header(frame: bytes) -> bytes:
     return frame[8 : 8 + int.from_bytes(frame[5:8], "big")]
 
 
-def _written(text: str) -> bytes:
+def _java_text(text: str) -> bytes:
     """A text as Java writes it: lone surrogates are question marks."""
     return text.encode("utf-8", "replace")
 
 
 def _place(order: list[Entry], entry: tuple[str, str]) -> int:
     """Where Java wrote an entry."""
-    written = (_written(entry[0]), _written(entry[1]))
+    written = (_java_text(entry[0]), _java_text(entry[1]))
     return order.index(written) if written in order else len(order)
 
 
@@ -297,7 +300,7 @@ class JsonHeaders(_Headers):
     def _entries(self, frame: bytes) -> list[Entry]:
         pairs = cast("list[tuple[str, Any]]", json.loads(_header(frame), object_pairs_hook=list))
         fields = cast("list[tuple[str, str]]", dict(pairs).get("extFields") or [])
-        return [(_written(key), _written(value)) for key, value in fields]
+        return [(_java_text(key), _java_text(value)) for key, value in fields]
 
     def odd(self, chance: Chance) -> bytes:
         """A JSON object of known members with values that they should not have."""

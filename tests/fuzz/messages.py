@@ -24,7 +24,7 @@ ROUND = 2000
 BORN_V6, STORE_V6 = 0x10, 0x20
 
 
-def shown(message: StoredMessage) -> Outcome:
+def show(message: StoredMessage) -> Outcome:
     """A message as the oracle shows it."""
     return {
         "topic": message.topic,
@@ -50,16 +50,16 @@ def shown(message: StoredMessage) -> Outcome:
 
 def read_all(data: bytes) -> Outcome:
     """As a Java client reads a pull answer, up to the first message that cannot be read."""
-    return [shown(message) for message in decode_stored_messages(data, strict=False)]
+    return [show(message) for message in decode_stored_messages(data, strict=False)]
 
 
 def unwrap_all(data: bytes) -> Outcome:
     """The same, with the messages of inner batches instead of these."""
     messages = decode_stored_messages(data, strict=False)
-    return [shown(inner) for message in messages for inner in unwrap_inner_batch(message)]
+    return [show(inner) for message in messages for inner in unwrap_inner_batch(message)]
 
 
-def _written(message: StoredMessage) -> str:
+def _write(message: StoredMessage) -> str:
     return encode_stored_message(message).hex()
 
 
@@ -87,7 +87,7 @@ class StoredMessages:
             )
             written: list[bytes] = []
             for message, answer in zip(messages, oracle.ask_all(questions), strict=True):
-                our = ours(_written, message)
+                our = ours(_write, message)
                 yield Trial(
                     kind="write", data=repr(message).encode(), java=javas(answer, "hex"), ours=our
                 )
@@ -145,7 +145,7 @@ class StoredMessages:
 
     def _value(self, message: StoredMessage) -> dict[str, Outcome]:
         unwritten = ("storeSize", "msgId", "offsetMsgId")
-        value = {name: value for name, value in shown(message).items() if name not in unwritten}
+        value = {name: value for name, value in show(message).items() if name not in unwritten}
         return {**value, "body": value["body"] or ""}  # Java's encoder wants an array
 
     def _case(self, chance: Chance, written: list[bytes]) -> tuple[str, bytes]:

@@ -61,7 +61,7 @@ def registrations() -> list[bytes]:
     return [*sorted(bodies), b"{}", b"null"]
 
 
-def stored_messages() -> list[bytes]:
+def message_seeds() -> list[bytes]:
     """Stored messages of both layouts, both address families, compressed and as an inner batch."""
     batch = encode_batch([BatchMessage(body=b"a", properties={"k": "v"}), BatchMessage(body=b"")])
     four, six = Host(bytes((10, 0, 0, 1)), 10911), Host(bytes(range(16)), 1)

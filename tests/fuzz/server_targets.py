@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 
-def _opened(data: bytes, step: int) -> tuple[object, ...]:
+def _open(data: bytes, step: int) -> tuple[object, ...]:
     preamble = Preamble()
     for start in range(0, len(data), step):
         try:
@@ -46,7 +46,7 @@ def read_preamble(data: bytes) -> None:
     assert "\n" not in text
     if rest:
         is_plain(rest)
-    assert _opened(rest, step) == _opened(rest, 1)
+    assert _open(rest, step) == _open(rest, 1)
 
 
 def seed_preamble() -> list[bytes]:

@@ -61,7 +61,7 @@ def containers(text: bytes) -> list[Container]:
     return found
 
 
-def reshaped(chance: Chance, text: bytes) -> bytes:
+def reshape(chance: Chance, text: bytes) -> bytes:
     """``text`` with one of its objects made an array, or one of its arrays an object: empty, around it, or of what is in it."""
     found = containers(text)
     if not found:

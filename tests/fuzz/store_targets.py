@@ -112,7 +112,7 @@ def pairs(data: bytes) -> list[tuple[bytes, bytes]]:
     return list(zip(parts[::2], parts[1::2], strict=False))
 
 
-def joined(items: list[tuple[bytes, bytes]]) -> bytes:
+def join(items: list[tuple[bytes, bytes]]) -> bytes:
     """The texts that ``pairs`` splits."""
     parts = [part for item in items for part in item if len(part) < LONGEST]
     return b"".join(len(part).to_bytes(2, "big") + part for part in parts)
@@ -148,12 +148,12 @@ def read_rocksdb_records(data: bytes) -> None:
 
 def seed_rocksdb_records() -> list[bytes]:
     seeds = [
-        joined([(b"k", b'{"t":"T","c":"G","q":0,"pt":1,"so":5,"n":3,"bm":2,"it":9,"d":[0,2,4]}')]),
-        joined([(b"k", b'{"t":"T","c":"G","q":0,"pt":1,"so":5,"ao":6,"aol":[5,6,7]}')]),
-        joined([(b"k", b'{"t":"T","c":"G","so":9223372036854775807,"d":[0,9223372036854775807]}')]),
-        joined([(b"k", b'{"t":"T","c":"G","ao":1,"aol":[1e3,9223372036854775808,true]}')]),
-        joined([(bytes(8) + b"@T@K@key@UNIQ@" + bytes(8), bytes(8))]),
-        joined([(bytes(8) + b"UNIQ", bytes(12))]),
+        join([(b"k", b'{"t":"T","c":"G","q":0,"pt":1,"so":5,"n":3,"bm":2,"it":9,"d":[0,2,4]}')]),
+        join([(b"k", b'{"t":"T","c":"G","q":0,"pt":1,"so":5,"ao":6,"aol":[5,6,7]}')]),
+        join([(b"k", b'{"t":"T","c":"G","so":9223372036854775807,"d":[0,9223372036854775807]}')]),
+        join([(b"k", b'{"t":"T","c":"G","ao":1,"aol":[1e3,9223372036854775808,true]}')]),
+        join([(bytes(8) + b"@T@K@key@UNIQ@" + bytes(8), bytes(8))]),
+        join([(bytes(8) + b"UNIQ", bytes(12))]),
     ]
     with tempfile.TemporaryDirectory() as folder:
         for kind in ROCKSDB_RECORDS_KINDS:
@@ -161,7 +161,7 @@ def seed_rocksdb_records() -> list[bytes]:
             for name, files in sorted(read_folder([root]).rocksdb.items()):
                 database = Database(files, name)
                 seeds += [
-                    joined(list(islice(database.items(family=family), 4)))
+                    join(list(islice(database.items(family=family), 4)))
                     for family in database.families
                 ]
     return sorted({*seeds} - {b""})

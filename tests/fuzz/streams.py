@@ -15,7 +15,7 @@ from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import CommandDecoder, decode
 from rocketwire.wire.frame import FrameDecoder
-from tests.fuzz.headers import BinaryHeaders, JsonHeaders, framed, java_command, neutral
+from tests.fuzz.headers import BinaryHeaders, JsonHeaders, build_frame, java_command, neutral
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Streams:
             commands = [chance.choice(FORMS).command(chance) for _ in range(max(2, size // 8))]
             written = oracle.ask_all({**neutral(one), "op": "encode_frame"} for one in commands)
             frames = [bytes.fromhex(one["hex"]) for one in written if one["ok"]]
-            frames = frames or [framed(b"{}", b"", SerializeType.JSON)]
+            frames = frames or [build_frame(b"{}", b"", SerializeType.JSON)]
             streams = [self._stream(chance, frames) for _ in range(size)]
             yield from self._compare(oracle, streams)
 
@@ -143,12 +143,12 @@ class Streams:
 
     def _odd(self, chance: Chance, _frame: bytes) -> bytes:
         form = chance.choice(FORMS)
-        return framed(form.odd(chance), chance.data(), form.form)
+        return build_frame(form.odd(chance), chance.data(), form.form)
 
     def _damaged(self, chance: Chance, frame: bytes) -> bytes:
         size = int.from_bytes(frame[5:PREFIX], "big")
         header = chance.damage(frame[PREFIX : PREFIX + size], 2)
-        return framed(header, frame[PREFIX + size :], SerializeType(frame[4]))
+        return build_frame(header, frame[PREFIX + size :], SerializeType(frame[4]))
 
     def _wrong_prefix(self, chance: Chance, frame: bytes) -> bytes:
         """A length, a type or a header length that is a little wrong, or very."""

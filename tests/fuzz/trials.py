@@ -127,7 +127,7 @@ def _spelling(tree: Outcome) -> str:
     return json.dumps(tree)
 
 
-def _paired(left: list[Any], right: list[Any]) -> tuple[list[Any], list[Any]]:
+def _pair(left: list[Any], right: list[Any]) -> tuple[list[Any], list[Any]]:
     """Order two sets of one size so that equal items have the same place, and the others the most similar one."""
     waiting = {index: _spelling(item) for index, item in enumerate(right)}
     pairs: list[tuple[Any, Any]] = []
@@ -159,7 +159,7 @@ def differences(java: Outcome, our: Outcome, path: Path = ()) -> Iterator[Differ
             yield Difference(path, left, right)
             return
         if isinstance(java, Unordered):
-            left, right = _paired(left, right)
+            left, right = _pair(left, right)
         for index, (one, other) in enumerate(zip(left, right, strict=True)):
             yield from differences(one, other, (*path, index))
     elif isinstance(java, Refusal) and isinstance(our, Refusal):

@@ -40,7 +40,7 @@ def fields_of(cls: type[Any]) -> dict[str, Ext]:
     return {name: one for name, one in ext_fields_of(cls).items() if one.since != "5.5.1"}
 
 
-def shown(header: object) -> dict[str, Outcome]:
+def show(header: object) -> dict[str, Outcome]:
     """A header by its wire names."""
     values: dict[str, Outcome] = {}
     for name, one in fields_of(type(header)).items():
@@ -50,7 +50,7 @@ def shown(header: object) -> dict[str, Outcome]:
 
 
 def _read(cls: type[Any], texts: dict[str, str]) -> Outcome:
-    return shown(decode_header(cls, texts))
+    return show(decode_header(cls, texts))
 
 
 class TypedHeaders:
@@ -143,7 +143,7 @@ class TypedHeaders:
         def write() -> Outcome:
             names = {one.wire: field for field, one in fields_of(cls).items()}
             made = cls(
-                **{names[wire]: _typed(value, names[wire], cls) for wire, value in values.items()}
+                **{names[wire]: _type(value, names[wire], cls) for wire, value in values.items()}
             )
             written = encode_header(made, serialize_type=form)
             return _fields(
@@ -170,7 +170,7 @@ class TypedHeaders:
         return header
 
 
-def _typed(value: Outcome, field: str, cls: type[Any]) -> Outcome:
+def _type(value: Outcome, field: str, cls: type[Any]) -> Outcome:
     return (
         BoundaryType[value]
         if value and fields_of(cls)[field].form.java == "BoundaryType"

@@ -32,7 +32,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @contextmanager
-def started(rocketmq: RocketMQ, name: str, *arguments: str) -> Generator[Example]:
+def start(rocketmq: RocketMQ, name: str, *arguments: str) -> Generator[Example]:
     """Run a program in the block, which reads its output."""
     with subprocess.Popen(
         [sys.executable, str(EXAMPLES / name), *arguments],
@@ -70,27 +70,27 @@ class Example:
 def test_a_worker_ends_its_work_after_a_signal(
     rocketmq: RocketMQ, dialect: str, number: signal.Signals
 ) -> None:
-    with started(rocketmq, f"worker_{dialect}.py") as worker:
+    with start(rocketmq, f"worker_{dialect}.py") as worker:
         worker.wait_for("ready")
         rocketmq.produce("jobs", b"one")
         worker.wait_for("handled one")
 
         assert worker.end(number) == [f"stopping: {number.name}"]
     rocketmq.produce("jobs", b"two")
-    with started(rocketmq, f"worker_{dialect}.py") as worker:
+    with start(rocketmq, f"worker_{dialect}.py") as worker:
         worker.wait_for("ready")
         assert next(worker.lines) == "handled two", "the offset of the first one is stored"
 
 
 def test_a_question_is_answered(rocketmq: RocketMQ) -> None:
-    with started(rocketmq, "request_reply.py") as example:
+    with start(rocketmq, "request_reply.py") as example:
         assert list(example.lines) == ["apples cost 12 EUR"]
 
 
 def test_a_message_that_comes_twice_is_booked_once(rocketmq: RocketMQ, tmp_path: Path) -> None:
     with (
         open_producer(rocketmq.address, "shop") as producer,
-        started(rocketmq, "idempotent_handler.py", str(tmp_path / "payments.db")) as example,
+        start(rocketmq, "idempotent_handler.py", str(tmp_path / "payments.db")) as example,
     ):
         example.wait_for("ready")
         for line in ("booked p-1", "known p-1"):
@@ -114,6 +114,6 @@ def test_dead_letters_are_listed_and_sent_again_once(rocketmq: RocketMQ) -> None
             time.sleep(0.1)
 
     for lines in (["bills b-1 poison"], []):
-        with started(rocketmq, "dead_letters.py", "billing", "--resend") as example:
+        with start(rocketmq, "dead_letters.py", "billing", "--resend") as example:
             assert list(example.lines) == lines
     assert [message.body for message in rocketmq.messages("bills")] == [b"poison", b"poison"]

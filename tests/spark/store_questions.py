@@ -93,7 +93,7 @@ def gaps(disks: Sequence[Disk]) -> dict[tuple[str, str, int], int]:
     return result
 
 
-def zeroed(root: Path, whole: Path) -> tuple[int, int]:
+def find_zeroed(root: Path, whole: Path) -> tuple[int, int]:
     """The bytes of a log that differ from those of the whole store."""
     places: list[int] = []
     for file in sorted((root / "commitlog").iterdir()):

@@ -39,7 +39,7 @@ COLUMNS: Final = ("brokerName", "queueId", "queueOffset")
 """Those of a place."""
 
 
-def committed_places(folder: Path, columns: Sequence[str] = COLUMNS) -> list[tuple[Any, ...]]:
+def read_committed(folder: Path, columns: Sequence[str] = COLUMNS) -> list[tuple[Any, ...]]:
     """Places in the files that a stream's sink has committed; Spark leaves those of killed attempts."""
     names: set[str] = set()
     logs = folder / "_spark_metadata"

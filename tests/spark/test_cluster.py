@@ -12,7 +12,7 @@ from tests.spark.cluster import LocalCluster
 from tests.spark.conftest import without_spark
 from tests.spark.guide import GUIDE
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.fixtures import SMALL, made
+from tests.support.captures.fixtures import SMALL, make
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ def test_the_recipe_for_clusters_brings_the_package_to_the_executors(tmp_path: P
     cluster.add_site(("rocketwire", "tools/rocketwire_tools", "tools/pyspark_rocketwire"))
     captures = tmp_path / "captures"
     captures.mkdir()
-    path = made(captures / "trace.pcap", SMALL, 301).path
+    path = make(captures / "trace.pcap", SMALL, 301).path
     (tmp_path / "job.py").write_text(JOB)
     install, *others = recipe()
     assert install == 'pip install --target site "rocketwire[pcap]"'

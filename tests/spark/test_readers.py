@@ -55,12 +55,12 @@ def read(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
     return [
         row
         for partition in partitions
-        for batch in travelled(reader).read(travelled(partition))
+        for batch in copy_by_pickle(reader).read(copy_by_pickle(partition))
         for row in batch.to_pylist()
     ]
 
 
-def travelled(one: Any) -> Any:
+def copy_by_pickle(one: Any) -> Any:
     """Return a copy of an object through pickle."""
     return pickle.loads(pickle.dumps(one))
 

@@ -12,7 +12,7 @@ import pytest
 
 from rocketwire_tools.spark.stores.columns import default_columns
 from rocketwire_tools.store.__main__ import main
-from tests.spark.store_questions import Disk, gaps, repeats, usage, zeroed
+from tests.spark.store_questions import Disk, find_zeroed, gaps, repeats, usage
 from tests.support.java.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores import copy_store
 from tests.support.stores.damage import log_files, put, zero_page
@@ -135,7 +135,7 @@ def damaged_disks(tmp_path: Path) -> list[Disk]:
         if kind == "plain" and release != CURRENT:
             whole = copy_store(store.root, tmp_path / "whole" / release)
             zero_page(store.root)
-            disks.append(Disk(store, zeroed(store.root, whole)))
+            disks.append(Disk(store, find_zeroed(store.root, whole)))
         else:
             disks.append(Disk(with_a_repeat(store) if kind == "plain" else store))
     master = unpack(OLD, "slave", tmp_path / "disks" / "master")

@@ -17,7 +17,7 @@ from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers, Steps, steps_of
 from tests.spark.job import STARTED
 from tests.spark.kills import READ, marks_of_kills
-from tests.spark.streams import committed_places, places_in
+from tests.spark.streams import places_in, read_committed
 from tests.spark.topics_of_java import Topics
 from tests.support.java.peers import OLD
 
@@ -106,7 +106,7 @@ class Stream:
 
     def written(self) -> list[Place]:
         """Places in the files that the sink has committed; Spark leaves those of killed attempts."""
-        return committed_places(self.folder / "out")
+        return read_committed(self.folder / "out")
 
 
 def test_a_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def reader(spark: SparkSession, topics: Topics, tmp_path: Path) -> Reader:
     return Reader(spark, topics, tmp_path)
 
 
-def dispatched(topics: Topics, topic: str, count: int) -> dict[tuple[str, int], int]:
+def wait_dispatched(topics: Topics, topic: str, count: int) -> dict[tuple[str, int], int]:
     """The ends of the queues when they have this number of messages: Java builds queues a moment later."""
     wait_until(lambda: sum(topics.ends(topic).values()) == count, f"{count} messages in {topic}")
     return topics.ends(topic)
@@ -81,7 +81,7 @@ def test_options_choose_what_a_batch_reads(reader: Reader, topics: Topics) -> No
     topic = topics.create("spark-batches", queues=2)
     stored = topics.fill(topic, [b"%d" % number for number in range(400)], tags="even")
     stored |= topics.fill(topic, [b"x"] * 100, tags="odd")
-    ends = dispatched(topics, topic, 500)
+    ends = wait_dispatched(topics, topic, 500)
 
     assert once(reader.places(subscribe=topic), stored)
     assert once(reader.places(subscribe=topic, minPartitions="9"), stored)
@@ -105,7 +105,7 @@ def test_options_choose_what_a_batch_reads(reader: Reader, topics: Topics) -> No
 def test_times_are_those_of_the_broker_at_both_releases(reader: Reader, topics: Topics) -> None:
     topic = topics.create("spark-times", queues=1)
     topics.fill(topic, [b"%d" % number for number in range(60)])
-    dispatched(topics, topic, 60)
+    wait_dispatched(topics, topic, 60)
     rows = reader.batch(subscribe=topic).collect()
     middle = sorted(row.storeTimestamp for row in rows)[30]
     milliseconds = str(round(middle.timestamp() * 1000))
@@ -119,7 +119,7 @@ def test_times_are_those_of_the_broker_at_both_releases(reader: Reader, topics: 
 def test_jobs_that_move_from_kafka_find_their_columns(reader: Reader, topics: Topics) -> None:
     topic = topics.create("spark-kafka", queues=1)
     topics.fill(topic, [b"value"], keys=("key",), properties={"trace": "1"})
-    dispatched(topics, topic, 1)
+    wait_dispatched(topics, topic, 1)
 
     frames = reader.batch(subscribe=topic, columns="kafka")
 
@@ -140,7 +140,7 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
 ) -> None:
     topic = topics.create("spark-streams", queues=2)
     stored = topics.fill(topic, [b"x"] * 900)
-    dispatched(topics, topic, 900)
+    wait_dispatched(topics, topic, 900)
 
     group: dict[str, Any] = {"group": "spark-streams", "commitGroup": "true"}
     progress = reader.stream("out", subscribe=topic, maxOffsetsPerTrigger="400", **group)
@@ -153,7 +153,7 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
 
     topics.create(topic, queues=6)
     stored |= topics.fill(topic, [b"y"] * 600)
-    dispatched(topics, topic, 1500)
+    wait_dispatched(topics, topic, 1500)
     progress = reader.stream("out", subscribe=topic, once=True, maxOffsetsPerTrigger="10")
     assert [each["numInputRows"] for each in progress if each["numInputRows"]] == [600]
 
@@ -180,7 +180,7 @@ def test_a_group_and_a_listener_show_how_far_a_stream_is(
     topics = Topics(java_cluster.address, only=java_cluster.master.address)
     topic = topics.create("spark-progress", queues=2)
     topics.fill(topic, [b"x"] * 50)
-    dispatched(topics, topic, 50)
+    wait_dispatched(topics, topic, 50)
     lags: list[QueueLag] = []
     listener = LagListener(lags.extend)
     reader.spark.streams.addListener(listener)
@@ -210,13 +210,13 @@ def test_a_topic_that_was_created_again_fails_with_its_reason(
     topics = Topics(java_cluster.address, only=java_cluster.master.address)
     topic = topics.create("spark-again", queues=1)
     topics.fill(topic, [b"x"] * 60)
-    dispatched(topics, topic, 60)
+    wait_dispatched(topics, topic, 60)
     reader.stream("out", subscribe=topic)
     topics.delete(topic)
     wait_until(lambda: not has_route(topics, topic), "the route is gone")
     topics.create(topic, queues=1)
     stored = topics.fill(topic, [b"y"] * 4)
-    dispatched(topics, topic, 4)
+    wait_dispatched(topics, topic, 4)
 
     with pytest.raises(Exception, match="the topic was deleted and created again") as error:
         reader.stream("out", subscribe=topic)

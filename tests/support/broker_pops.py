@@ -69,7 +69,7 @@ class Popper:
 
     def pop(self, *, order: bool = False, **settings: object) -> list[StoredMessage]:
         """Pop messages, each with its handle as clients add it."""
-        return popped(self.answer(order=order, **settings), order=order)
+        return read_popped(self.answer(order=order, **settings), order=order)
 
     def settle(self, code: int, message: StoredMessage, **changes: object) -> RemotingCommand:
         """Acknowledge a message (200051), or hide it for another time (200053)."""
@@ -84,7 +84,7 @@ class Popper:
         return self.client.call(code, {**fields, **changes})
 
 
-def popped(answer: RemotingCommand, *, order: bool = False) -> list[StoredMessage]:
+def read_popped(answer: RemotingCommand, *, order: bool = False) -> list[StoredMessage]:
     """The messages of an answer to a pop, with their handles."""
     if answer.code:
         return []

@@ -44,7 +44,7 @@ _WIDTH: Final = "document.documentElement.scrollWidth"
 
 
 @contextmanager
-def opened() -> Generator[Any]:
+def open_browser() -> Generator[Any]:
     """Start Chromium; the value opens pages (``playwright.sync_api.Browser``)."""
     for library in LIBRARIES:
         pytest.importorskip(library, reason="the extra browser is missing")

@@ -147,7 +147,7 @@ class Startable(Protocol):
 
 
 @contextmanager
-def started(*peers: Startable) -> Generator[None]:
+def start_all(*peers: Startable) -> Generator[None]:
     """Start peers side by side, which takes hardly longer than one of them alone, and end them after the block."""
     try:
         with ThreadPoolExecutor(len(peers)) as pool:

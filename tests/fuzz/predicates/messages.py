@@ -30,7 +30,7 @@ def size_lies(data: bytes) -> bool:
     return at != len(data)
 
 
-def stored_ends(data: bytes) -> Iterator[tuple[int, int]]:
+def find_ends(data: bytes) -> Iterator[tuple[int, int]]:
     """Of each stored message, read as Java reads it without looking at the sizes, the size it declares and the one it has."""
     at = 0
     while at + 40 <= len(data):
@@ -52,7 +52,7 @@ def stored_ends(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def lying_message(trial: Trial, found: Difference) -> bool:
-    lies = any(declared != real for declared, real in stored_ends(trial.data))
+    lies = any(declared != real for declared, real in find_ends(trial.data))
     if trial.kind == "write" or not lies or isinstance(found.ours, Refusal):
         return False
     return isinstance(found.java, Refusal) or (not found.path and len(found.ours) < len(found.java))

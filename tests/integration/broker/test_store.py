@@ -68,7 +68,7 @@ class Writer(threading.Thread):
             self._enough.release()
 
 
-def written(address: str, queue: int) -> list[int]:
+def read_numbers(address: str, queue: int) -> list[int]:
     """The numbers in a queue, in its order."""
     numbers: list[int] = []
     with WireClient(address) as client:
@@ -102,7 +102,7 @@ def test_no_acknowledged_message_is_lost_doubled_or_moved_by_kills(tmp_path: Pat
                 sent[queue] += writer.sent
             broker.start()
             for queue in range(WRITERS):
-                there = written(broker.address, queue)
+                there = read_numbers(broker.address, queue)
                 assert {offset: there[offset] for offset in acknowledged[queue]} == (
                     acknowledged[queue]
                 )

@@ -86,7 +86,7 @@ def asks(code: int, instead: int) -> Ask:
     return change
 
 
-def ignored(code: int) -> Ask:
+def ignore(code: int) -> Ask:
     """Requests of that code do nothing, and are answered as successes."""
 
     def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
@@ -102,7 +102,7 @@ def only_first(code: int) -> Ask:
     def change(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
         if request.code != code or memory.seen.setdefault(code, request) is request:
             return [request]
-        return ignored(code)(request, memory)
+        return ignore(code)(request, memory)
 
     return change
 
@@ -122,7 +122,7 @@ def too_much(code: int) -> Ask:
     return change
 
 
-def changed_body(code: int, old: bytes, new: bytes) -> Ask:
+def change_body(code: int, old: bytes, new: bytes) -> Ask:
     """The server sees other bytes in the bodies of that code."""
 
     def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
@@ -152,7 +152,7 @@ def right_address(request: RemotingCommand, memory: Memory) -> list[RemotingComm
     return [replace(request, ext_fields=fields)]
 
 
-def packed_refused(
+def refuse_packed(
     request: RemotingCommand, response: RemotingCommand, _: Memory
 ) -> RemotingCommand:
     """Packed registrations are not understood."""
@@ -177,7 +177,7 @@ def reply_to(flag: CommandFlag) -> Callable[[RemotingCommand], RemotingCommand |
     return reply
 
 
-def halved(route: dict[str, Any]) -> dict[str, Any]:
+def halve(route: dict[str, Any]) -> dict[str, Any]:
     """Queue numbers are too small."""
     for queues in route["queueDatas"]:
         queues["readQueueNums"] //= 2
@@ -206,12 +206,12 @@ def bare(old: str) -> str:
     return re.sub(r'"(\d+)":', r"\1:", old)
 
 
-def quoted(old: str) -> str:
+def quote(old: str) -> str:
     """Integer keys with quotation marks."""
     return re.sub(r"([{,])(\d+):", r'\1"\2":', old)
 
 
-def reversed_ids(route: dict[str, Any]) -> dict[str, Any]:
+def reverse_ids(route: dict[str, Any]) -> dict[str, Any]:
     """Brokers' ids in the wrong order."""
     for broker in route["brokerDatas"]:
         broker["brokerAddrs"] = dict(reversed(broker["brokerAddrs"].items()))
@@ -256,15 +256,15 @@ DEFECTS = (
         answer=failures(105, code=0, remark=None, body=b"{}"),
     ),
     Defect(name="dialect swapped for new clients", case="ns/105/5", answer=text(105, bare)),
-    Defect(name="dialect swapped for old clients", case="ns/105/6", answer=text(105, quoted)),
+    Defect(name="dialect swapped for old clients", case="ns/105/6", answer=text(105, quote)),
     Defect(
         name="acceptStandardJsonOnly not seen",
         case="ns/105/7",
         ask=without_ext(105, "acceptStandardJsonOnly"),
     ),
-    Defect(name="ids out of order", case="ns/105/13", answer=body(105, reversed_ids)),
+    Defect(name="ids out of order", case="ns/105/13", answer=body(105, reverse_ids)),
     Defect(name="a route names one broker only", case="ns/105/12", answer=body(105, first_broker)),
-    Defect(name="too few queues", case="ns/103/1", answer=body(105, halved)),
+    Defect(name="too few queues", case="ns/103/1", answer=body(105, halve)),
     Defect(
         name="flags of topics lost",
         case="ns/105/20",
@@ -283,7 +283,7 @@ DEFECTS = (
     Defect(name="KV value lost", case="ns/100/1", answer=ext(101, value=None)),
     Defect(name="KV values are written once", case="ns/100/3", ask=only_first(100)),
     Defect(name="KV list empty", case="ns/100/4", answer=body(219, unlike("table", {}))),
-    Defect(name="KV entries are not deleted", case="ns/102/1", ask=ignored(102)),
+    Defect(name="KV entries are not deleted", case="ns/102/1", ask=ignore(102)),
     Defect(name="wrong code for a missing KV entry", case="ns/101/1", answer=failures(101, code=1)),
     Defect(
         name="no remark for a missing KV entry", case="ns/101/1", answer=failures(101, remark=None)
@@ -303,10 +303,10 @@ DEFECTS = (
     ),
     Defect(name="checksum not looked at", case="ns/103/100", ask=without_ext(103, "bodyCrc32")),
     Defect(name="registrations count once", case="ns/103/6", ask=only_first(103)),
-    Defect(name="packed registrations refused", case="ns/103/150", answer=packed_refused),
+    Defect(name="packed registrations refused", case="ns/103/150", answer=refuse_packed),
     Defect(name="unregistering removes too much", case="ns/104/2", ask=too_much(104)),
     Defect(name="unregistering whatever the address", case="ns/104/4", ask=right_address),
-    Defect(name="unregistering does nothing", case="ns/104/1", ask=ignored(104)),
+    Defect(name="unregistering does nothing", case="ns/104/1", ask=ignore(104)),
     Defect(name="closing does not unregister", case="ns/close/1", forgets_to_close=True),
     Defect(name="data versions always changed", case="ns/322/1", answer=ext(322, changed="true")),
     Defect(name="data version not shown", case="ns/322/2", answer=answers(322, body=None)),
@@ -320,8 +320,8 @@ DEFECTS = (
         case="ns/216/2",
         ask=without_ext(216, "clusterName"),
     ),
-    Defect(name="topics are not deleted", case="ns/216/1", ask=ignored(216)),
-    Defect(name="topics are not made", case="ns/217/1", ask=ignored(217)),
+    Defect(name="topics are not deleted", case="ns/216/1", ask=ignore(216)),
+    Defect(name="topics are not made", case="ns/217/1", ask=ignore(217)),
     Defect(name="topic list empty", case="ns/206/1", answer=body(206, lacks_one)),
     Defect(name="a cluster's topics are everybody's", case="ns/224/1", ask=asks(224, 206)),
     Defect(name="unit lists swapped", case="ns/311/1", ask=asks(311, 312)),
@@ -341,7 +341,7 @@ DEFECTS = (
     Defect(
         name="no list of filter servers empties it",
         case="ns/filter/3",
-        ask=changed_body(103, b'"filterServerList":null', b'"filterServerList":[]'),
+        ask=change_body(103, b'"filterServerList":null', b'"filterServerList":[]'),
     ),
     Defect(
         name="mappings lost",

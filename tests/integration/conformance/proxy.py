@@ -188,7 +188,7 @@ async def _both(pair: _Pair, defect: Defect) -> None:
 
 
 @asynccontextmanager
-async def proxied(defect: Defect, server: Address) -> AsyncGenerator[Address]:
+async def run_proxy(defect: Defect, server: Address) -> AsyncGenerator[Address]:
     """The server with that defect, at an address of its own."""
     memory = Memory()
 

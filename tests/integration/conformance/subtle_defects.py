@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rocketwire.flags import CommandFlag
-from tests.integration.conformance.defects import asks, body, ignored, quoted, text
+from tests.integration.conformance.defects import asks, body, ignore, quote, text
 from tests.integration.conformance.proxy import Defect, Memory
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def echoes_version(
     return replace(response, version=request.version)
 
 
-def turned(together: list[RemotingCommand]) -> list[RemotingCommand]:
+def rotate(together: list[RemotingCommand]) -> list[RemotingCommand]:
     """Each answer bears the number of the next one."""
     following = [*together[1:], together[0]]
     return [replace(one, opaque=two.opaque) for one, two in zip(together, following, strict=True)]
@@ -85,11 +85,11 @@ def one_replaces_all(request: RemotingCommand, memory: Memory) -> list[RemotingC
 def one_is_ignored(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
     """A registration of one topic does nothing."""
     if request.code == 103 and "compressed" not in fields_of(request):
-        return ignored(103)(request, memory) if len(table_of(request)) == 1 else [request]
+        return ignore(103)(request, memory) if len(table_of(request)) == 1 else [request]
     return [request]
 
 
-def packed(change: Callable[[dict[str, str]], dict[str, str]]) -> Ask:
+def change_packed(change: Callable[[dict[str, str]], dict[str, str]]) -> Ask:
     """The server sees other ext fields of packed registrations."""
 
     def changed(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
@@ -162,7 +162,7 @@ def value(change: Callable[[str], str]) -> Response:
     return changed
 
 
-def spelled(name: str, change: Callable[[str], str], *codes: int) -> Ask:
+def spell(name: str, change: Callable[[str], str], *codes: int) -> Ask:
     """The server sees an ext field of these codes spelled otherwise."""
 
     def changed(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
@@ -174,12 +174,12 @@ def spelled(name: str, change: Callable[[str], str], *codes: int) -> Ask:
     return changed
 
 
-def listed(keep: Callable[[str], bool]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def filter_list(keep: Callable[[str], bool]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """A list lacks some topics."""
     return lambda members: members | {"topicList": [*filter(keep, members["topicList"])]}
 
 
-def folded(members: dict[str, Any]) -> dict[str, Any]:
+def fold_case(members: dict[str, Any]) -> dict[str, Any]:
     """Of topics whose names differ by case, one is listed."""
     return members | {
         "topicList": [*{name.lower(): name for name in members["topicList"]}.values()]
@@ -204,13 +204,13 @@ FRAMES = (
         raw=header(b'RPC":"JSON"', b'RPC":"ROCKETMQ"')),
     Defect(name="version 0", case="ns/206/1", raw=header(rb'"version":\d+', b'"version":0')),
     Defect(name="the client's version", case="ns/103/180", answer=echoes_version),
-    Defect(name="quoted keys of clusters", case="ns/103/11", answer=text(106, quoted)),
-    Defect(name="quoted keys of members", case="ns/901/1", answer=text(901, quoted)),
+    Defect(name="quoted keys of clusters", case="ns/103/11", answer=text(106, quote)),
+    Defect(name="quoted keys of members", case="ns/901/1", answer=text(901, quote)),
     Defect(name="apostrophes in a list", case="ns/206/1",
         answer=text(206, lambda old: old.replace('"', "'"))),
     Defect(name="a comma too many in a route", case="ns/103/1",
         answer=text(105, lambda old: old.replace("]", ",]", 1))),
-    Defect(name="answers turned in flight", case="transport/40", in_flight=turned),
+    Defect(name="answers turned in flight", case="transport/40", in_flight=rotate),
     Defect(name="routes mixed up in flight", case="ns/105/21", in_flight=same_routes),
     Defect(name="answer of another connection", case="transport/40", answer=of_another_connection),
     Defect(name="unknown codes answered twice", case="transport/40", in_flight=twice(3)),
@@ -220,9 +220,9 @@ STATE = (
     Defect(name="one topic replaces all", case="ns/103/220", ask=one_replaces_all),
     Defect(name="one topic is ignored", case="ns/103/220", ask=one_is_ignored),
     Defect(name="checksum of packed registrations wrong", case="ns/103/222",
-        ask=packed(lambda fields: fields | {"bodyCrc32": "77"})),
+        ask=change_packed(lambda fields: fields | {"bodyCrc32": "77"})),
     Defect(name="checksum of packed registrations not looked at", case="ns/103/222",
-        ask=packed(lambda fields: fields | {"bodyCrc32": "0"})),
+        ask=change_packed(lambda fields: fields | {"bodyCrc32": "0"})),
     Defect(name="one cluster for an address", case="ns/103/223", ask=one_cluster_for_an_address),
     Defect(name="a registration wipes others", case="ns/103/1", ask=others_are(205)),
     Defect(name="a registration opens others", case="ns/mapping/1", ask=others_are(327)),
@@ -233,18 +233,18 @@ STATE = (
     Defect(name="KV values on one line", case="ns/100/30",
         answer=value(lambda old: old.rstrip("\n"))),
     Defect(name="KV keys fold case", case="ns/100/30",
-        ask=spelled("key", str.lower, 100, 101, 102)),
-    Defect(name="KV keys trimmed", case="ns/100/30", ask=spelled("key", str.strip, 100, 101, 102)),
+        ask=spell("key", str.lower, 100, 101, 102)),
+    Defect(name="KV keys trimmed", case="ns/100/30", ask=spell("key", str.strip, 100, 101, 102)),
     Defect(name="retry topics not listed", case="ns/206/4",
-        answer=body(206, listed(lambda name: not name.startswith("%")))),
+        answer=body(206, filter_list(lambda name: not name.startswith("%")))),
     Defect(name="system topics not listed", case="ns/206/4",
-        answer=body(206, listed(lambda name: name.lower()[:7] != "rmq_sys"))),
+        answer=body(206, filter_list(lambda name: name.lower()[:7] != "rmq_sys"))),
     Defect(name="template topic not in its cluster", case="ns/206/4",
-        answer=body(224, listed(lambda name: name != "TBW102"))),
-    Defect(name="lists fold case", case="ns/206/5", answer=body(206, folded)),
-    Defect(name="routes fold case", case="ns/206/5", ask=spelled("topic", str.lower, 105)),
-    Defect(name="clusters fold case", case="ns/206/5", ask=spelled("cluster", str.lower, 224)),
-    Defect(name="wiping folds case", case="ns/206/5", ask=spelled("brokerName", str.lower, 205)),
+        answer=body(224, filter_list(lambda name: name != "TBW102"))),
+    Defect(name="lists fold case", case="ns/206/5", answer=body(206, fold_case)),
+    Defect(name="routes fold case", case="ns/206/5", ask=spell("topic", str.lower, 105)),
+    Defect(name="clusters fold case", case="ns/206/5", ask=spell("cluster", str.lower, 224)),
+    Defect(name="wiping folds case", case="ns/206/5", ask=spell("brokerName", str.lower, 205)),
     Defect(name="properties not shown", case="ns/319/1",
         answer=text(319, lambda old: re.sub("waitSeconds.*\n", "", old))),
     Defect(name="properties not set", case="ns/318/7", ask=asks(318, 327)),

@@ -15,7 +15,7 @@ from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings, random_word, run_case
 from rocketwire_tools.conformance.run.target import Address, Target
 from tests.integration.conformance.defects import DEFECTS as PLAIN
-from tests.integration.conformance.proxy import Defect, proxied
+from tests.integration.conformance.proxy import Defect, run_proxy
 from tests.integration.conformance.subtle_defects import FRAMES, STATE
 from tests.support.name_servers import OurNameServer
 
@@ -39,7 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         yield Address("127.0.0.1", running.port)
 
 
-async def played(case: Case, address: Address, patience: float) -> Verdict:
+async def play(case: Case, address: Address, patience: float) -> Verdict:
     settings = Settings(patience=patience, run=random_word(), destructive=True)
     return await run_case(case, NUMBERS[case.id], Target(address), settings)
 
@@ -55,8 +55,8 @@ async def played(case: Case, address: Address, patience: float) -> Verdict:
     ],
 )
 async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) -> None:
-    async with proxied(defect, server) as address:
-        verdict = await played(CASES[defect.case], address, IMPATIENT)
+    async with run_proxy(defect, server) as address:
+        verdict = await play(CASES[defect.case], address, IMPATIENT)
 
     assert verdict.kind is VerdictKind.FAIL, verdict.reason
 
@@ -82,8 +82,10 @@ async def test_only_a_list_that_another_case_disturbed_is_read_again(
         failure = replace(response, code=1, remark=f"{error}, HashMap.java:1597", body=None)
         return memory.seen.setdefault("first", failure)
 
-    async with proxied(Defect(name="disturbed", case="", answer=disturb_first), server) as address:
-        verdict = await played(CASES["ns/103/1"], address, 3.0)
+    async with run_proxy(
+        Defect(name="disturbed", case="", answer=disturb_first), server
+    ) as address:
+        verdict = await play(CASES["ns/103/1"], address, 3.0)
 
     assert verdict.kind is kind, verdict.reason
 
@@ -92,10 +94,10 @@ async def test_only_a_list_that_another_case_disturbed_is_read_again(
 async def test_the_same_cases_pass_without_any_defect(server: Address) -> None:
     harmless = Defect(name="none", case="")
     verdicts: list[Verdict] = []
-    async with proxied(harmless, server) as address, trio.open_nursery() as nursery:
+    async with run_proxy(harmless, server) as address, trio.open_nursery() as nursery:
 
         async def one(case: str) -> None:
-            verdicts.append(await played(CASES[case], address, 3.0))
+            verdicts.append(await play(CASES[case], address, 3.0))
 
         for case in {defect.case for defect in DEFECTS}:
             if "minute" not in CASES[case].tags:

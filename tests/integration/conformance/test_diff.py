@@ -43,7 +43,7 @@ def verdict(*seen: Observation, kind: VerdictKind = VerdictKind.PASS) -> Verdict
     return Verdict(case=CASE, kind=kind, observations=list(seen))
 
 
-def observed(
+def observe(
     arrival: Arrival | None, *, exact: bool = False, request_code: int | None = None
 ) -> Verdict:
     return verdict(
@@ -77,32 +77,32 @@ def fields(first: Verdict, second: Verdict) -> list[str]:
 def test_what_two_servers_did_is_compared(
     first: Arrival | None, second: Arrival | None, result: list[str]
 ) -> None:
-    assert fields(observed(first), observed(second)) == result
+    assert fields(observe(first), observe(second)) == result
 
 
 def test_bytes_of_equal_bodies_are_compared_where_they_matter() -> None:
     bodies = response(body=b'{0:"a"}'), response(body=b'{"0":"a"}')
 
-    assert fields(*(observed(one, exact=True) for one in bodies)) == ["bytes"]
+    assert fields(*(observe(one, exact=True) for one in bodies)) == ["bytes"]
 
 
 def test_of_everybodys_lists_only_the_own_part_is_compared() -> None:
     mine = f'{{"topicList":["{OWN}","theirs"]}}'.encode()
     other = f'{{"topicList":["{OWN}"]}}'.encode()
 
-    assert fields(*(observed(response(body=one), request_code=206) for one in (mine, other))) == []
-    assert fields(*(observed(response(body=one), request_code=105) for one in (mine, other))) == [
+    assert fields(*(observe(response(body=one), request_code=206) for one in (mine, other))) == []
+    assert fields(*(observe(response(body=one), request_code=105) for one in (mine, other))) == [
         "body"
     ]
 
 
 def test_of_a_configuration_what_says_where_a_server_runs_is_not_compared() -> None:
     bodies = b"a=1\nlistenPort=1\n", b"a=1\nlistenPort=2\nrocketwire.driver=auto\n", b"a=2\n"
-    first, second, other = (observed(response(body=one), request_code=319) for one in bodies)
+    first, second, other = (observe(response(body=one), request_code=319) for one in bodies)
 
     assert fields(first, second) == []
     assert fields(first, other) == ["body"]
-    assert fields(observed(response(), request_code=319), first) == ["body"]
+    assert fields(observe(response(), request_code=319), first) == ["body"]
 
 
 def test_a_case_that_only_one_server_got_through_is_a_difference() -> None:
@@ -133,8 +133,8 @@ def test_known_differences_explain_and_are_told_when_they_were_not_seen() -> Non
         reason = "not played"
         """
     )
-    first = observed(response(remark="java.lang", body=b"1"))
-    second = observed(response(remark="ours", body=b"2"))
+    first = observe(response(remark="java.lang", body=b"1"))
+    second = observe(response(remark="ours", body=b"2"))
 
     result = judge([first], [second], "run", {CASE.id: 0}, known)
 
@@ -154,8 +154,8 @@ def test_what_was_skipped_or_played_once_is_not_compared() -> None:
 
 def test_a_known_difference_can_ask_for_the_second_value() -> None:
     entry = KnownDifference(case="*", fields=("code",), reason="", second="^2$")
-    (difference,) = compare(observed(response(code=1)), observed(response(code=2)), NAMES)
-    (another,) = compare(observed(response(code=1)), observed(response(code=3)), NAMES)
+    (difference,) = compare(observe(response(code=1)), observe(response(code=2)), NAMES)
+    (another,) = compare(observe(response(code=1)), observe(response(code=3)), NAMES)
 
     assert entry.explains(difference)
     assert not entry.explains(another)

@@ -80,7 +80,7 @@ def _in_order(body: bytes | None) -> object:
     return sorted(text.replace(",", " ").replace("[", " ").replace("]", " ").split())
 
 
-def settled(
+def wait_settled(
     server: NameServer, folder: Path, expected: dict[object, object]
 ) -> dict[object, object]:
     """Return the visible state when it is as expected, or after two minutes: brokers leave in the background."""
@@ -101,11 +101,11 @@ def test_a_live_server_is_as_before_but_for_one_empty_namespace(
         after = with_shared(before)
 
         assert main([server.address, *words]) == 0
-        assert settled(server, tmp_path, after) == after
+        assert wait_settled(server, tmp_path, after) == after
         details = capsys.readouterr().out
         assert details.count(f"leaves the empty KV namespace {SHARED} behind") == 1
         assert main([server.address, *words, "--only", "ns/100"]) == 0
-        assert settled(server, tmp_path, after) == after
+        assert wait_settled(server, tmp_path, after) == after
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def with_shared(before: dict[object, object]) -> dict[object, object]:
     return {**before, "kv": {**kv, SHARED: empty}}
 
 
-def interrupted(process: subprocess.Popen[str]) -> str:
+def interrupt(process: subprocess.Popen[str]) -> str:
     """Wait for the first KV case, which is one of the first, and interrupt the run."""
     assert process.stdout is not None
     lines: list[str] = []
@@ -172,7 +172,7 @@ def unread(process: subprocess.Popen[str]) -> str:
     return ""
 
 
-@pytest.mark.parametrize("ends", [interrupted, unread])
+@pytest.mark.parametrize("ends", [interrupt, unread])
 def test_a_run_that_ends_early_removes_what_it_has_stored(
     ends: Callable[[subprocess.Popen[str]], str], tmp_path: Path
 ) -> None:
@@ -180,12 +180,12 @@ def test_a_run_that_ends_early_removes_what_it_has_stored(
         before = visible(server, tmp_path)
         process = suite(server.address, "--patience", "4", "--only", "ns/100", "--only", "ns/103")
         details = ends(process)
-        after = settled(server, tmp_path, with_shared(before))
+        after = wait_settled(server, tmp_path, with_shared(before))
 
     assert after == with_shared(before)
     assert process.returncode == 1
     assert "Traceback" not in details
-    if ends is interrupted:
+    if ends is interrupt:
         assert re.search(r"interrupted: [1-9]\d* of \d+ cases were run, \d+ skipped", details)
         assert f"leaves the empty KV namespace {SHARED} behind" in details
 
@@ -197,7 +197,7 @@ def test_entries_of_a_run_that_was_killed_are_removed_by_the_next_one(tmp_path: 
             said(server, 100, {"namespace": SHARED, "key": key, "value": "v"})
 
         assert main([server.address, "--patience", "4", "--quiet", "--only", "ns/219"]) == 0
-        assert settled(server, tmp_path, with_shared(before)) == with_shared(before)
+        assert wait_settled(server, tmp_path, with_shared(before)) == with_shared(before)
 
 
 def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
@@ -235,7 +235,7 @@ def test_a_comparison_leaves_both_servers_as_before_but_for_one_empty_namespace(
         before = [visible(*pair) for pair in zip((one, other), folders, strict=True)]
         main(["diff", one.address, other.address, "--patience", "4", *chosen])
         for server, folder, state in zip((one, other), folders, before, strict=True):
-            assert settled(server, folder, with_shared(state)) == with_shared(state)
+            assert wait_settled(server, folder, with_shared(state)) == with_shared(state)
 
     details = capsys.readouterr().out
     assert details.count(f"leaves the empty KV namespace {SHARED} behind") == 2
@@ -247,6 +247,6 @@ def test_a_run_without_kv_cases_leaves_nothing_at_all(
     with live("ours", tmp_path) as server:
         before = visible(server, tmp_path)
         assert main([server.address, "--patience", "4", "--quiet", "--only", "ns/217"]) == 0
-        assert settled(server, tmp_path, before) == before
+        assert wait_settled(server, tmp_path, before) == before
 
     assert "leaves" not in capsys.readouterr().out

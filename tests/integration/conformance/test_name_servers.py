@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 SUPPORT = Path(__file__).parents[3] / "docs" / "support.md"
 
 
-def known() -> list[KnownDifference]:
+def read_known() -> list[KnownDifference]:
     return read_differences(["rocketwire"])
 
 
 @pytest.mark.process
 def test_our_name_server_meets_every_requirement(our_run: Played) -> None:
-    different = {entry.case for entry in known()}
+    different = {entry.case for entry in read_known()}
 
     assert our_run.bad(but_for=different) == []
 
@@ -47,7 +47,7 @@ def test_an_older_release_meets_every_requirement_of_its_profile(version: str) -
 def test_ours_does_what_javas_does_but_for_what_is_documented(
     java_run: Played, our_run: Played
 ) -> None:
-    result = judge(java_run.verdicts, our_run.verdicts, NAMES, NUMBERS, known())
+    result = judge(java_run.verdicts, our_run.verdicts, NAMES, NUMBERS, read_known())
 
     assert [str(one) for one in result.unexplained] == []
     assert [entry.reason for entry in result.unused] == []
@@ -56,4 +56,4 @@ def test_ours_does_what_javas_does_but_for_what_is_documented(
 def test_every_known_difference_is_in_the_list_of_differences() -> None:
     documented = set(re.findall(r"^\| ([^|]+) \|", SUPPORT.read_text("utf-8"), re.MULTILINE))
 
-    assert {entry.reason for entry in known()} - documented == set()
+    assert {entry.reason for entry in read_known()} - documented == set()

@@ -20,7 +20,7 @@ from tests.fuzz.headers import neutral
 from tests.support.java.cache import ROOT
 from tests.support.java.vectors import JavaVector
 from tests.unit.messages import test_vectors as typed
-from tests.unit.tools.codec.values.test_decode import settled
+from tests.unit.tools.codec.values.test_decode import normalize
 from tests.unit.wire import test_vectors as wire
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def test_our_codec_reads_the_frames_that_were_recorded(exported: Path) -> None:
         command = decode(data)
         assert neutral(command) == line["expect"], line["id"]
         if "class" in line:
-            assert settled(members_of(command, line["class"])) == settled(line["members"])
+            assert normalize(members_of(command, line["class"])) == normalize(line["members"])
         if line["reencodes"] is True:
             assert encode(command) == data
 

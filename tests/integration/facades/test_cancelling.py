@@ -173,7 +173,7 @@ def check_messages(rocketmq: RocketMQ, topic: str) -> None:
 
 
 @asynccontextmanager
-async def cancelled_after(seconds: float) -> AsyncGenerator[None]:
+async def cancel_after(seconds: float) -> AsyncGenerator[None]:
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -193,7 +193,7 @@ async def run_loop(where: str, topic: str) -> None:
         for number in range(POINTS):
             call, seconds = chance.choice(calls), delay(chance)
             if number % 2:
-                async with cancelled_after(seconds):
+                async with cancel_after(seconds):
                     await call()
                 continue
             task = asyncio.ensure_future(call())

@@ -36,7 +36,7 @@ PUT = encode(
 OURS = authority("ours")
 
 
-def certified(folder: Path, **more: Any) -> TlsSettings:
+def tls_settings(folder: Path, **more: Any) -> TlsSettings:
     return with_pair(folder, OURS.issue("server"), **more)
 
 
@@ -63,13 +63,13 @@ def trusting(
 
 
 @asynccontextmanager
-async def connected(server: NameServer, before: bytes = b"") -> AsyncGenerator[trio.SocketStream]:
+async def connect(server: NameServer, before: bytes = b"") -> AsyncGenerator[trio.SocketStream]:
     async with await trio.open_tcp_stream(*server.listening) as stream:
         await stream.send_all(before)
         yield stream
 
 
-async def secured(stream: trio.abc.Stream, context: ssl.SSLContext) -> trio.abc.Stream:
+async def start_tls(stream: trio.abc.Stream, context: ssl.SSLContext) -> trio.abc.Stream:
     tls = trio.SSLStream(stream, context, server_hostname=LOOPBACK)
     await tls.do_handshake()
     return tls
@@ -85,7 +85,7 @@ async def ask(stream: trio.abc.Stream, data: bytes = CLUSTER_INFO) -> RemotingCo
     return command
 
 
-def opened(
+def open_stream(
     server: NameServer, nursery: trio.Nursery, address: str = "proxy:1", received: bytes = b""
 ) -> trio.StapledStream[Any, Any]:
     """Our end of a connection in memory that the server serves."""
@@ -118,10 +118,10 @@ async def test_tls_is_spoken_also_behind_a_proxy(
 ) -> None:
     with trio.fail_after(60):
         async with (
-            running(certified(tmp_path, server_mode=mode)) as server,
-            connected(server, header) as stream,
+            running(tls_settings(tmp_path, server_mode=mode)) as server,
+            connect(server, header) as stream,
         ):
-            tls = await secured(stream, trusting(tmp_path, version=version))
+            tls = await start_tls(stream, trusting(tmp_path, version=version))
             for _ in range(3):
                 assert (await ask(tls)).code == 0
             assert (await ask(tls, CLUSTER_INFO * 2)).code == 0
@@ -165,8 +165,8 @@ class Holding(Through):
 
 async def test_a_handshake_in_single_bytes_succeeds(tmp_path: Path) -> None:
     with trio.fail_after(60):
-        async with running(certified(tmp_path)) as server, connected(server) as stream:
-            tls = await secured(Dripping(stream), trusting(tmp_path))
+        async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
+            tls = await start_tls(Dripping(stream), trusting(tmp_path))
             assert (await ask(tls)).code == 0
 
 
@@ -174,9 +174,9 @@ async def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(
     tmp_path: Path,
 ) -> None:
     with trio.fail_after(60):
-        async with running(certified(tmp_path)) as server, connected(server) as stream:
+        async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
             holding = Holding(stream)
-            tls = await secured(holding, trusting(tmp_path, version=ssl.TLSVersion.TLSv1_3))
+            tls = await start_tls(holding, trusting(tmp_path, version=ssl.TLSVersion.TLSv1_3))
             await tls.send_all(CLUSTER_INFO)
             await stream.send_all(holding.held)
             assert (await ask(tls, b"")).code == 0
@@ -184,8 +184,8 @@ async def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(
 
 async def test_the_server_says_goodbye(tmp_path: Path) -> None:
     with trio.fail_after(60):
-        async with running(certified(tmp_path)) as server, connected(server) as stream:
-            tls = await secured(stream, trusting(tmp_path))
+        async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
+            tls = await start_tls(stream, trusting(tmp_path))
             await tls.send_all(b"\xff\xff\xff\xff")
             assert await tls.receive_some() == b""  # an end without goodbye would raise
 
@@ -200,10 +200,10 @@ async def test_where_tls_is_enforced_plain_frames_are_refused_and_not_executed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with trio.fail_after(60):
-        async with running(certified(tmp_path, server_mode="enforcing")) as server:
+        async with running(tls_settings(tmp_path, server_mode="enforcing")) as server:
             observer = listening_to(server)
             for header in (b"", V1, V2):
-                async with connected(server, header + PUT) as stream:
+                async with connect(server, header + PUT) as stream:
                     assert await is_closed(stream)
             assert server.state.kv.document() == {}
 
@@ -224,8 +224,8 @@ async def test_where_tls_is_enforced_an_http_request_is_named(
 ) -> None:
     with trio.fail_after(60):
         async with (
-            running(certified(tmp_path, server_mode="enforcing")) as server,
-            connected(server, b"GET /health HTTP/1.1\r\n\r\n") as stream,
+            running(tls_settings(tmp_path, server_mode="enforcing")) as server,
+            connect(server, b"GET /health HTTP/1.1\r\n\r\n") as stream,
         ):
             assert await is_closed(stream)
 
@@ -239,10 +239,10 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     with trio.fail_after(60):
         async with running(settings) as server:
             observer = listening_to(server)
-            async with connected(server) as stream:
+            async with connect(server) as stream:
                 with pytest.raises(trio.BrokenResourceError):
-                    await secured(stream, trusting(tmp_path))
-            async with connected(server) as stream:
+                    await start_tls(stream, trusting(tmp_path))
+            async with connect(server) as stream:
                 assert (await ask(stream)).code == 0
 
     (line,) = warnings(caplog)
@@ -255,14 +255,14 @@ async def test_a_connection_keeps_what_it_began_with_when_the_certificate_change
     tmp_path: Path,
 ) -> None:
     with trio.fail_after(60):
-        async with running(certified(tmp_path)) as server, connected(server) as first:
-            early = await secured(first, trusting(tmp_path))
+        async with running(tls_settings(tmp_path)) as server, connect(server) as first:
+            early = await start_tls(first, trusting(tmp_path))
             OURS.issue("server").write(tmp_path, "server")
             await server.tls.reload()
 
             assert (await ask(early)).code == 0
-            async with connected(server) as second:
-                assert (await ask(await secured(second, trusting(tmp_path)))).code == 0
+            async with connect(server) as second:
+                assert (await ask(await start_tls(second, trusting(tmp_path)))).code == 0
 
 
 async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ async def test_the_client_goes_by_the_address_of_the_header(
     header: bytes, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running() as server, trio.open_nursery() as nursery:
-        ours = opened(server, nursery)
+        ours = open_stream(server, nursery)
         await ask(ours, header + CLUSTER_INFO)
         (connection,) = server.connections.values()
         assert connection.peer.address == expected
@@ -338,7 +338,7 @@ async def test_a_malformed_or_second_header_ends_the_connection_with_one_line(
     header: bytes, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running() as server, trio.open_nursery() as nursery:
-        ours = opened(server, nursery)
+        ours = open_stream(server, nursery)
         await ours.send_all(header + PUT)
 
         assert await is_closed(ours)
@@ -351,7 +351,7 @@ async def test_a_malformed_or_second_header_ends_the_connection_with_one_line(
 async def test_a_malformed_header_is_counted_and_told_of_once() -> None:
     async with running() as server, trio.open_nursery() as nursery:
         observer = listening_to(server)
-        ours = opened(server, nursery)
+        ours = open_stream(server, nursery)
         await ours.send_all(V2[:12] + b"\x31" + V2[13:])
         assert await is_closed(ours)
         await wait_all_tasks_blocked()
@@ -369,7 +369,7 @@ async def test_half_a_header_has_to_be_whole_in_time(
     autojump_clock: MockClock, header: bytes, end: int
 ) -> None:
     async with running(server_channel_max_idle_time_seconds=0) as server, trio.open_nursery() as n:
-        ours = opened(server, n)
+        ours = open_stream(server, n)
         start = trio.current_time()
         await ours.send_all(header[:end])
 
@@ -382,7 +382,7 @@ async def test_behind_a_whole_header_the_client_may_take_its_idle_time(
 ) -> None:
     caplog.set_level("INFO")
     async with running() as server, trio.open_nursery() as nursery:
-        ours = opened(server, nursery)
+        ours = open_stream(server, nursery)
         start = trio.current_time()
         await ours.send_all(V1[:10])
         await trio.sleep(30)
@@ -398,7 +398,7 @@ async def test_a_client_that_ends_before_its_first_frame_is_just_gone(
 ) -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for beginning in (b"", b"P", V1, V2[:13]):
-            ours = opened(server, nursery)
+            ours = open_stream(server, nursery)
             await ours.send_all(beginning)
             await ours.send_stream.aclose()
             assert await is_closed(ours)
@@ -413,7 +413,7 @@ async def test_a_handshake_that_never_ends_is_ended(
 ) -> None:
     caplog.set_level("INFO")
     async with running(server_channel_max_idle_time_seconds=0) as server, trio.open_nursery() as n:
-        ours = opened(server, n, "client:1")
+        ours = open_stream(server, n, "client:1")
         await ours.send_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
 
         assert await is_closed(ours)
@@ -423,7 +423,7 @@ async def test_a_handshake_that_never_ends_is_ended(
 async def test_bytes_that_were_read_before_are_not_lost() -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for received in (CLUSTER_INFO, V1 + CLUSTER_INFO[:3], V2[:5]):
-            ours = opened(server, nursery, "client:1", received)
+            ours = open_stream(server, nursery, "client:1", received)
             whole = next(h for h in (b"", V1, V2) if (h + CLUSTER_INFO).startswith(received))
             assert (await ask(ours, (whole + CLUSTER_INFO)[len(received) :])).code == 0
             await ours.aclose()

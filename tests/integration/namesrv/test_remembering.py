@@ -44,12 +44,12 @@ def _files_are_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 async def remembered(server: Server) -> AsyncGenerator[None]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(remember_for_ever, server)
-        await looked()
+        await wait_for_look()
         yield
         nursery.cancel_scope.cancel()
 
 
-async def looked() -> None:
+async def wait_for_look() -> None:
     """Until the next look, and what it wrote, are over."""
     await trio.sleep(LOOK_SECONDS * 1.5)
     await trio.testing.wait_all_tasks_blocked()
@@ -67,10 +67,10 @@ async def test_the_file_follows_the_brokers(tmp_path: Path, autojump_clock: Mock
         other = server.connect()
         server.register()
         server.register(SLAVE, 1, session=other)
-        await looked()
+        await wait_for_look()
         seen.append(load_brokers(path))
         other.connection_lost(server.now, "closed")
-        await looked()
+        await wait_for_look()
         seen.append(load_brokers(path))
 
     assert seen == [[], [MASTER, KnownBroker("C", "b1", 1)], [MASTER]]
@@ -84,10 +84,10 @@ async def test_who_is_waited_for_stays_in_the_file_until_the_wait_is_over(
     path = str(tmp_path / "known.json")
     async with remembered(server):
         server.register()
-        await looked()
+        await wait_for_look()
         before = load_brokers(path)
         await trio.sleep(60)
-        await looked()
+        await wait_for_look()
         after = load_brokers(path)
 
     assert (before, after) == ([MASTER, GONE], [MASTER])
@@ -102,7 +102,7 @@ async def test_the_log_says_that_all_are_back(
     server = Server(config(tmp_path), started=start, warm_start=WarmStart([MASTER], 60))
     async with remembered(server):
         server.register()
-        await looked()
+        await wait_for_look()
 
     assert "routes are returned now, all brokers are back" in caplog.text
 

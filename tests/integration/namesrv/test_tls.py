@@ -15,7 +15,7 @@ from rocketwire.serving.tls.certificates import TlsError
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.serving.tls.self_signed import make_self_signed
 from rocketwire.serving.tls.settings import TlsSettings
-from tests.support.builders.certificates import authority, shown, with_pair
+from tests.support.builders.certificates import authority, certificate_of, with_pair
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -46,7 +46,7 @@ async def test_in_test_mode_the_certificate_is_made_once_when_it_is_wanted(
             nursery.start_soon(contexts.server_context)
 
     assert len(made) == 1
-    certificate = await shown(await contexts.server_context())
+    certificate = await certificate_of(await contexts.server_context())
     assert certificate.subject.rfc4514_string() == "CN=localhost"
 
 
@@ -128,7 +128,7 @@ async def test_a_file_of_its_own_has_the_last_word(tmp_path: Path) -> None:
 
     await contexts.start()
 
-    assert await shown(await contexts.server_context()) == pair.certificate
+    assert await certificate_of(await contexts.server_context()) == pair.certificate
     assert contexts.expiry == pair.certificate.not_valid_after_utc.timestamp()
 
 
@@ -143,7 +143,7 @@ async def test_such_a_file_that_makes_no_sense_is_no_start(tmp_path: Path) -> No
 # ---- reload
 
 
-async def watched(contexts: TlsContexts, happens: Callable[[], bool]) -> None:
+async def watch(contexts: TlsContexts, happens: Callable[[], bool]) -> None:
     """Let the contexts watch their files until something has happened."""
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
@@ -168,12 +168,12 @@ async def test_a_changed_pair_is_taken_and_the_half_of_one_is_not(
     await contexts.start()
 
     (tmp_path / "server.pem").write_bytes(new.certificate_pem)
-    await watched(contexts, lambda: "the previous ones stay in use" in caplog.text)
-    assert await shown(await contexts.server_context()) == old.certificate
+    await watch(contexts, lambda: "the previous ones stay in use" in caplog.text)
+    assert await certificate_of(await contexts.server_context()) == old.certificate
     (tmp_path / "server.key").write_bytes(new.key_pem())
-    await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+    await watch(contexts, lambda: "certificate and keys are loaded" in caplog.text)
 
-    assert await shown(await contexts.server_context()) == new.certificate
+    assert await certificate_of(await contexts.server_context()) == new.certificate
     assert len(caplog.messages) == 2
 
 
@@ -188,7 +188,7 @@ async def test_a_certificate_renewed_for_the_same_key_is_taken(
 
     (tmp_path / "server.pem").write_bytes(chain.certificate_pem + OURS.certificate_pem)
 
-    await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+    await watch(contexts, lambda: "certificate and keys are loaded" in caplog.text)
 
 
 @pytest.mark.usefixtures("_hasty")
@@ -201,12 +201,12 @@ async def test_a_file_that_vanishes_changes_nothing_until_it_is_back(
     await contexts.start()
 
     (tmp_path / "server.pem").unlink()
-    await watched(contexts, lambda: "the previous ones stay in use" in caplog.text)
-    assert await shown(await contexts.server_context()) == old.certificate
+    await watch(contexts, lambda: "the previous ones stay in use" in caplog.text)
+    assert await certificate_of(await contexts.server_context()) == old.certificate
     new.write(tmp_path, "server")
-    await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+    await watch(contexts, lambda: "certificate and keys are loaded" in caplog.text)
 
-    assert await shown(await contexts.server_context()) == new.certificate
+    assert await certificate_of(await contexts.server_context()) == new.certificate
 
 
 @pytest.mark.usefixtures("_hasty")
@@ -220,7 +220,7 @@ async def test_files_that_come_after_the_start_are_taken(
     await contexts.start()
 
     (tmp_path / "later").rename(tmp_path / "server.key")
-    await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+    await watch(contexts, lambda: "certificate and keys are loaded" in caplog.text)
 
     await contexts.server_context()
 
@@ -237,7 +237,7 @@ async def test_asked_to_the_server_reads_its_files_again_also_those_for_brokers(
 
     await contexts.reload()
 
-    assert await shown(await contexts.server_context()) == new.certificate
+    assert await certificate_of(await contexts.server_context()) == new.certificate
     assert await contexts.client_context() is not before
 
 

@@ -113,10 +113,10 @@ async def test_a_failed_handshake_tells_the_peer_why(tmp_path: Path) -> None:
 
     async with trio.open_nursery() as nursery:
         for stream in (server, client):
-            nursery.start_soon(refused, stream)
+            nursery.start_soon(assert_refused, stream)
 
 
-async def refused(stream: TlsStream) -> None:
+async def assert_refused(stream: TlsStream) -> None:
     with pytest.raises(trio.BrokenResourceError) as caught:
         await stream.do_handshake()
     assert isinstance(caught.value.__cause__, ssl.SSLError)

@@ -40,7 +40,7 @@ def found(ours: Ours, line: str, count: int = 1) -> Any:
     return answer
 
 
-def told_by(mqadmin: Callable[[str], str], line: str, pattern: str) -> list[Any]:
+def ask_mqadmin(mqadmin: Callable[[str], str], line: str, pattern: str) -> list[Any]:
     """Return mqadmin's output when it is not empty: on a busy machine its pulls sometimes return nothing."""
     told: list[Any] = []
 
@@ -62,7 +62,7 @@ def test_a_message_is_sent_and_found_by_key_and_by_its_sender_s_id(
     (by_key,) = found(ours, f"queryMsgByKey -t {topic} -k red")
     assert (by_key["msgId"], by_key["queueId"], by_key["tags"]) == (msg_id, 1, "tag")
     line = f"queryMsgByKey -t {topic} -k red"
-    assert told_by(mqadmin, line, rf"{msg_id}\s+(\d+)\s+(\d+)")[0] == ("1", "0")
+    assert ask_mqadmin(mqadmin, line, rf"{msg_id}\s+(\d+)\s+(\d+)")[0] == ("1", "0")
     (listed,) = ours(f"queryMsgByUniqueKey -t {topic} -i {msg_id} -a")
     assert {**listed, "indexKey": by_key["indexKey"]} == by_key
     described = ours(f"queryMsgByUniqueKey -t {topic} -i {msg_id}")
@@ -122,7 +122,7 @@ def test_a_queue_and_its_entries_are_listed(
     listed = found(ours, f"printMsgByQueue -t {topic} -a broker-a -i 1", 3)
     assert [one["body"] for one in listed] == ["body-0", "body-1", "body-2"]
     line = f"printMsgByQueue -t {topic} -a broker-a -i 1 -p true -d true"
-    assert [one["msgId"] for one in listed] == told_by(mqadmin, line, r"MSGID: (\w+)")
+    assert [one["msgId"] for one in listed] == ask_mqadmin(mqadmin, line, r"MSGID: (\w+)")
 
     assert ours(f"consumeMessage -t {topic} -b broker-a -i 1 -o 1 -c 1") == listed[1:2]
     assert ours(f"consumeMessage -t {topic}") == listed
@@ -157,7 +157,7 @@ def test_who_sent_a_message_is_told_from_its_trace(
         "rocketwire-admin",
         True,
     )
-    (line,) = told_by(mqadmin, f"queryMsgTraceById -i {msg_id}", r"(?m)^Pub.*$")
+    (line,) = ask_mqadmin(mqadmin, f"queryMsgTraceById -i {msg_id}", r"(?m)^Pub.*$")
     assert line.split()[1] == "rocketwire-admin"
     assert line.split()[-1] == "success"
 
@@ -228,7 +228,7 @@ def test_the_tags_of_a_queue_are_counted_as_by_mqadmin(
     line = f"printMsgByQueue -t {topic} -a broker-a -i 1"
     listed = found(ours, line, 3)
     assert ours(f"{line} -f true") == [{"tag": "red", "count": 2}, {"tag": "blue", "count": 1}]
-    counted = told_by(mqadmin, f"{line} -f true", r"Tag: (\S+)\s+Count: (\d+)")
+    counted = ask_mqadmin(mqadmin, f"{line} -f true", r"Tag: (\S+)\s+Count: (\d+)")
     assert counted == [("red", "2"), ("blue", "1")]
     assert ours(f"{line} -f true -p true") == {"messages": listed, "tags": {"red": 2, "blue": 1}}
     assert ours(f"{line} -p false") == []

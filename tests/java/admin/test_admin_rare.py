@@ -33,7 +33,7 @@ async def admin(java_cluster: JavaCluster) -> AsyncGenerator[Admin]:
         yield made
 
 
-async def committed(admin: Admin, address: str, topic: str, **offsets: int) -> None:
+async def commit(admin: Admin, address: str, topic: str, **offsets: int) -> None:
     """Groups that have come so far in the first queue of a topic."""
     queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=0)
     for group, offset in offsets.items():
@@ -56,7 +56,7 @@ async def test_a_broker_gives_one_group_the_offsets_of_another(
     await create_topic(admin.client, retry_topic(source), queues=1)
     for topic in topics:
         await send(admin.client, topic, numbered(3), queue_id=0)
-        await committed(admin, address, topic, **{source: 2})
+        await commit(admin, address, topic, **{source: 2})
 
     assert await admin.offsets.clone(source, target, topics[0]) == (address,)
     assert await offset_of(admin, address, topics[0], target) == 2
@@ -72,7 +72,7 @@ async def test_the_lowest_offset_of_all_groups_is_told_and_groups_left_out_lose_
     topic = await create_topic(admin.client, unique("corrections"))
     await send(admin.client, topic, numbered(5), queue_id=0)
     low, high = unique("low"), unique("high")
-    await committed(admin, address, topic, **{low: 1, high: 4})
+    await commit(admin, address, topic, **{low: 1, high: 4})
     assert await admin.offsets.corrections(address, topic, high) == {0: 1}
 
     # why ``corrections`` takes no groups to leave out

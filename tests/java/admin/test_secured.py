@@ -125,10 +125,10 @@ def test_a_broker_that_wants_credentials_is_not_called_unreachable(secured: Secu
     refused = [row for row in json.loads(done.out) if row["kind"] == "broker"]
     assert [(row["id"], row["name"]) for row in refused] == [("broker-refused", "broker-a")]
     assert "--access-key" in refused[0]["advice"]
-    assert all(row["kind"] != "broker" for row in secured_rows(secured.ours("doctor -q", *RIGHT)))
+    assert all(row["kind"] != "broker" for row in rows_of(secured.ours("doctor -q", *RIGHT)))
 
 
-def secured_rows(done: Run) -> list[dict[str, Any]]:
+def rows_of(done: Run) -> list[dict[str, Any]]:
     """The rows of a run that may have found something."""
     rows: list[dict[str, Any]] = json.loads(done.out)
     return rows

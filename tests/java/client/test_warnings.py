@@ -12,7 +12,7 @@ from rocketwire.messages.groups import SubscriptionGroupConfig
 from tests.java.client.messages import create_topic, unique, until
 from tests.java.client.settings import patient
 from tests.java.client.test_membership import AUTH
-from tests.support.fakes.consumer_fakes import FLAVOURS, consumer, logged
+from tests.support.fakes.consumer_fakes import FLAVOURS, consumer, list_logged
 
 if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
@@ -32,8 +32,8 @@ async def warned(
     """The warnings of a consumer until one of them has the text, and no more than that."""
     caplog.clear()
     async with consumer(flavour, client, topic, group):
-        await until(lambda: any(text in line for line in logged(caplog)))
-        return [line for line in logged(caplog) if text in line]
+        await until(lambda: any(text in line for line in list_logged(caplog)))
+        return [line for line in list_logged(caplog) if text in line]
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)

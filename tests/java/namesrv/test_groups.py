@@ -16,7 +16,7 @@ import pytest
 from tests.support import raw_call
 from tests.support.java.controller import JavaController
 from tests.support.java.peers import MIDDLE, JavaBroker
-from tests.support.name_servers import DEFAULT_KIND, name_server, started
+from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
 from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def view(port: int) -> View | None:
     return View(group["brokerAddrs"], bool(queues["perm"] & WRITE))
 
 
-def stored(peer: JavaPeer, server: str, broker: JavaBroker) -> str | None:
+def log_end(peer: JavaPeer, server: str, broker: JavaBroker) -> str | None:
     """Where the broker's log ends, by mqadmin."""
     status = peer.admin(server, f"brokerStatus -b {broker.address}").out
     found = re.search(r"commitLogMaxOffset\s*: (\d+)", status)
@@ -81,7 +81,7 @@ def test_a_slave_acts_for_its_killed_master_and_gives_way_to_it(
     def shows(expected: View) -> bool:
         return view(server.port) == expected
 
-    with server, started(master, slave):
+    with server, start_all(master, slave):
         for broker in (master, slave):
             broker.wait_registered(server.port)
         peer.admin(server.address, f"updateTopic -b {master.address} -t {TOPIC} -r 2 -w 2")
@@ -89,8 +89,8 @@ def test_a_slave_acts_for_its_killed_master_and_gives_way_to_it(
         wait_until(partial(shows, whole), "the route of both")
         peer.send(server.address, TOPIC, "group-producers", range(20))
         wait_until(partial(names, slaves_topics, TOPIC), "the slave knows the topic")
-        ends = stored(peer, server.address, master)
-        wait_until(lambda: stored(peer, server.address, slave) == ends, "replication")
+        ends = log_end(peer, server.address, master)
+        wait_until(lambda: log_end(peer, server.address, slave) == ends, "replication")
 
         master.kill()
         acting = View({"0": slave.address}, writable=False)
@@ -132,7 +132,7 @@ def test_a_slave_that_a_controller_elects_is_the_master_of_the_route(
         def shows_the_other_alone() -> bool:
             return view(server.port) == View({"0": other.address}, writable=True)
 
-        with started(*brokers):
+        with start_all(*brokers):
             for broker in brokers:
                 broker.wait_registered(server.port)
             peer.admin(server.address, f"updateTopic -c DefaultCluster -t {TOPIC} -r 2 -w 2")
@@ -142,8 +142,8 @@ def test_a_slave_that_a_controller_elects_is_the_master_of_the_route(
             (master,) = (broker for broker in brokers if broker.address == route.members["0"])
             (other,) = (broker for broker in brokers if broker is not master)
             peer.send(server.address, TOPIC, "elected-producers", range(20))
-            ends = stored(peer, server.address, master)
-            wait_until(lambda: stored(peer, server.address, other) == ends, "replication")
+            ends = log_end(peer, server.address, master)
+            wait_until(lambda: log_end(peer, server.address, other) == ends, "replication")
 
             master.kill()
             wait_until(shows_the_other_alone, "the other one is elected")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.support import raw_call
 from tests.support.java.peers import JavaBroker
-from tests.support.name_servers import name_server, started
+from tests.support.name_servers import name_server, start_all
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def answers_of_both(
 ) -> dict[str, list[raw_call.Answer]]:
     """Responses of Java's name server and ours to the same requests."""
     both = {kind: name_server(kind, folder / kind, options) for kind in ("java", "ours")}
-    with started(*both.values()):
+    with start_all(*both.values()):
         return {
             kind: [raw_call.ask(server.port, code, fields) for code, fields in questions]
             for kind, server in both.items()

@@ -22,7 +22,7 @@ from tests.support.java.peers import (
     java,
     prepare,
 )
-from tests.support.name_servers import DEFAULT_KIND, name_server, started
+from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def both(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[
         name_server(kind, tmp_path_factory.mktemp(folder), options)
         for kind, folder in (("java", "java"), (DEFAULT_KIND, "ours"))
     ]
-    with started(*servers):
+    with start_all(*servers):
         yield servers
 
 
@@ -106,7 +106,7 @@ def tables(
         for server in both
     ]
     shown = f"V{version.replace('.', '_')}"
-    with started(*brokers):
+    with start_all(*brokers):
         for server, broker in zip(both, brokers, strict=True):
             broker.wait_registered(server.port)
         javas, ours = map(partial(run_script, peer, shown), both, brokers)

@@ -15,7 +15,7 @@ import pytest
 from tests.support import raw_call
 from tests.support.java.mqadmin_output import comparable
 from tests.support.java.peers import BINARY_HEADERS, RELEASES, JavaBroker, JavaPeer
-from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, started
+from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
 from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def mixed(
         )
         for release in RELEASES
     }
-    with started(*servers.values()), started(*brokers.values()):
+    with start_all(*servers.values()), start_all(*brokers.values()):
         cluster = Mixed(servers, brokers)
         for release, broker in brokers.items():
             for server in servers.values():

@@ -17,7 +17,7 @@ import pytest
 
 from tests.support import raw_call
 from tests.support.java.peers import CURRENT, OLD, JavaBroker, Load
-from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, started
+from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
 from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
@@ -191,9 +191,9 @@ def account(peers: Mapping[str, JavaPeer], tmp_path_factory: pytest.TempPathFact
     home = tmp_path_factory.mktemp("switchover") / "namesrv"
     options = {"orderMessageEnable": "true", "scanNotActiveBrokerInterval": "4000"}
     javas = name_server("java", home, options)
-    with started(javas):
+    with start_all(javas):
         story = Story(home, javas, peers)
-        with started(*story.brokers):
+        with start_all(*story.brokers):
             story.begin()
             story.go_on("java")
             ours = name_server(DEFAULT_KIND, home, options, port=javas.port)

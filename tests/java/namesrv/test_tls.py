@@ -13,7 +13,7 @@ import pytest
 from rocketwire.codes import RequestCode
 from rocketwire.wire.command import RemotingCommand, encode
 from tests.support.java.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
-from tests.support.name_servers import DEFAULT_KIND, name_server, started
+from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
 from tests.support.processes import LOOPBACK, wait_until
 from tests.support.tap import tapped
 
@@ -93,7 +93,7 @@ def test_a_broker_and_its_clients_live_on_tls_alone(
     server = name_server(DEFAULT_KIND, folder / "namesrv", jvm=[f"-Dtls.server.mode={mode}"])
     broker = JavaBroker(folder / "broker", [server.address], version=release, jvm=TLS)
     clients = secret(release)
-    with server, started(broker):
+    with server, start_all(broker):
         table = clients.cluster_table(server.address, release.replace(".", "_"))
         clients.admin(server.address, "updateTopic -c DefaultCluster -t Secret -r 4 -w 4")
         clients.send(server.address, "Secret", f"{mode}-producers", range(100))
@@ -118,7 +118,7 @@ def test_peers_behind_a_load_balancer_go_by_their_own_addresses(
     server = name_server(DEFAULT_KIND, folder / "namesrv")
     with server, tapped(server.port, preface=V1) as text, tapped(server.port, preface=V2) as binary:
         broker = JavaBroker(folder / "broker", [binary.address])
-        with started(broker):
+        with start_all(broker):
             broker.wait_registered(server.port)
             peer.admin(text.address, "updateTopic -c DefaultCluster -t Balanced -r 4 -w 4")
             peer.send(text.address, "Balanced", "balanced-producers", range(100))

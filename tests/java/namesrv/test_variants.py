@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import raw_call
 from tests.support.java.peers import OLD, JavaBroker, JavaPeer
-from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, started
+from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
 from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def test_two_name_servers_know_master_and_slave_and_one_of_them_is_enough(
     both = ";".join(addresses)
     master = JavaBroker(tmp_path / "master", addresses)
     slave = JavaBroker(tmp_path / "slave", addresses, {"brokerRole": "SLAVE", "brokerId": 1})
-    with started(first, second), started(master, slave):
+    with start_all(first, second), start_all(master, slave):
         for broker in (master, slave):
             for port in (first.port, second.port):
                 broker.wait_registered(port)

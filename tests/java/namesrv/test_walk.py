@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.java.namesrv.random_walk import Walk, Walker
-from tests.support.name_servers import name_server, started
+from tests.support.name_servers import name_server, start_all
 from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def test_both_say_the_same_after_every_step(
     servers = {kind: name_server(kind, tmp_path / kind, settings) for kind in ("java", "ours")}
     walk = Walk(random.Random(seed))
     with (
-        started(*servers.values()),
+        start_all(*servers.values()),
         closing(Walker(servers["java"].port)) as java_walker,
         closing(Walker(servers["ours"].port)) as our_walker,
     ):

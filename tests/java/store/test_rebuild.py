@@ -139,7 +139,7 @@ def missing_file(root: Path) -> None:
     sorted((root / "commitlog").iterdir())[2].unlink()
 
 
-def broken_body(root: Path) -> None:
+def break_body(root: Path) -> None:
     """A bit of the first message's body is another."""
     with sorted((root / "commitlog").iterdir())[0].open("r+b") as file:
         file.seek(BODY)
@@ -158,7 +158,7 @@ def strange_heads(root: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "damage", [hole, hole_at_the_start, missing_file, broken_body, strange_heads]
+    "damage", [hole, hole_at_the_start, missing_file, break_body, strange_heads]
 )
 def test_a_broker_serves_all_messages_outside_of_damage(
     damage: Callable[[Path], None], source: BrokerStore, tmp_path: Path

@@ -16,7 +16,7 @@ import pytest
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
 from tests.spark.kills import marks_of_kills
-from tests.spark.streams import COLUMNS, LATE_WORKER, committed_places, line_of
+from tests.spark.streams import COLUMNS, LATE_WORKER, line_of, read_committed
 from tests.spark.topics_of_java import Topics, read_here
 from tests.support.java.peers import CURRENT, OLD
 from tests.support.processes import wait_until
@@ -82,7 +82,7 @@ class Stream:
             if LATE_WORKER not in str(error):
                 raise error
             self._query = self.start(self._options)
-        places = committed_places(self._folder / "out", ["topic", *COLUMNS])
+        places = read_committed(self._folder / "out", ["topic", *COLUMNS])
         return Counter(place[1:] for place in places if place[0] == topic)
 
     def wait_for(self, topic: str, places: set[Place]) -> None:

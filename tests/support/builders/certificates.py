@@ -65,7 +65,7 @@ class Pair:
 
     def issue(self, name: str) -> Pair:
         """Sign a certificate for 127.0.0.1 under that name."""
-        return _signed(name, self)
+        return _sign(name, self)
 
     def write(self, folder: Path, name: str, password: str = "") -> tuple[str, str]:
         """Write ``name.pem`` and ``name.key``; returns both paths."""
@@ -77,10 +77,10 @@ class Pair:
 
 def authority(name: str = "authority") -> Pair:
     """A new authority, signed by itself."""
-    return _signed(name, None)
+    return _sign(name, None)
 
 
-def _signed(name: str, issuer: Pair | None) -> Pair:
+def _sign(name: str, issuer: Pair | None) -> Pair:
     key = ec.generate_private_key(ec.SECP256R1())
     signer = issuer.key if issuer else key
     now = datetime.now(UTC)
@@ -112,7 +112,7 @@ def with_pair(folder: Path, pair: Pair, **more: Any) -> TlsSettings:
     return TlsSettings(test_mode=False, cert_path=cert, key_path=key, **more)
 
 
-async def shown(context: ssl.SSLContext) -> x509.Certificate:
+async def certificate_of(context: ssl.SSLContext) -> x509.Certificate:
     """The certificate that a server with this context shows."""
     ours, theirs = memory_stream_pair()
     seen: list[bytes] = []

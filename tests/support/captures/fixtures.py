@@ -33,7 +33,7 @@ class Made(NamedTuple):
     truth: list[Truth]
 
 
-def made(path: Path, profile: Profile, seed: int) -> Made:
+def make(path: Path, profile: Profile, seed: int) -> Made:
     """A new capture with nanoseconds."""
     traffic = capture(profile, seed, unit=1)
     return Made(save(path, traffic.packets), traffic.packets, traffic.truth)
@@ -42,10 +42,10 @@ def made(path: Path, profile: Profile, seed: int) -> Made:
 @pytest.fixture(scope="session")
 def usual(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A capture with a few repetitions and reorderings."""
-    return made(tmp_path_factory.mktemp("usual") / "usual.pcap", SMALL, 1)
+    return make(tmp_path_factory.mktemp("usual") / "usual.pcap", SMALL, 1)
 
 
 @pytest.fixture(scope="session")
 def lossy(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A capture that missed one packet in a hundred."""
-    return made(tmp_path_factory.mktemp("lossy") / "lossy.pcap", LOSSY, 2)
+    return make(tmp_path_factory.mktemp("lossy") / "lossy.pcap", LOSSY, 2)

@@ -30,7 +30,7 @@ class Utterance(NamedTuple):
     data: bytes
 
 
-def recorded(capture: Path) -> list[list[Utterance]]:
+def read_recorded(capture: Path) -> list[list[Utterance]]:
     """The messages of each connection of a recorded loopback capture without TLS, in order; the
     first sender is the client."""
     conversations: dict[frozenset[End], list[Utterance]] = {}

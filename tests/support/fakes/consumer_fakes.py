@@ -76,7 +76,7 @@ def refusal(code: int, remark: str = "") -> RemotingCommand:
 UNKNOWN = refusal(ResponseCode.TOPIC_NOT_EXIST, "No topic route info in name server")
 
 
-def pulled(*messages: StoredMessage, begin: int = 1) -> RemotingCommand:
+def pull_response(*messages: StoredMessage, begin: int = 1) -> RemotingCommand:
     """The answer to a pull."""
     header = PullMessageResponseHeader(
         next_begin_offset=begin, min_offset=0, max_offset=begin, suggest_which_broker_id=0
@@ -85,18 +85,18 @@ def pulled(*messages: StoredMessage, begin: int = 1) -> RemotingCommand:
     return reply(header, b"".join(map(encode_stored_message, messages)) or None, code=code)
 
 
-async def _held(_: RemotingCommand) -> RemotingCommand:
+async def _hold(_: RemotingCommand) -> RemotingCommand:
     """A pull of a queue without messages."""
     await trio.sleep(10)
-    return pulled(begin=0)
+    return pull_response(begin=0)
 
 
-async def _popped(_: RemotingCommand) -> RemotingCommand:
+async def _pop(_: RemotingCommand) -> RemotingCommand:
     await trio.sleep(10)
     return reply(code=ResponseCode.POLLING_TIMEOUT)
 
 
-def _locked(request: RemotingCommand) -> RemotingCommand:
+def _lock(request: RemotingCommand) -> RemotingCommand:
     body = decode_body(LockBatchRequestBody, request.body)
     assert body is not None
     return reply(body=LockBatchResponseBody(lock_ok_mq_set=body.mq_set))
@@ -108,10 +108,10 @@ def script(network: MemoryNetwork) -> None:
     broker = network.peer(BROKER)
     broker.on(Code.GET_CONSUMER_LIST_BY_GROUP, members(CLIENT))
     broker.on(Code.QUERY_CONSUMER_OFFSET, reply(QueryConsumerOffsetResponseHeader(offset=0)))
-    broker.on(Code.PULL_MESSAGE, _held)
-    broker.on(Code.LITE_PULL_MESSAGE, _held)
-    broker.on(Code.POP_MESSAGE, _popped)
-    broker.on(Code.LOCK_BATCH_MQ, _locked)
+    broker.on(Code.PULL_MESSAGE, _hold)
+    broker.on(Code.LITE_PULL_MESSAGE, _hold)
+    broker.on(Code.POP_MESSAGE, _pop)
+    broker.on(Code.LOCK_BATCH_MQ, _lock)
     broker.on(Code.QUERY_ASSIGNMENT, reply(body=QueryAssignmentResponseBody()))
     for code in (
         Code.HEART_BEAT,
@@ -164,6 +164,6 @@ async def _lite(client: ClientInstance, group: str, topic: str) -> AsyncGenerato
         yield opened
 
 
-def logged(caplog: pytest.LogCaptureFixture, level: int = logging.WARNING) -> list[str]:
+def list_logged(caplog: pytest.LogCaptureFixture, level: int = logging.WARNING) -> list[str]:
     """The log lines of that level or above."""
     return [each.getMessage() for each in caplog.records if each.levelno >= level]

@@ -13,7 +13,7 @@ import trio
 from rocketwire import aio, sync
 from rocketwire.aio.opening import Opened as AsyncOpened
 from rocketwire.sync.opening import Opened as BlockingOpened
-from tests.support.fakes.storing_cluster import StoringCluster, connected
+from tests.support.fakes.storing_cluster import StoringCluster, connect
 
 if TYPE_CHECKING:
     from rocketwire.client.producer.producer import Producer as TrioProducer
@@ -24,7 +24,7 @@ class BlockingClient(sync.Client):
 
     def __init__(self, cluster: StoringCluster) -> None:
         self.reopens_after_fork = False
-        BlockingOpened.__init__(self, lambda: connected(cluster))
+        BlockingOpened.__init__(self, lambda: connect(cluster))
 
 
 class AsyncClient(aio.Client):
@@ -32,7 +32,7 @@ class AsyncClient(aio.Client):
 
     def __init__(self, cluster: StoringCluster) -> None:
         self.reopens_after_fork = False
-        AsyncOpened.__init__(self, lambda: connected(cluster))
+        AsyncOpened.__init__(self, lambda: connect(cluster))
 
 
 async def no_request_is_pending(producer: TrioProducer) -> None:

@@ -40,7 +40,7 @@ def route(*names: str, perm: int = 6, queues: int = 2) -> TopicRouteData:
     )
 
 
-def stored(request: RemotingCommand) -> RemotingCommand:
+def send_response(request: RemotingCommand) -> RemotingCommand:
     """The answer of a broker that has stored a message, at offset 7."""
     fields = request.ext_fields or {}
     header = SendMessageResponseHeader(
@@ -91,8 +91,8 @@ async def world(
         for address in (A, B):
             peers[address].on(Code.HEART_BEAT, reply())
             peers[address].on(Code.UNREGISTER_CLIENT, reply())
-            peers[address].on(Code.SEND_MESSAGE_V2, stored)
-            peers[address].on(Code.SEND_BATCH_MESSAGE, stored)
+            peers[address].on(Code.SEND_MESSAGE_V2, send_response)
+            peers[address].on(Code.SEND_BATCH_MESSAGE, send_response)
             peers[address].on(Code.END_TRANSACTION, None)
         fixed: dict[str, Any] = {"namesrv_addr": NS, "client_ip": "1.1.1.1", "instance_name": "i"}
         config = ClientConfig(**{**fixed, **(client or {})})

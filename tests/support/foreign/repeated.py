@@ -25,7 +25,7 @@ _TOP: Final = 30_000
 """Servers of a recorded capture listen on ports below; clients have those above."""
 
 
-def recorded(path: Path) -> list[Packet]:
+def read_recorded(path: Path) -> list[Packet]:
     """The TCP segments of a recorded capture: pcap of nanoseconds, Ethernet, IPv4, gzip."""
     data = gzip.decompress(path.read_bytes())
     if data[:4] != b"\x4d\x3c\xb2\xa1":
@@ -51,7 +51,7 @@ def recorded(path: Path) -> list[Packet]:
     return packets
 
 
-def repeated(captures: list[list[Packet]], count: int, seed: int) -> Iterator[Packet]:
+def repeat(captures: list[list[Packet]], count: int, seed: int) -> Iterator[Packet]:
     """Repeat captures in turn, slightly shifted in time, and between other ends."""
     chance = random.Random(seed)
     start = captures[0][0].time_ns

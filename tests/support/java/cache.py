@@ -50,18 +50,18 @@ def check_tools() -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Generator[None]:
+def _lock(folder: Path) -> Generator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def built_once(target: Path, build: Callable[[Path], None]) -> Path:
+def build_once(target: Path, build: Callable[[Path], None]) -> Path:
     """Return ``target``, built by ``build`` into an empty folder first if it is not there yet."""
     if target.is_dir():
         return target
-    with _locked(target.parent):
+    with _lock(target.parent):
         if not target.is_dir():
             with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as scratch:
                 fresh = Path(scratch) / "content"
@@ -114,7 +114,7 @@ def jars(version: str, pom: str = RELEASE_POM) -> Path:
             raise JavaUnavailableError(f"Maven brought nothing of RocketMQ {version}")
 
     name = version if pom == RELEASE_POM else f"{Path(pom).stem}-{version}"
-    return built_once(cache_folder() / name, fetch)
+    return build_once(cache_folder() / name, fetch)
 
 
 def _fetch_partial(version: str, folder: Path) -> None:
@@ -164,4 +164,4 @@ def classes(version: str, source: str, pom: str = RELEASE_POM) -> Path:
             *("javac", "-nowarn", "-cp", f"{library}/*", "-d", str(folder), str(path)),
         )
 
-    return built_once(cache_folder() / f"{path.stem}-{version}-{digest}", compile_into)
+    return build_once(cache_folder() / f"{path.stem}-{version}-{digest}", compile_into)

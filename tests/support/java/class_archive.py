@@ -43,5 +43,5 @@ def record_broker(version: str) -> Path:
         for home in ("namesrv", "broker"):
             shutil.rmtree(folder / home)
 
-    java_cache.built_once(archive.parent, make)
+    java_cache.build_once(archive.parent, make)
     return archive

@@ -157,7 +157,7 @@ def classes_of(version: str) -> tuple[str, ...]:
     return (*IN_BOTH, *(IN_4X if version == OLD else SINCE_5X))
 
 
-def compiled(version: str) -> Path:
+def compile_tests(version: str) -> Path:
     """Folder with our ``BaseConf`` and the program that runs the classes, compiled for a release.
 
     Raises:
@@ -173,7 +173,7 @@ def compiled(version: str) -> Path:
         command = ["javac", "-nowarn", "-cp", f"{library}/*", "-d", str(target), *map(str, sources)]
         subprocess.run(command, check=True, capture_output=True, timeout=java_cache.MAVEN_SECONDS)
 
-    return java_cache.built_once(
+    return java_cache.build_once(
         java_cache.cache_folder() / f"integration-{version}-{digest}", compile_into
     )
 
@@ -209,7 +209,7 @@ def run(
         f"-Djudge.brokers={listed}",
         *(OPENED_FOR_4X if version == OLD else ()),
         "-cp",
-        f"{compiled(version)}:{java_cache.jars(version, POM)}/*",
+        f"{compile_tests(version)}:{java_cache.jars(version, POM)}/*",
         "IntegrationTests",
         *(PACKAGE + name for name in classes),
     ]

@@ -43,7 +43,7 @@ def library(version: str) -> Path:
     return Path(configured) if configured else java_cache.jars(version)
 
 
-def compiled(version: str) -> Path:
+def compile_oracle(version: str) -> Path:
     """Folder of the oracle's classes for a release, compiled once for each state of the sources."""
     sources = sorted(SOURCES.glob("*.java"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
@@ -84,7 +84,7 @@ class Oracle:
         self.version = version
         # Named one by one: the oracle looks for the protocol's classes in the jars on its class
         # path.
-        path = [str(compiled(version)), *sorted(map(str, library(version).glob("*.jar")))]
+        path = [str(compile_oracle(version)), *sorted(map(str, library(version).glob("*.jar")))]
         self._scratch = tempfile.TemporaryDirectory(prefix="oracle-") if folder is None else None
         where = Path(self._scratch.name) if self._scratch is not None else cast("Path", folder)
         opened = "--add-opens=java.base/sun.security.ssl=ALL-UNNAMED"  # numbers of cipher suites

@@ -23,7 +23,7 @@ def server_certificate() -> Path:
         (folder / "server.pem").write_bytes(made.certificate)
         (folder / "server.key").write_bytes(made.key)
 
-    return java_cache.built_once(java_cache.cache_folder() / "certificate", make)
+    return java_cache.build_once(java_cache.cache_folder() / "certificate", make)
 
 
 def with_certificate() -> list[str]:

@@ -65,7 +65,7 @@ async def ask_everything(
                 queues.append(queue)
     return Answers(
         queues=tuple(queues),
-        lookups=tuple([await look_up(session, *wanted) for wanted in _wanted(sent, topics)]),
+        lookups=tuple([await look_up(session, *wanted) for wanted in _list_lookups(sent, topics)]),
         by_id={one.offset_msg_id: await digest_by_id(session, one) for one in sent},
         consumer_offsets=await session.admin.offsets.all_of_broker(session.address),
         delay_offsets=await session.admin.offsets.delays(session.address),
@@ -173,11 +173,11 @@ def split(body: bytes) -> list[Pulled]:
     for message in decode_stored_messages(body, decompress=False):
         data = body[at : at + message.store_size]
         at += message.store_size
-        messages.append(_pulled(message, data))
+        messages.append(_pull(message, data))
     return messages
 
 
-def _pulled(message: StoredMessage, data: bytes) -> Pulled:
+def _pull(message: StoredMessage, data: bytes) -> Pulled:
     return Pulled(
         queue_offset=message.queue_offset,
         physical_offset=message.commit_log_offset,
@@ -234,7 +234,7 @@ async def read_units(session: Session, place: MessageQueue, first: int, end: int
     return list(units.values())
 
 
-def _wanted(sent: Iterable[Sent], topics: Collection[str]) -> list[tuple[str, str, str]]:
+def _list_lookups(sent: Iterable[Sent], topics: Collection[str]) -> list[tuple[str, str, str]]:
     """The lookups that make sense, each once."""
     wanted: dict[tuple[str, str, str], None] = {}
     for one in sent:

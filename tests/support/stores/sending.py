@@ -43,7 +43,7 @@ def noise_body(size: int, seed: int = 0) -> bytes:
     return random.Random(seed).randbytes(size)
 
 
-def sent(
+def describe_sent(
     message: Message,
     result: SendResult,
     born_from: int,
@@ -119,7 +119,7 @@ class Sender:
         """Send a message with a producer that is open already."""
         started = now()
         result = await producer.send_to(message, queue)
-        self.sent.append(sent(message, result, started))
+        self.sent.append(describe_sent(message, result, started))
         return result
 
     async def send_batch(self, messages: Sequence[Message], queue_id: int = 0) -> SendResult:
@@ -130,7 +130,7 @@ class Sender:
             queue = self.queue(messages[0].topic, queue_id)
             result = await producer.send_batch(messages, queue=queue)
         self.sent += [
-            sent(message, result, started, number=number, how="batch")
+            describe_sent(message, result, started, number=number, how="batch")
             for number, message in enumerate(messages)
         ]
         return result

@@ -36,7 +36,7 @@ from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.testing import open_network, reply
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes import producer_fakes
-from tests.support.fakes.consumer_fakes import BROKER, pulled, world
+from tests.support.fakes.consumer_fakes import BROKER, pull_response, world
 
 if TYPE_CHECKING:
     from trio.testing import MockClock
@@ -275,7 +275,7 @@ async def test_a_handler_that_turns_out_not_to_be_async_ends_the_push_consumer(
     listener: Any = lambda messages, _: calls.append(messages)  # noqa: E731 - a lambda is the case
     async with world() as (network, client):
         broker = network.peer(BROKER)
-        broker.expect(Code.PULL_MESSAGE, pulled(FIRST))
+        broker.expect(Code.PULL_MESSAGE, pull_response(FIRST))
         with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
             async with open_push_consumer(client, "g", {"orders": "*"}, **{name: listener}):
                 await trio.sleep(60)

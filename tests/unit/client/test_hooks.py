@@ -176,8 +176,8 @@ async def test_hooks_see_that_another_broker_is_tried() -> None:
         with pytest.raises(Exception, match="T"):
             await it.producer.send(Message("T", b"x"))
         refused = hook.lines[2:]
-        it.a.on(Code.SEND_MESSAGE_V2, producer_fakes.stored)
-        it.b.on(Code.SEND_MESSAGE_V2, producer_fakes.stored)
+        it.a.on(Code.SEND_MESSAGE_V2, producer_fakes.send_response)
+        it.b.on(Code.SEND_MESSAGE_V2, producer_fakes.send_response)
     retries = [line for line in refused if line.startswith("retry T at ")]
     assert len(retries) == 2
     assert set(retries) == {"retry T at a", "retry T at b"}
@@ -199,7 +199,7 @@ async def test_the_error_of_a_hook_is_logged_once_and_changes_nothing(
         for _ in range(3):
             await it.producer.send(Message("T", b"x"))
     assert hook.lines.count("SEND_OK") == 3
-    assert consumer_fakes.logged(caplog) == ["hook Broken failed"]
+    assert consumer_fakes.list_logged(caplog) == ["hook Broken failed"]
 
 
 async def test_a_trace_and_a_hook_see_the_same_sends() -> None:
@@ -238,7 +238,7 @@ def with_one(network: MemoryNetwork) -> None:
             await trio.sleep_forever()
         brought = True
         if request.code != Code.POP_MESSAGE:
-            return consumer_fakes.pulled(message)
+            return consumer_fakes.pull_response(message)
         header = PopMessageResponseHeader(
             pop_time=1,
             invisible_time=60_000,
@@ -395,4 +395,4 @@ async def test_the_error_of_a_hook_fails_no_handler(
             await handled.wait()
             await trio.testing.wait_all_tasks_blocked()
     assert "1 succeeded" in hook.lines
-    assert consumer_fakes.logged(caplog) == ["hook Broken failed"]
+    assert consumer_fakes.list_logged(caplog) == ["hook Broken failed"]

@@ -28,7 +28,7 @@ from tests.support.fakes.consumer_fakes import (
     UNKNOWN,
     client_in,
     consumer,
-    logged,
+    list_logged,
     members,
     refusal,
     route,
@@ -134,9 +134,9 @@ async def test_a_consumer_that_gets_nothing_warns_at_growing_intervals_and_says_
         break_it(network)
         async with client_in(network) as client, consumer(flavour, client):
             await trio.sleep(25 if break_it is without_this_member else 5)
-            first = [line for line in logged(caplog) if text in line]
+            first = [line for line in list_logged(caplog) if text in line]
             await trio.sleep(TWO_MINUTES)
-            warnings = [line for line in logged(caplog) if text in line]
+            warnings = [line for line in list_logged(caplog) if text in line]
             script(network)
             network.peer(NS).is_up = network.peer(BROKER).is_up = True
             await trio.sleep(200)
@@ -174,7 +174,7 @@ async def test_a_broker_that_dies_is_one_warning_of_the_group_at_a_time(
         await trio.sleep(30)
         await network.peer(BROKER).go_down()
         await trio.sleep(TWO_MINUTES)
-        lines = [line for line in logged(caplog) if line.startswith("group g: ")]
+        lines = [line for line in list_logged(caplog) if line.startswith("group g: ")]
 
     subjects = {line.partition(f": {BROKER}")[0] for line in lines}
     assert len(subjects) <= (2 if flavour == "orderly" else 1), lines  # it loses its queues first
@@ -203,11 +203,11 @@ async def test_a_reason_that_changes_is_told_at_once(
             network.peer(NS).is_up = True
             without_topic(network)
             await trio.sleep(4)
-            assert [line for line in logged(caplog) if "topic orders: no route" in line]
+            assert [line for line in list_logged(caplog) if "topic orders: no route" in line]
             caplog.clear()
             without_permission_of_the_topic(network)
             await trio.sleep(4)
-            assert [line for line in logged(caplog) if "read permission" in line]
+            assert [line for line in list_logged(caplog) if "read permission" in line]
 
 
 async def test_a_queue_that_another_client_keeps_locked_is_reported_after_a_while(
@@ -219,13 +219,13 @@ async def test_a_queue_that_another_client_keeps_locked_is_reported_after_a_whil
         network.peer(BROKER).on(Code.LOCK_BATCH_MQ, reply(body=LockBatchResponseBody()))
         async with consumer("orderly", client):
             await trio.sleep(60)
-            assert not logged(caplog)
+            assert not list_logged(caplog)
             await trio.sleep(60)
-            assert "2 queues are locked by another client" in logged(caplog)[0]
+            assert "2 queues are locked by another client" in list_logged(caplog)[0]
             network.peer(BROKER).on(Code.LOCK_BATCH_MQ, refusal(16, "no"))
             caplog.clear()
             await trio.sleep(5)
-            assert "locks on broker b" in logged(caplog)[0]
+            assert "locks on broker b" in list_logged(caplog)[0]
 
 
 async def test_offsets_that_are_not_stored_are_a_few_warnings_and_not_one_every_five_seconds(
@@ -236,26 +236,26 @@ async def test_offsets_that_are_not_stored_are_a_few_warnings_and_not_one_every_
         await trio.sleep(5)
         await network.peer(BROKER).go_down()
         await trio.sleep(TWO_MINUTES)
-        lines = [line for line in logged(caplog) if "of offsets" in line]
+        lines = [line for line in list_logged(caplog) if "of offsets" in line]
     assert len(lines) < 8
 
 
 async def test_a_producer_says_when_routes_and_heartbeats_fail_in_the_background(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from tests.support.fakes.producer_fakes import stored
+    from tests.support.fakes.producer_fakes import send_response
 
     caplog.set_level(logging.INFO, "rocketwire.client")
     async with world() as (network, client), open_producer(client, "p") as producer:
-        network.peer(BROKER).on(Code.SEND_MESSAGE_V2, stored)
+        network.peer(BROKER).on(Code.SEND_MESSAGE_V2, send_response)
         await producer.send(Message("orders", b"x"))
         await trio.sleep(40)
         assert caplog.messages == []
         await network.peer(NS).go_down()
         await network.peer(BROKER).go_down()
         await trio.sleep(600)
-        routes = [line for line in logged(caplog) if "name servers: none responds" in line]
-        beats = [line for line in logged(caplog) if "heartbeats to broker" in line]
+        routes = [line for line in list_logged(caplog) if "name servers: none responds" in line]
+        beats = [line for line in list_logged(caplog) if "heartbeats to broker" in line]
         assert 1 < len(routes) < 8
         assert 1 < len(beats) < 8
         network.peer(NS).is_up = network.peer(BROKER).is_up = True
@@ -282,7 +282,7 @@ async def test_one_of_two_name_servers_that_is_away_is_a_warning_while_the_other
             await network.peer(chosen).go_down()
             await client.name_servers.route("orders")
             await trio.sleep(TWO_MINUTES)
-            assert len(logged(caplog)) in GROWING
+            assert len(list_logged(caplog)) in GROWING
             assert f"name server {chosen}: " in caplog.messages[0]
             assert "1 of 2 name servers are available" in caplog.messages[0]
             network.peer(chosen).is_up = True
@@ -294,7 +294,7 @@ async def test_one_of_two_name_servers_that_is_away_is_a_warning_while_the_other
             with pytest.raises(RocketWireError):
                 await client.name_servers.route("orders")
             await trio.sleep(10)
-            assert not logged(caplog)  # whoever asks says so
+            assert not list_logged(caplog)  # whoever asks says so
 
 
 async def test_a_broker_that_no_name_server_registers_warns(
@@ -309,7 +309,9 @@ async def test_a_broker_that_no_name_server_registers_warns(
     ):
         await trio.sleep(600)
     lines = [
-        line for line in logged(caplog) if f"broker b: registration with name server {NS}: " in line
+        line
+        for line in list_logged(caplog)
+        if f"broker b: registration with name server {NS}: " in line
     ]
     assert 1 < len(lines) < 8
 

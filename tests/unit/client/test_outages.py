@@ -28,7 +28,7 @@ from rocketwire.errors import (
     RequestTimeoutError,
     TopicRouteNotFoundError,
 )
-from tests.support.fakes.consumer_fakes import logged
+from tests.support.fakes.consumer_fakes import list_logged
 
 if TYPE_CHECKING:
     from trio.testing import MockClock
@@ -83,11 +83,11 @@ async def test_an_outage_is_one_warning_with_advice_and_one_line_when_it_is_over
     outages.end("topic T")
     outages.end("topic T")
 
-    assert logged(caplog) == [
+    assert list_logged(caplog) == [
         "group g: topic T: no route of topic T"
         " (check the name, or create the topic, for example with rocketwire-admin updateTopic)"
     ]
-    assert logged(caplog, logging.INFO)[1:] == ["group g: topic T: works again, after 8 s"]
+    assert list_logged(caplog, logging.INFO)[1:] == ["group g: topic T: works again, after 8 s"]
     assert len(outages) == 0
 
 
@@ -103,7 +103,7 @@ async def test_an_outage_lasts_until_each_part_works_or_does_not_matter_any_more
     assert len(outages) == 1
     outages.end("pulls", "c")
 
-    assert logged(caplog, logging.INFO) == ["pulls: refused", "pulls: works again, after 0 s"]
+    assert list_logged(caplog, logging.INFO) == ["pulls: refused", "pulls: works again, after 0 s"]
     outages.report("pulls", "refused")
     outages.forget("pulls")
     outages.forget("pulls")
@@ -125,11 +125,11 @@ async def test_a_server_that_cannot_be_asked_is_one_warning_whatever_was_asked_o
         outages.report("queues", SILENT)
         outages.report("offsets", f"offset 1 was not stored: {GONE}", cause=GONE)
         await trio.sleep(1)
-    assert {line.partition(":")[0] for line in logged(caplog)} == {"pulls"}
-    assert len(logged(caplog)) == 4
+    assert {line.partition(":")[0] for line in list_logged(caplog)} == {"pulls"}
+    assert len(list_logged(caplog)) == 4
     for subject in ("queues", "offsets", "pulls"):
         outages.end(subject)
-    assert logged(caplog, logging.INFO)[4:] == ["pulls: works again, after 100 s"]
+    assert list_logged(caplog, logging.INFO)[4:] == ["pulls: works again, after 100 s"]
 
 
 async def test_another_server_and_a_refusal_are_warnings_of_their_own(
@@ -141,7 +141,7 @@ async def test_another_server_and_a_refusal_are_warnings_of_their_own(
     outages.report("offsets", BrokerError(16, "no", 11, "b:1"))
     outages.report("locks", IllegalAddressError("b"))
     outages.report("heartbeats", IllegalAddressError("b"))
-    assert [line.partition(":")[0] for line in logged(caplog)] == [
+    assert [line.partition(":")[0] for line in list_logged(caplog)] == [
         "pulls", "queues", "offsets", "locks", "heartbeats",
     ]  # fmt: skip
 
@@ -152,22 +152,22 @@ async def test_a_server_is_warned_of_as_long_as_anything_fails_because_of_it(
     outages = Outages()
     outages.report("pulls", "busy", patience=3)
     outages.report("queues", BrokerError(16, "no", 11, "b:1"))
-    assert len(logged(caplog)) == 1
+    assert len(list_logged(caplog)) == 1
     for _ in range(40):  # both have been warned of, for other reasons too
         outages.report("pulls", GONE)
         outages.report("queues", GONE)
         await trio.sleep(1)
-    assert [line.partition(":")[0] for line in logged(caplog)] == ["queues", *["pulls"] * 3]
+    assert [line.partition(":")[0] for line in list_logged(caplog)] == ["queues", *["pulls"] * 3]
     outages.end("pulls")
     outages.report("queues", GONE)
-    assert logged(caplog)[-1].startswith("queues: b:1: refused")
+    assert list_logged(caplog)[-1].startswith("queues: b:1: refused")
 
 
 async def test_a_remark_of_several_lines_is_one_line(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     Outages().report("pulls", BrokerError(17, "topic[T] not exist! \nSee http://x\r\n", 11, "b:1"))
-    (line,) = logged(caplog)
+    (line,) = list_logged(caplog)
     assert "TOPIC_NOT_EXIST (17) topic[T] not exist! See http://x (create" in line
 
 
@@ -189,13 +189,13 @@ async def test_name_servers_and_topics_are_told_apart_and_retry_topics_are_quiet
     outages = Outages()
     for topic in ("A", "B", "%RETRY%g"):
         outages.report_route(topic, ConnectFailedError("a:1: refused"))
-    assert len(logged(caplog)) == 1
+    assert len(list_logged(caplog)) == 1
     assert NAME_SERVERS in caplog.messages[0]
 
     outages.report_route("%RETRY%g", TopicRouteNotFoundError("%RETRY%g"))
     assert caplog.messages[-1] == f"{NAME_SERVERS}: works again, after 0 s"
     outages.report_route("A", TopicRouteNotFoundError("A"))
-    assert logged(caplog)[-1].startswith("topic A: no route (check")
+    assert list_logged(caplog)[-1].startswith("topic A: no route (check")
     outages.end_route("A")
     outages.end_route("A")
     assert caplog.messages[-1] == "topic A: works again, after 0 s"
@@ -227,7 +227,7 @@ async def test_names_of_brokers_in_a_warning_are_escaped(
 ) -> None:
     Outages().report("pulls from broker b\x1b[2J", "no\x07")
 
-    assert logged(caplog) == ["pulls from broker b\\x1b[2J: no\\x07"]
+    assert list_logged(caplog) == ["pulls from broker b\\x1b[2J: no\\x07"]
 
 
 async def test_a_topic_whose_broker_left_is_not_to_be_created(
@@ -235,7 +235,7 @@ async def test_a_topic_whose_broker_left_is_not_to_be_created(
 ) -> None:
     Outages("group g").report_route("T", TopicRouteNotFoundError("T", ("broker-a",)))
 
-    assert logged(caplog) == [
+    assert list_logged(caplog) == [
         "group g: topic T: no route any more: its broker broker-a has left the name server"
         " (start the broker; the topic is there again when it has registered)"
     ]
@@ -245,4 +245,6 @@ async def test_an_address_is_said_once(caplog: pytest.LogCaptureFixture) -> None
     refused = ConnectFailedError("127.0.0.1:1: Connection refused")
     Outages("").report("heartbeats to broker 127.0.0.1:1", refused, "start it")
 
-    assert logged(caplog) == ["heartbeats to broker 127.0.0.1:1: Connection refused (start it)"]
+    assert list_logged(caplog) == [
+        "heartbeats to broker 127.0.0.1:1: Connection refused (start it)"
+    ]

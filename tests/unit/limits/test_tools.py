@@ -21,7 +21,7 @@ from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, tak
 from rocketwire_tools.cli.command import RefusedError
 from rocketwire_tools.cli.stdio import MAX_LINE, read_lines
 from rocketwire_tools.pcap.reports.reports import SummaryReport
-from tests.unit.tools.pcap.reports.test_reports import made
+from tests.unit.tools.pcap.reports.test_reports import requests
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,7 +118,7 @@ async def test_a_route_that_is_refused_ends_one_snapshot_and_the_next_one_is_tak
 @pytest.mark.parametrize("count", [100, 20_000])
 def test_a_report_counts_twenty_thousand_clients_apart(count: int) -> None:
     summary = SummaryReport(10)
-    summary.take(made(range(count)))
+    summary.take(requests(range(count)))
     tables = {table.name: table for table in summary.tables([])}
 
     assert ("connections with frames", count) in tables["overall"].rows

@@ -20,7 +20,7 @@ from rocketwire.messages.topic_config import decode_topic, encode_topic
 from rocketwire.wire.command import decode, encode
 from rocketwire.wire.json.fastjson import Dialect
 from tests.fuzz.bodies import NEWER, body_classes
-from tests.fuzz.typed import ABSTRACT, header_classes, shown
+from tests.fuzz.typed import ABSTRACT, header_classes, show
 from tests.support.java.vectors import JavaVector, unlike, vectors
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def test_a_typed_header_is_read_and_written_as_java_does(vector: JavaVector) -> 
     command = decode(vector.data)
     header = decode_header(cls, command.ext_fields)
 
-    assert shown(header) == vector["value"]
+    assert show(header) == vector["value"]
     assert encode(command) == vector.data or not vector.reencodes
     if vector.reencodes:
         fields = encode_header(header, serialize_type=command.serialize_type)
@@ -46,7 +46,7 @@ def test_a_typed_header_is_read_and_written_as_java_does(vector: JavaVector) -> 
 
 @pytest.mark.parametrize("vector", vectors("headers/texts"), ids=str)
 def test_odd_texts_in_a_header_are_read_as_java_reads_them(vector: JavaVector) -> None:
-    assert shown(decode_header(CLASSES[vector["class"]], vector["ext"])) == vector["value"]
+    assert show(decode_header(CLASSES[vector["class"]], vector["ext"])) == vector["value"]
 
 
 def test_every_class_of_header_has_a_vector_in_both_forms() -> None:

@@ -25,7 +25,7 @@ def messages(offsets: Iterable[int], body: bytes = b"0123456789") -> list[Stored
     return [StoredMessage(topic="T", queue_offset=offset, body=body) for offset in offsets]
 
 
-def held(*offsets: int, now: float = 0.0) -> ProcessQueue[StoredMessage]:
+def queue_with_messages(*offsets: int, now: float = 0.0) -> ProcessQueue[StoredMessage]:
     queue = ProcessQueue[StoredMessage](now=now)
     queue.put(messages(offsets))
     return queue
@@ -67,7 +67,7 @@ def test_every_step_leaves_what_it_leaves_in_java(vector: JavaVector) -> None:
 
 
 def test_nothing_is_committed_behind_the_oldest_in_flight() -> None:
-    queue = held(5, 6, 7, 8)
+    queue = queue_with_messages(5, 6, 7, 8)
 
     assert queue.remove(messages([6, 8]), now=1) == 5
     assert queue.remove(messages([5]), now=1) == 7
@@ -105,7 +105,7 @@ def test_what_came_together_leaves_together_or_one_by_one() -> None:
 def test_what_a_pull_brought_counts_whether_or_not_its_size_is_known(
     offsets: tuple[int, ...],
 ) -> None:
-    known, counted = ProcessQueue[StoredMessage](now=0), held(*offsets)
+    known, counted = ProcessQueue[StoredMessage](now=0), queue_with_messages(*offsets)
     pull = messages(offsets)
     ascend = list(offsets) == sorted({*offsets})
     known.put(pull, body_size=10 * len(pull) if ascend else None)
@@ -153,7 +153,7 @@ def test_kept_as_they_came_or_looked_at_one_by_one_messages_are_the_same(
 
 
 def test_a_message_that_comes_again_earlier_than_others_is_the_oldest() -> None:
-    queue = held(5, 6)
+    queue = queue_with_messages(5, 6)
     queue.remove(messages([5]), now=0)
     queue.put(messages([3]))
 
@@ -163,7 +163,7 @@ def test_a_message_that_comes_again_earlier_than_others_is_the_oldest() -> None:
 
 
 def test_nothing_is_committed_of_nothing_taken() -> None:
-    assert held(1).commit() is None
+    assert queue_with_messages(1).commit() is None
 
 
 def test_an_orderly_consumer_is_woken_once_until_it_finds_nothing() -> None:
@@ -190,11 +190,11 @@ def test_the_backlog_is_what_lies_behind_the_last_message() -> None:
 
 def test_pulling_stops_above_each_threshold_and_not_at_it() -> None:
     thresholds = Thresholds(count=3, mebibytes=2, span=100)
-    queue = held(0, 50, 100)
+    queue = queue_with_messages(0, 50, 100)
     assert queue.flow_control(thresholds) is None
-    assert held(0, 101).flow_control(thresholds) is FlowControl.SPAN
-    assert held(0, 101).flow_control(Thresholds(span=None)) is None
-    assert held(0, 1, 2, 3).flow_control(thresholds) is FlowControl.COUNT
+    assert queue_with_messages(0, 101).flow_control(thresholds) is FlowControl.SPAN
+    assert queue_with_messages(0, 101).flow_control(Thresholds(span=None)) is None
+    assert queue_with_messages(0, 1, 2, 3).flow_control(thresholds) is FlowControl.COUNT
     large = ProcessQueue[StoredMessage](now=0)
     large.put(messages([0], bytes(3 * MIB - 1)))
     assert large.flow_control(thresholds) is None
@@ -203,7 +203,7 @@ def test_pulling_stops_above_each_threshold_and_not_at_it() -> None:
 
 
 def test_messages_that_were_taken_count_until_they_are_committed() -> None:
-    queue = held(0, 1, 2, 3)
+    queue = queue_with_messages(0, 1, 2, 3)
     queue.take(4, now=0)
 
     assert queue.flow_control(Thresholds(count=3)) is FlowControl.COUNT
@@ -222,7 +222,7 @@ def test_the_thresholds_of_a_topic_are_shared_by_its_queues() -> None:
 
 
 def test_locks_and_pulls_expire_after_their_time_and_not_at_it() -> None:
-    queue = held(now=10.0)
+    queue = queue_with_messages(now=10.0)
 
     assert not queue.is_lock_expired(40.0)
     assert queue.is_lock_expired(40.1)
@@ -231,7 +231,7 @@ def test_locks_and_pulls_expire_after_their_time_and_not_at_it() -> None:
 
 
 def test_the_oldest_message_expires_when_it_was_worked_on_too_long() -> None:
-    queue = held(1, 2)
+    queue = queue_with_messages(1, 2)
     assert queue.oldest_expired(now=1000, timeout=900) is None
     queue.mark_started(messages([1, 7]), now=100)
     assert queue.oldest_expired(now=1000, timeout=900) is None
@@ -245,7 +245,7 @@ def test_the_oldest_message_expires_when_it_was_worked_on_too_long() -> None:
 
 
 def test_operators_are_told_what_is_held() -> None:
-    queue = held(1, 2, 3)
+    queue = queue_with_messages(1, 2, 3)
     queue.take(1, now=2)
     queue.locked = queue.dropped = True
     queue.try_unlock_times = 4

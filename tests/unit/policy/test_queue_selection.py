@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LONG_AGO = -1000.0
 
 
-def prepared(vector: JavaVector) -> FaultStrategy:
+def prepare(vector: JavaVector) -> FaultStrategy:
     """A strategy that knows, at time 0, which brokers are unavailable and which unreachable."""
     faults = FaultStrategy(enabled=True)
     for broker in vector["unavailable"]:
@@ -25,15 +25,15 @@ def prepared(vector: JavaVector) -> FaultStrategy:
     return faults
 
 
-def picked(vector: JavaVector) -> list[int]:
+def pick(vector: JavaVector) -> list[int]:
     every = queues(vector["queues"])
     rotation = QueueRotation(every, start=vector["start"])
-    faults = prepared(vector)
+    faults = prepare(vector)
     return [every.index(faults.select(rotation, last, now=0)) for last in vector["last"]]
 
 
 def test_tries_go_to_the_queues_that_java_picks() -> None:
-    assert unlike(picked, decisions("selection", "rotate")) == []
+    assert unlike(pick, decisions("selection", "rotate")) == []
 
 
 @pytest.mark.parametrize("vector", decisions("selection", "durations"), ids=str)

@@ -29,13 +29,13 @@ def test_keys_have_the_hash_codes_that_they_have_in_java(vector: JavaVector) -> 
     assert queue_selectors.hash_code(key(vector)) == vector["value"]
 
 
-def chosen(vector: JavaVector) -> int:
+def choose(vector: JavaVector) -> int:
     every = queues(vector["queues"])
     return every.index(queue_selectors.queue_by_hash(every, key(vector)))
 
 
 def test_a_key_goes_to_the_queue_that_java_sends_it_to() -> None:
-    assert unlike(chosen, decisions("selectors", "by_hash")) == []
+    assert unlike(choose, decisions("selectors", "by_hash")) == []
 
 
 @pytest.mark.parametrize("vector", decisions("selectors", "random"), ids=str)

@@ -34,13 +34,13 @@ def owners(configs: dict[str, TopicConfigAndQueueMapping]) -> dict[int, str]:
     return {number: items[-1].bname or "" for number, items in leaders("t", configs).items()}
 
 
-def created(number: int, *brokers: str) -> dict[str, TopicConfigAndQueueMapping]:
+def create(number: int, *brokers: str) -> dict[str, TopicConfigAndQueueMapping]:
     plan = plan_creation("t", number, brokers, {}, now_ms=NOW)
     return dict(add_other_brokers(plan, brokers).broker_config_map or {})
 
 
 def test_a_new_topic_is_shared_evenly_and_everybody_agrees_on_it() -> None:
-    configs = created(5, "a", "b")
+    configs = create(5, "a", "b")
 
     assert Counter(owners(configs).values()) == {"a": 3, "b": 2}
     assert {one.write_queue_nums for one in configs.values()} == {3, 2}
@@ -51,7 +51,7 @@ def test_a_new_topic_is_shared_evenly_and_everybody_agrees_on_it() -> None:
 
 
 def test_more_queues_go_where_there_are_fewest_and_the_old_ones_stay() -> None:
-    before = created(4, "a", "b")
+    before = create(4, "a", "b")
     plan = plan_creation("t", 6, ["a", "b", "c"], before, now_ms=NOW)
     after = dict(plan.broker_config_map or {})
 
@@ -70,7 +70,7 @@ def test_a_broker_without_queues_is_told_of_the_topic() -> None:
 
 
 def test_a_topic_cannot_shrink_nor_become_static() -> None:
-    configs = created(2, "a")
+    configs = create(2, "a")
     with pytest.raises(LocalProtocolError, match="has 2 logical queues"):
         plan_creation("t", 2, ["a"], configs, now_ms=NOW)
     ordinary = {"a": TopicConfigAndQueueMapping(topic_name="t")}
@@ -81,7 +81,7 @@ def test_a_topic_cannot_shrink_nor_become_static() -> None:
 
 
 def test_brokers_that_disagree_are_not_told_anything() -> None:
-    configs = created(2, "a", "b")
+    configs = create(2, "a", "b")
     detail = configs["b"].mapping_detail
     assert detail is not None
     configs["b"] = replace(configs["b"], mapping_detail=replace(detail, epoch=1))
@@ -98,7 +98,7 @@ def test_brokers_that_disagree_are_not_told_anything() -> None:
 def test_remapping_shares_evenly_and_moves_no_more_than_it_has_to(
     number: int, before: list[str], after: list[str]
 ) -> None:
-    configs = created(number, *before)
+    configs = create(number, *before)
     old = owners(configs)
     plan = plan_remapping("t", after, configs, now_ms=NOW)
     ends = {
@@ -118,7 +118,7 @@ def test_remapping_shares_evenly_and_moves_no_more_than_it_has_to(
 
 
 def test_a_new_leader_begins_above_all_that_the_old_one_gave() -> None:
-    plan = plan_remapping("t", ["b"], created(1, "a"), now_ms=NOW)
+    plan = plan_remapping("t", ["b"], create(1, "a"), now_ms=NOW)
     queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
     with pytest.raises(LocalProtocolError, match="end offset is missing"):
         with_logic_offsets(plan, {})
@@ -152,42 +152,42 @@ def detail_of(
     return detail
 
 
-def changed(
+def change(
     configs: dict[str, TopicConfigAndQueueMapping], broker: str, detail: TopicQueueMappingDetail
 ) -> dict[str, TopicConfigAndQueueMapping]:
     return {**configs, broker: replace(configs[broker], mapping_detail=detail)}
 
 
 def test_a_broker_that_is_not_sure_of_its_part_is_not_believed() -> None:
-    configs = created(2, "a", "b")
-    unsure = changed(configs, "b", replace(detail_of(configs, "b"), dirty=True))
+    configs = create(2, "a", "b")
+    unsure = change(configs, "b", replace(detail_of(configs, "b"), dirty=True))
 
     with pytest.raises(LocalProtocolError, match="or a dirty one"):
         epoch_of("t", unsure)
 
 
 def test_two_logical_queues_cannot_be_made_of_the_same_queue() -> None:
-    configs = created(2, "a")
+    configs = create(2, "a")
     (first, _) = (detail_of(configs, "a").hosted_queues or {}).values()
     twice = replace(detail_of(configs, "a"), hosted_queues={0: first, 1: first})
 
     with pytest.raises(LocalProtocolError, match="share a queue"):
-        leaders("t", changed(configs, "a", twice))
+        leaders("t", change(configs, "a", twice))
 
 
 def test_each_logical_queue_needs_a_leader() -> None:
-    configs = created(2, "a")
+    configs = create(2, "a")
     hosted = detail_of(configs, "a").hosted_queues or {}
     half = replace(detail_of(configs, "a"), hosted_queues={0: hosted[0]})
 
     with pytest.raises(LocalProtocolError, match=r"has 2 logical queues, and leaders of \[0\]"):
-        leaders("t", changed(configs, "a", half))
+        leaders("t", change(configs, "a", half))
 
 
 def test_a_logical_queue_has_no_offsets_before_one_is_decided_nor_without_those_of_its_queues() -> (
     None
 ):
-    configs = created(1, "a")
+    configs = create(1, "a")
     (item,) = leaders("t", configs)[0]
     undecided = replace(
         detail_of(configs, "a"), hosted_queues={0: (replace(item, logic_offset=-1),)}
@@ -195,16 +195,16 @@ def test_a_logical_queue_has_no_offsets_before_one_is_decided_nor_without_those_
     queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
     physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
 
-    assert logical_offsets("t", changed(configs, "a", undecided), physical) == {}
+    assert logical_offsets("t", change(configs, "a", undecided), physical) == {}
     assert logical_offsets("t", configs, {}) == {}
 
 
 def test_a_stretch_that_has_ended_counts_no_further_than_its_end() -> None:
-    configs = created(1, "a")
+    configs = create(1, "a")
     (item,) = leaders("t", configs)[0]
     ended = replace(detail_of(configs, "a"), hosted_queues={0: (replace(item, end_offset=5),)})
     queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
     physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
 
-    (offsets,) = logical_offsets("t", changed(configs, "a", ended), physical).values()
+    (offsets,) = logical_offsets("t", change(configs, "a", ended), physical).values()
     assert (offsets.min_offset, offsets.max_offset) == (0, 5)

@@ -34,7 +34,7 @@ def tlv(kind: int, value: bytes) -> bytes:
     return bytes([kind]) + len(value).to_bytes(2, "big") + value
 
 
-def nested(levels: int) -> bytes:
+def nest(levels: int) -> bytes:
     value = tlv(0x20, bytes(5))
     for _ in range(levels - 1):
         value = tlv(0x20, bytes(5) + value)
@@ -69,7 +69,7 @@ GOOD = [
     (v2(IPV4 + tlv(0x20, bytes(5) + tlv(0x21, b"TLSv1.3"))), "1.2.3.4:4660"),
     (v2(IPV4 + tlv(0x20, bytes(8))), "1.2.3.4:4660"),
     (v2(IPV4 + b"\x01\x00\x01"), "1.2.3.4:4660"),
-    (v2(IPV4 + nested(129)), "1.2.3.4:4660"),
+    (v2(IPV4 + nest(129)), "1.2.3.4:4660"),
 ]
 
 BAD = [
@@ -104,7 +104,7 @@ BAD = [
     (v2(IPV4 + b"\x01\x00\x03ab"), "a TLV of 3 bytes, but only 2 are left"),
     (v2(IPV4 + tlv(0x20, bytes(4))), "a TLV of type SSL with 4 bytes"),
     (v2(IPV4 + tlv(0x20, bytes(5) + b"\x21\x00\x04abc")), "a TLV of 4 bytes, but only 3 are left"),
-    (v2(IPV4 + nested(130)), "nested deeper than 128 levels"),
+    (v2(IPV4 + nest(130)), "nested deeper than 128 levels"),
 ]
 
 

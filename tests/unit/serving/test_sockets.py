@@ -11,7 +11,7 @@ import trio
 from rocketwire.serving.sockets import BindError, SocketStream, accept, address_text, listen
 
 
-async def connected() -> tuple[socket.socket, trio.SocketStream]:
+async def connect() -> tuple[socket.socket, trio.SocketStream]:
     """An accepted socket, and its client."""
     with await listen("127.0.0.1", 0) as listener:
         client = await trio.open_tcp_stream("127.0.0.1", listener.getsockname()[1])
@@ -97,7 +97,7 @@ async def test_the_lack_of_file_descriptors_is_reported() -> None:
 
 async def test_a_stream_sends_and_receives_without_delay() -> None:
     with trio.fail_after(60):
-        accepted, client = await connected()
+        accepted, client = await connect()
         stream = SocketStream(accepted, send_buffer=8192, receive_buffer=8192)
         assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         async with client, stream:
@@ -113,7 +113,7 @@ async def test_a_stream_sends_and_receives_without_delay() -> None:
 async def test_a_stream_waits_for_a_peer_that_reads_slowly() -> None:
     data = bytes(range(256)) * 16_384
     with trio.fail_after(60):
-        accepted, client = await connected()
+        accepted, client = await connect()
         async with client, SocketStream(accepted) as stream, trio.open_nursery() as nursery:
             nursery.start_soon(stream.send_all, data)
             received = bytearray()
@@ -133,7 +133,7 @@ async def test_a_false_alarm_is_waited_out() -> None:
             return super().recv(4)
 
     with trio.fail_after(60):
-        accepted, client = await connected()
+        accepted, client = await connect()
         async with client, SocketStream(Nervous(fileno=accepted.detach())) as stream:
             await client.send_all(b"ping")
             assert await stream.receive_some() == b"ping"
@@ -141,7 +141,7 @@ async def test_a_false_alarm_is_waited_out() -> None:
 
 async def test_a_peer_that_resets_breaks_the_stream() -> None:
     with trio.fail_after(60):
-        accepted, client = await connected()
+        accepted, client = await connect()
         async with SocketStream(accepted) as stream:
             linger = b"\x01\x00\x00\x00\x00\x00\x00\x00"
             client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
@@ -153,7 +153,7 @@ async def test_a_peer_that_resets_breaks_the_stream() -> None:
 
 
 async def test_a_peer_that_has_gone_is_unknown() -> None:
-    accepted, client = await connected()
+    accepted, client = await connect()
     await client.aclose()
     accepted.close()
 
@@ -166,7 +166,7 @@ async def test_closing_wakes_who_waits_for_bytes() -> None:
             await stream.receive_some()
 
     with trio.fail_after(60):
-        accepted, client = await connected()
+        accepted, client = await connect()
         stream = SocketStream(accepted)
         async with client, trio.open_nursery() as nursery:
             nursery.start_soon(receive, stream)

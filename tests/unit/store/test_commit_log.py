@@ -60,7 +60,7 @@ def test_a_long_topic_has_two_bytes_for_its_size() -> None:
     assert data[parts.topic : parts.topic + parts.topic_size] == topic.encode()
 
 
-def changed(data: bytes, position: int, value: bytes) -> bytes:
+def change(data: bytes, position: int, value: bytes) -> bytes:
     return data[:position] + value + data[position + len(value) :]
 
 
@@ -82,20 +82,20 @@ def test_a_record_whose_sizes_disagree_is_no_message(position: int, value: bytes
     data = message()
     assert commit_log.message_parts(data, 0) is not None
 
-    assert commit_log.message_parts(changed(data, position, value), 0) is None
+    assert commit_log.message_parts(change(data, position, value), 0) is None
 
 
 def test_a_message_of_both_families_that_ends_in_its_head_is_none() -> None:
     size = commit_log.SMALLEST_MESSAGE
-    data = changed(changed(bytes(size), 0, size.to_bytes(4, "big")), 4, bytes.fromhex("daa320a7"))
+    data = change(change(bytes(size), 0, size.to_bytes(4, "big")), 4, bytes.fromhex("daa320a7"))
 
-    assert commit_log.message_parts(changed(data, 39, b"\x30"), 0) is None
+    assert commit_log.message_parts(change(data, 39, b"\x30"), 0) is None
 
 
 def test_a_long_topic_of_negative_size_is_no_message() -> None:
     data = message(topic="%RETRY%" + "g" * 150)
 
-    assert commit_log.message_parts(changed(data, 92, b"\xff\xff"), 0) is None
+    assert commit_log.message_parts(change(data, 92, b"\xff\xff"), 0) is None
 
 
 @pytest.mark.parametrize("position", [-1, 1, 1000])
@@ -109,7 +109,7 @@ def test_a_changed_body_breaks_its_checksum() -> None:
 
     assert parts is not None
     assert commit_log.body_crc_holds(data, parts)
-    assert not commit_log.body_crc_holds(changed(data, parts.body, b"B"), parts)
+    assert not commit_log.body_crc_holds(change(data, parts.body, b"B"), parts)
 
 
 def test_an_empty_body_has_no_checksum() -> None:
@@ -124,7 +124,7 @@ def test_the_checksum_of_a_whole_message_is_read_with_its_digits_in_reverse() ->
     data = message(properties={"KEYS": "k", "__CRC32#": "0000000000"})
     checksum = crc32(data[:-20])
     digits = f"{checksum:010d}"[::-1].encode()
-    data = changed(data, len(data) - 11, digits)
+    data = change(data, len(data) - 11, digits)
 
     assert commit_log.message_crc(data, 0, len(data)) == (checksum, checksum)
     assert commit_log.message_crc(message(), 0, len(message())) is None
@@ -142,8 +142,8 @@ def test_a_blank_needs_its_magic_number_and_size() -> None:
     blank = bytes.fromhex("00000064cbd43194")
 
     assert commit_log.blank_size(blank, 0) == 100
-    assert commit_log.blank_size(changed(blank, 3, b"\x07"), 0) is None
-    assert commit_log.blank_size(changed(blank, 4, b"\x00"), 0) is None
+    assert commit_log.blank_size(change(blank, 3, b"\x07"), 0) is None
+    assert commit_log.blank_size(change(blank, 4, b"\x00"), 0) is None
     assert commit_log.blank_size(blank, 1) is None
 
 

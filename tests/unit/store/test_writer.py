@@ -55,7 +55,7 @@ def read(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
 
 
-def stored(data: bytes) -> Iterator[StoredMessage]:
+def read_messages(data: bytes) -> Iterator[StoredMessage]:
     """The messages of a log from its start, across blanks."""
     position = 0
     while position + 8 <= len(data):
@@ -156,7 +156,7 @@ def test_fillers_are_whole_messages_at_their_place_that_no_queue_gets(size: int)
 
     assert data is not None
     assert len(data) == size
-    messages = list(stored(data))
+    messages = list(read_messages(data))
     assert {one.topic for one in messages} == {FILLER_TOPIC}
     assert {one.sys_flag for one in messages} == {ROLLED_BACK}
     assert messages[0].commit_log_offset == 1234

@@ -25,7 +25,7 @@ from rocketwire.wire.message.stored import (
     unwrap_inner_batch,
 )
 from tests.fuzz.headers import neutral
-from tests.fuzz.messages import shown
+from tests.fuzz.messages import show
 from tests.support import manifest
 from tests.support.java import vectors as javavectors
 from tests.support.java.vectors import JavaVector, vectors
@@ -69,7 +69,7 @@ def test_a_stream_of_all_frames_gives_the_commands_that_one_by_one_give(name: st
 def test_stored_messages_are_read_as_java_reads_them(vector: JavaVector) -> None:
     messages = decode_stored_messages(vector.data)
 
-    assert [shown(message) for message in messages] == vector["value"]
+    assert [show(message) for message in messages] == vector["value"]
     if vector.reencodes:
         assert b"".join(map(encode_stored_message, messages)) == vector.data
 
@@ -90,7 +90,7 @@ def test_an_inner_batch_gives_the_messages_that_java_finds_in_it(vector: JavaVec
     def without_ids(message: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in message.items() if name not in vector["here"]}
 
-    found = [without_ids(shown(message)) for message in unwrap_inner_batch(whole)]
+    found = [without_ids(show(message)) for message in unwrap_inner_batch(whole)]
     assert found == [without_ids(message) for message in vector["value"]]
     assert encode_stored_message(whole) == vector.data
 

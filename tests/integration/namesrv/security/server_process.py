@@ -42,7 +42,7 @@ def update(port: int, text: str | bytes) -> Answer:
     return ask(port, UPDATE_NAMESRV_CONFIG, body=text.encode() if isinstance(text, str) else text)
 
 
-def shown(port: int) -> dict[str, str]:
+def show_config(port: int) -> dict[str, str]:
     """The settings that GET_NAMESRV_CONFIG shows."""
     lines = ask(port, GET_NAMESRV_CONFIG).body.decode().split("\n")
     pairs = (line.partition("=") for line in lines if line)

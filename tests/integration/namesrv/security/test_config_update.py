@@ -32,15 +32,15 @@ def place(
         yield server, folder
 
 
-def refused(place: tuple[OurNameServer, Path], text: str | bytes) -> str | None:
+def refuse(place: tuple[OurNameServer, Path], text: str | bytes) -> str | None:
     """Sends an update that must be refused; returns the remark."""
     server, folder = place
-    before, settings = server_process.files(folder), server_process.shown(server.port)
+    before, settings = server_process.files(folder), server_process.show_config(server.port)
     answer = update(server.port, text)
 
     assert answer.header["code"] == NO_PERMISSION
     assert server_process.files(folder) == before
-    assert server_process.shown(server.port) == settings
+    assert server_process.show_config(server.port) == settings
     assert not (folder / "elsewhere").exists()
     remark = answer.header.get("remark")
     assert remark is None or isinstance(remark, str)
@@ -62,7 +62,7 @@ def refused(place: tuple[OurNameServer, Path], text: str | bytes) -> str | None:
 def test_T_37582_a_to_f_no_path_and_not_the_black_list_is_updated(
     place: tuple[OurNameServer, Path], text: str
 ) -> None:
-    assert refused(place, text) == BLACK_LIST
+    assert refuse(place, text) == BLACK_LIST
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_T_37582_a_to_f_no_path_and_not_the_black_list_is_updated(
 def test_T_37582_g_no_spelling_of_a_path_gets_through(
     place: tuple[OurNameServer, Path], text: str | bytes
 ) -> None:
-    assert refused(place, text) == BLACK_LIST
+    assert refuse(place, text) == BLACK_LIST
 
 
 def test_T_37582_h_a_good_update_and_then_a_bad_one(place: tuple[OurNameServer, Path]) -> None:
     server, _ = place
     assert update(server.port, "enableTopicList=true").header["code"] == 0
-    assert refused(place, "configStorePath=elsewhere") == BLACK_LIST
+    assert refuse(place, "configStorePath=elsewhere") == BLACK_LIST
 
 
 @pytest.mark.parametrize("driver", ["portable", "reactor"])
@@ -97,14 +97,14 @@ def test_T_37582_without_leave_nothing_is_updated(tmp_path: Path, driver: str) -
     with server_process.server(tmp_path, driver) as server:
         place = server, tmp_path
         for text in ("enableTopicList=false", "configStorePath=elsewhere", "rocketwire.driver=x"):
-            refused(place, text)
+            refuse(place, text)
 
 
 @pytest.mark.parametrize("mark", ["\\n", "\\r", "\\u2028", "\\u0000", "\u2028", "\x00", "\\u0085"])
 def test_T_inject_a_value_has_no_control_characters(
     place: tuple[OurNameServer, Path], mark: str
 ) -> None:
-    remark = refused(place, f"productEnvName=center{mark}rocketwire.allowConfigUpdate=true")
+    remark = refuse(place, f"productEnvName=center{mark}rocketwire.allowConfigUpdate=true")
     # the UTF-8 bytes of a character beyond Latin-1 are Latin-1 characters to Java, controls
     # included
     assert remark == "Can not update config: productEnvName is no such text."
@@ -115,12 +115,12 @@ def test_T_inject_a_restart_reads_back_what_was_set_and_nothing_else(tmp_path: P
         hidden = "a b=c\\u00e9#d!e\\:f\\=g\\\\"
         answer = update(server.port, f"productEnvName={hidden}\nenableTopicList=false")
         assert answer.header["code"] == 0
-        before = server_process.shown(server.port)
+        before = server_process.show_config(server.port)
         for text in ("x=\\nlistenPort=1", "x=1\nrocketwire.driver=portable"):
             update(server.port, text)
     server.start()
     try:
-        after = server_process.shown(server.port)
+        after = server_process.show_config(server.port)
     finally:
         server.stop()
 

@@ -41,7 +41,7 @@ def sources() -> list[tuple[str, ast.Module]]:
     ]
 
 
-def imported(tree: ast.Module) -> set[str]:
+def list_imports(tree: ast.Module) -> set[str]:
     """The first parts of all names imported anywhere in a module."""
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -52,7 +52,7 @@ def imported(tree: ast.Module) -> set[str]:
     return found
 
 
-def called(tree: ast.Module) -> set[str]:
+def list_calls(tree: ast.Module) -> set[str]:
     """The last parts of all names called anywhere in a module."""
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     return {
@@ -63,7 +63,7 @@ def called(tree: ast.Module) -> set[str]:
 
 
 def test_T_33246_nothing_that_starts_a_process_is_imported() -> None:
-    found = {path: found for path, tree in sources() if (found := imported(tree) & STARTERS)}
+    found = {path: found for path, tree in sources() if (found := list_imports(tree) & STARTERS)}
 
     assert found == {ALLOCATOR: {"ctypes"}}
 
@@ -88,7 +88,7 @@ def test_T_33246_nothing_that_starts_a_process_or_runs_a_text_is_called() -> Non
     found = {
         (path, name)
         for path, tree in sources()
-        for name in called(tree)
+        for name in list_calls(tree)
         if name in CALLS or name.startswith(("exec", "spawn"))
     }
 

@@ -42,7 +42,7 @@ def test_T_23321_no_answer_to_any_request_holds_a_secret(tmp_path: Path, driver:
     with server:
         answers = [ask(server.port, code, FIELDS, body) for code in SERVED_CODES for body in BODIES]
         answers.append(server_process.update(server.port, "accessKey=x\nsecretKey=y"))
-        settings = server_process.shown(server.port)
+        settings = server_process.show_config(server.port)
 
     assert len(answers) > len(SERVED_CODES)
     for answer in answers:

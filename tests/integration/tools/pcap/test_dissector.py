@@ -15,7 +15,7 @@ from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.dissector.dissector import dissector, tables
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.fixtures import SMALL, Made, made
+from tests.support.captures.fixtures import SMALL, Made, make
 from tests.support.foreign.files import save
 from tests.support.foreign.tcp import ACK, Packet
 from tests.support.tshark import needs_tshark
@@ -40,10 +40,10 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A capture in which nothing went wrong."""
     profile = replace(SMALL, repeated=0.0, reordered=0.0, ongoing=0.0)
-    return made(tmp_path_factory.mktemp("clean") / "clean.pcap", profile, 3)
+    return make(tmp_path_factory.mktemp("clean") / "clean.pcap", profile, 3)
 
 
-def seen_by_tshark(capture: Path, script: Path) -> Seen:
+def read_by_tshark(capture: Path, script: Path) -> Seen:
     """Ports, length, kind, code and opaque of each frame."""
     names = ("length", "kind", "code", "opaque")
     fields = ["tcp.srcport", "tcp.dstport", *(f"rocketmq.{name}" for name in names)]
@@ -56,7 +56,7 @@ def seen_by_tshark(capture: Path, script: Path) -> Seen:
     return seen
 
 
-def seen_by_us(capture: Path) -> Seen:
+def read_by_us(capture: Path) -> Seen:
     return Counter(
         (
             str(row["src_port"]), str(row["dst_port"]), str(row["frame_length"] - 4), row["kind"],
@@ -90,8 +90,8 @@ def test_every_operation_of_the_registry_has_its_header_classes() -> None:
 def test_tshark_finds_every_frame_of_a_clean_capture_and_pairs_as_we_do(
     clean: Made, script: Path
 ) -> None:
-    assert len(clean.truth) == seen_by_us(clean.path).total()
-    assert seen_by_us(clean.path) == seen_by_tshark(clean.path, script)
+    assert len(clean.truth) == read_by_us(clean.path).total()
+    assert read_by_us(clean.path) == read_by_tshark(clean.path, script)
     found: Counter[str] = Counter()
     names = ("topic", "group", "queue_id", "request_code")
     fields = [f"rocketmq.{name}" for name in names]
@@ -111,7 +111,7 @@ def test_tshark_invents_nothing_where_segments_are_missing(
     trouble: str, script: Path, request: pytest.FixtureRequest
 ) -> None:
     capture: Made = request.getfixturevalue(trouble)
-    ours, theirs = seen_by_us(capture.path), seen_by_tshark(capture.path, script)
+    ours, theirs = read_by_us(capture.path), read_by_tshark(capture.path, script)
     assert Counter() == theirs - ours
     assert theirs.total() >= 0.95 * ours.total()
 
@@ -149,7 +149,7 @@ def test_a_frame_in_pieces_of_any_size_is_put_together(script: Path, tmp_path: P
         FRAME + FRAME[:2],
         FRAME[2:],
     ]
-    found = seen_by_tshark(capture_of(tmp_path / "a.pcap", *pieces), script)
+    found = read_by_tshark(capture_of(tmp_path / "a.pcap", *pieces), script)
     assert found.total() == 4
 
 
@@ -176,5 +176,5 @@ def test_a_proxy_header_is_no_part_of_the_first_frame(script: Path, tmp_path: Pa
     line = b"PROXY TCP4 1.2.3.4 10.0.0.2 4711 10911\r\n"
     second = b"\r\n\r\n\0\r\nQUIT\n" + bytes.fromhex("2111000c") + bytes(12)
     for front in (line, second):
-        found = seen_by_tshark(capture_of(tmp_path / "a.pcap", front + FRAME), script)
+        found = read_by_tshark(capture_of(tmp_path / "a.pcap", front + FRAME), script)
         assert found.total() == 1

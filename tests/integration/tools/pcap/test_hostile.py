@@ -39,7 +39,7 @@ PACKET = np.dtype(
 )  # fmt: skip
 
 
-def decoded(path: Path) -> tuple[int, int, int]:
+def decode(path: Path) -> tuple[int, int, int]:
     """Packets, rows, and megabytes of memory at most, of a process of its own."""
     made = subprocess.run(
         [sys.executable, "-c", DECODE, str(path)], capture_output=True, check=True
@@ -69,7 +69,7 @@ def flows(count: int, flags: int) -> bytes:
 def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> None:
     path = tmp_path / "flows.pcap"
     path.write_bytes(HEAD + flows(150_000, flags))
-    packets, rows, megabytes = decoded(path)
+    packets, rows, megabytes = decode(path)
     assert (150_000, 0) == (packets, rows)
     assert megabytes <= MOST_MB
 
@@ -110,7 +110,7 @@ def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
     path = tmp_path / "short.pcap"
     shortest = b"\0\0\0\6\0\0\0\2{}"
     path.write_bytes(capture(*[(16, shortest * 6000)] * 300))
-    packets, rows, megabytes = decoded(path)
+    packets, rows, megabytes = decode(path)
     assert (300, 1_800_000) == (packets, rows)
     assert megabytes <= 2 * MOST_MB
 
@@ -125,7 +125,7 @@ def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> Non
         file.write(HEAD)
         for number in range(6000):
             file.write(one[:42] + (0x0A000000 + number).to_bytes(4, "big") + one[46:])
-    packets, rows, megabytes = decoded(path)
+    packets, rows, megabytes = decode(path)
     assert (6000, 0) == (packets, rows)
     assert megabytes <= 2 * MOST_MB
 
@@ -134,6 +134,6 @@ def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> Non
 def test_a_bomb_of_empty_records(tmp_path: Path) -> None:
     path = tmp_path / "bomb.pcap.gz"
     path.write_bytes(gzip.compress(HEAD + bytes(64 << 20), 1))
-    packets, rows, megabytes = decoded(path)
+    packets, rows, megabytes = decode(path)
     assert (4 << 20, 0) == (packets, rows)
     assert megabytes <= MOST_MB

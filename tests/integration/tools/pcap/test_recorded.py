@@ -29,7 +29,7 @@ every_capture = pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: pa
 Frames = dict[tuple[str, str], list[tuple[int, int, int, int]]]
 
 
-def counted_in(capture: Path) -> list[Counted]:
+def read_counts(capture: Path) -> list[Counted]:
     """The count that was made when the capture was recorded."""
     found: list[Counted] = json.loads(capture.with_name(capture.name[:-8] + ".json").read_text())
     return found
@@ -43,7 +43,7 @@ def frames_of(counted: list[Counted]) -> Frames:
     }
 
 
-def decoded_frames(capture: Path) -> Frames:
+def decode_frames(capture: Path) -> Frames:
     found: defaultdict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
     for row in rows(capture):
         ends = f"{row['src']}:{row['src_port']}", f"{row['dst']}:{row['dst_port']}"
@@ -53,7 +53,7 @@ def decoded_frames(capture: Path) -> Frames:
 
 @every_capture
 def test_exactly_the_frames_are_found_that_were_counted(capture: Path) -> None:
-    assert frames_of(counted_in(capture)) == decoded_frames(capture)
+    assert frames_of(read_counts(capture)) == decode_frames(capture)
     assert all(row["header_ok"] and row["body_ok"] and not row["gap"] for row in rows(capture))
 
 
@@ -66,7 +66,7 @@ def test_they_are_found_in_what_wireshark_makes_of_a_capture(
 ) -> None:
     made = tmp_path / "made.pcap"
     subprocess.run(["editcap", "-F", form, capture, made], check=True)
-    assert frames_of(counted_in(capture)) == decoded_frames(made)
+    assert frames_of(read_counts(capture)) == decode_frames(made)
 
 
 @pytest.mark.process
@@ -77,7 +77,7 @@ def test_packets_that_were_captured_twice_make_no_frame_twice(
 ) -> None:
     made = tmp_path / "twice.pcapng"
     subprocess.run(["mergecap", "-w", made, capture, capture], check=True)
-    assert frames_of(counted_in(capture)) == decoded_frames(made)
+    assert frames_of(read_counts(capture)) == decode_frames(made)
 
 
 @pytest.mark.process

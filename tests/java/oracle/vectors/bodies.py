@@ -163,14 +163,14 @@ def _line(title: str, name: str, made: Answer) -> Line:
 
 def _texts(oracle: Oracle) -> Iterator[Line]:
     for title, text in nasty.TEXTS.items():
-        yield from _built(oracle, title, "KVTable", {"table": {"a": text, text: "b"}})
+        yield from _build(oracle, title, "KVTable", {"table": {"a": text, text: "b"}})
     for number in nasty.INT64:
         addresses = {"@map": [[number, "a"], [0, "b"]]}
         members = {"brokerAddrs": addresses, "brokerName": "n"}
-        yield from _built(oracle, f"key {number}", "BrokerData", members)
+        yield from _build(oracle, f"key {number}", "BrokerData", members)
 
 
-def _built(oracle: Oracle, title: str, name: str, value: object) -> Iterator[Line]:
+def _build(oracle: Oracle, title: str, name: str, value: object) -> Iterator[Line]:
     """The vector, unless Java does not read what it wrote itself."""
     made = oracle.find("body_build", **{"class": name, "value": value})
     read = oracle.ask("body_decode", **{"class": name, "hex": made["hex"]})

@@ -67,13 +67,13 @@ def sheets(java: Javas) -> Iterator[Sheet]:
         ("json-5.3.3", java.older, "JSON", OLDER),
         ("binary", java.newest, "ROCKETMQ", NEWEST),
     ):
-        lines = list(_written(java, oracle, form))
+        lines = list(_write(java, oracle, form))
         yield Sheet(f"vectors/frames/{file}.jsonl", how, lines, release)
     odd = list(_odd(java))
     yield Sheet("vectors/frames/odd.jsonl", "by hand; RemotingCommand.decode reads them", odd)
 
 
-def _written(java: Javas, oracle: Oracle, form: str) -> Iterator[Line]:
+def _write(java: Javas, oracle: Oracle, form: str) -> Iterator[Line]:
     base = {"code": 10, "opaque": 7, "serialize": form}
     for name, members in _commands(form):
         made = oracle.find("encode_frame", **{**base, **members})
@@ -133,7 +133,7 @@ def _commands(form: str) -> Iterator[tuple[str, Line]]:
     yield "field-of-32767", {"ext": {"k" * (32767 if form == "ROCKETMQ" else 5000): "v" * 5000}}
 
 
-def framed(header: bytes, body: bytes = b"", form: int = 0) -> bytes:
+def build_frame(header: bytes, body: bytes = b"", form: int = 0) -> bytes:
     """A frame around any header, as the protocol describes it."""
     length = (4 + len(header) + len(body)).to_bytes(4, "big")
     return length + bytes((form,)) + len(header).to_bytes(3, "big") + header + body
@@ -141,5 +141,5 @@ def framed(header: bytes, body: bytes = b"", form: int = 0) -> bytes:
 
 def _odd(java: Javas) -> Iterator[Line]:
     for name, header in ODD_HEADERS.items():
-        line = {"id": name, "hex": framed(header.encode(), b"body").hex(), "header": header}
+        line = {"id": name, "hex": build_frame(header.encode(), b"body").hex(), "header": header}
         yield with_refusal({**_read(java, line), "reencodes": "not as Java writes it"})

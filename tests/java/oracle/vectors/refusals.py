@@ -6,7 +6,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from tests.java.oracle.vectors import headers, registrations, stored
-from tests.java.oracle.vectors.frames import framed
+from tests.java.oracle.vectors.frames import build_frame
 from tests.java.oracle.vectors.sheet import Line, Sheet, document
 
 if TYPE_CHECKING:
@@ -81,16 +81,16 @@ def sheets(java: Javas) -> Iterator[Sheet]:
     how = "TopicConfig.decode refuses them"
     yield Sheet("bad/java/topics.jsonl", how, list(_topics(java.newest)))
     how = "MessageDecoder.decode refuses them"
-    yield Sheet("bad/java/stored.jsonl", how, list(_stored(java.newest)))
+    yield Sheet("bad/java/stored.jsonl", how, list(_store(java.newest)))
     how = "MessageDecoder.decodeMessages refuses them"
     yield Sheet("bad/java/batches.jsonl", how, list(_batches(java.newest)))
     how = "Compressor.decompress refuses them"
-    yield Sheet("bad/java/compressed.jsonl", how, list(_compressed(java.newest)))
+    yield Sheet("bad/java/compressed.jsonl", how, list(_compress(java.newest)))
     how = "MessageDecoder.decodeMessageId refuses them"
     yield Sheet("bad/java/message-ids.jsonl", how, list(_ids(java.newest)))
 
 
-def _refused(line: Line, answers: Iterable[Answer], error: str = DECODE) -> Line:
+def _refuse(line: Line, answers: Iterable[Answer], error: str = DECODE) -> Line:
     """The line with the error that it has to be.
 
     Raises:
@@ -110,16 +110,16 @@ def _of_both(java: Javas, op: str, **members: object) -> list[Answer]:
 
 def _json_headers(java: Javas) -> Iterator[Line]:
     for header in JSON_HEADERS:
-        frame = framed(header.encode()).hex()
+        frame = build_frame(header.encode()).hex()
         line: Line = {"id": header, "hex": frame}
-        yield _refused(line, _of_both(java, "decode_frame", hex=frame))
+        yield _refuse(line, _of_both(java, "decode_frame", hex=frame))
 
 
 def _binary_headers(java: Javas) -> Iterator[Line]:
     for title, (header, error) in BINARY_HEADERS.items():
-        frame = framed(header, form=1).hex()
+        frame = build_frame(header, form=1).hex()
         answers = _of_both(java, "decode_frame", hex=frame)
-        yield _refused({"id": title, "hex": frame}, answers, error)
+        yield _refuse({"id": title, "hex": frame}, answers, error)
 
 
 def _fields(oracle: Oracle) -> Iterator[Line]:
@@ -127,14 +127,14 @@ def _fields(oracle: Oracle) -> Iterator[Line]:
         header = answer["command"]["header"]
         if "@error" in header:
             line: Line = {"id": title, "class": name, "ext": fields}
-            yield _refused(line, [{"ok": False, **header["@error"]}])
+            yield _refuse(line, [{"ok": False, **header["@error"]}])
 
 
 def _bodies(java: Javas) -> Iterator[Line]:
     for name, text in BODIES:
         answers = _of_both(java, "body_decode", **{"class": name, "text": text})
         line: Line = {"id": f"{name} {text}", "class": name, **document(text.encode())}
-        yield _refused(line, answers)
+        yield _refuse(line, answers)
 
 
 def _registrations(oracle: Oracle) -> Iterator[Line]:
@@ -180,7 +180,7 @@ def _registration(
 ) -> Iterator[Line]:
     answer = oracle.ask("register_decode", hex=data.hex(), compressed=packed, version=513)
     line: Line = {"id": title, "hex": data.hex(), "compressed": packed, "version": 513}
-    yield _refused(line, [answer])
+    yield _refuse(line, [answer])
 
 
 def _topics(oracle: Oracle) -> Iterator[Line]:
@@ -188,19 +188,19 @@ def _topics(oracle: Oracle) -> Iterator[Line]:
         answer = oracle.ask("topic_decode", text=text)
         if answer["ok"] and not answer["accepted"]:
             answer = {"ok": False, "error": "false"}
-        yield _refused({"id": text, "text": text}, [answer])
+        yield _refuse({"id": text, "text": text}, [answer])
 
 
-def _stored(oracle: Oracle) -> Iterator[Line]:
-    data = stored.encoded(oracle)
-    for title, changed in _broken_messages(data):
+def _store(oracle: Oracle) -> Iterator[Line]:
+    data = stored.encode(oracle)
+    for title, changed in _break_messages(data):
         answer = oracle.ask("msg_decode", hex=changed.hex(), mode="one")
         if answer["ok"] and answer["messages"] == [None]:
             answer = {"ok": False, "error": "null"}
-        yield _refused({"id": title, "hex": changed.hex()}, [answer])
+        yield _refuse({"id": title, "hex": changed.hex()}, [answer])
 
 
-def _broken_messages(data: bytes) -> Iterator[tuple[str, bytes]]:
+def _break_messages(data: bytes) -> Iterator[tuple[str, bytes]]:
     for size in (1, 3, 4, 7, 8, 20, 40, 50, 84, 87, 88, 90, 92, 93, len(data) - 6, len(data) - 1):
         yield f"cut after {size} bytes", data[:size]
     for title, magic in (
@@ -231,10 +231,10 @@ def _batches(oracle: Oracle) -> Iterator[Line]:
     cases["properties longer than the message"] = data[:24] + b"\x7f\xff" + data[26:]
     for title, changed in cases.items():
         answer = oracle.ask("batch_decode", hex=changed.hex())
-        yield _refused({"id": title, "hex": changed.hex()}, [answer])
+        yield _refuse({"id": title, "hex": changed.hex()}, [answer])
 
 
-def _compressed(oracle: Oracle) -> Iterator[Line]:
+def _compress(oracle: Oracle) -> Iterator[Line]:
     body = bytes(range(256)) * 4
     for kind in stored.TYPES:
         made = bytes.fromhex(oracle.find("compress", type=kind, hex=body.hex())["hex"])
@@ -246,9 +246,9 @@ def _compressed(oracle: Oracle) -> Iterator[Line]:
         for title, data in cases.items():
             answer = oracle.ask("decompress", type=kind, hex=data.hex())
             line: Line = {"id": f"{kind} {title}", "type": kind, "hex": data.hex()}
-            yield _refused(line, [answer])
+            yield _refuse(line, [answer])
 
 
 def _ids(oracle: Oracle) -> Iterator[Line]:
     for text in MESSAGE_IDS:
-        yield _refused({"id": text, "text": text}, [oracle.ask("msgid_decode", msgid=text)])
+        yield _refuse({"id": text, "text": text}, [oracle.ask("msgid_decode", msgid=text)])

@@ -31,7 +31,7 @@ def sheets(java: Javas) -> Iterator[Sheet]:
     how = "MessageDecoder.encode and decodesBatch"
     yield Sheet("vectors/stored/messages.jsonl", how, list(_messages(oracle)))
     yield Sheet("vectors/stored/second-layout.jsonl", f"{how}; magic and topic length by hand", list(_second(oracle)))  # fmt: skip
-    yield Sheet("vectors/stored/compressed.jsonl", how, list(_compressed(oracle)))
+    yield Sheet("vectors/stored/compressed.jsonl", how, list(_compress(oracle)))
     yield Sheet("vectors/stored/inner-batches.jsonl", f"{how}, decodeMessage", list(_inner(oracle)))
     how = "MessageDecoder.encodeMessages and decodeMessages"
     yield Sheet("vectors/stored/batches.jsonl", how, list(_batches(oracle)))
@@ -47,7 +47,7 @@ def value_of(**members: object) -> dict[str, object]:
     return {**ordinary, **hosts, **times, "queueId": 1, "queueOffset": 2, **members}
 
 
-def encoded(oracle: Oracle, *, compress: bool = False, **members: object) -> bytes:
+def encode(oracle: Oracle, *, compress: bool = False, **members: object) -> bytes:
     """The bytes that Java writes."""
     made = oracle.find("msg_encode", value=value_of(**members), compress=compress)
     return bytes.fromhex(made["hex"])
@@ -101,15 +101,15 @@ def _line(oracle: Oracle, title: str, data: bytes, reencodes: bool | str = True)
     return {**line, "reencodes": reencodes}
 
 
-def _kept(properties: Mapping[str, str] | None) -> bool | str:
+def _keep(properties: Mapping[str, str] | None) -> bool | str:
     whole = properties is None or all(name and text for name, text in properties.items())
     return True if whole else NO_PROPERTY
 
 
 def _messages(oracle: Oracle) -> Iterator[Line]:
     for title, members in _cases():
-        yield _line(oracle, title, encoded(oracle, **members), _kept(members.get("properties")))
-    three = [encoded(oracle, topic=f"T{i}", queueOffset=i) for i in range(3)]
+        yield _line(oracle, title, encode(oracle, **members), _keep(members.get("properties")))
+    three = [encode(oracle, topic=f"T{i}", queueOffset=i) for i in range(3)]
     yield _line(oracle, "three", b"".join(three))
     yield _line(oracle, "none", b"")
 
@@ -123,7 +123,7 @@ def with_topic(data: bytes, topic: bytes) -> bytes:
 
 
 def _second(oracle: Oracle) -> Iterator[Line]:
-    data = encoded(oracle)
+    data = encode(oracle)
     for title, text in nasty.TEXTS.items():
         topic = text.encode()
         reencodes = True if len(topic) > 127 else SHORT_TOPIC_V2
@@ -134,14 +134,14 @@ def _second(oracle: Oracle) -> Iterator[Line]:
     yield _line(oracle, "after the first layout", data + with_topic(data, b"T" * 200))
 
 
-def _compressed(oracle: Oracle) -> Iterator[Line]:
+def _compress(oracle: Oracle) -> Iterator[Line]:
     for kind, flag in TYPES.items():
         for name, body in nasty.BODIES.items():
-            data = encoded(oracle, compress=True, sysFlag=flag, body=body.hex())
+            data = encode(oracle, compress=True, sysFlag=flag, body=body.hex())
             yield _line(oracle, f"{kind} {name}", data, COMPRESSED)
         six = {"bornHost": SIX, "storeHost": SIX, "sysFlag": flag}
-        yield _line(oracle, f"{kind} IPv6", encoded(oracle, compress=True, **six), COMPRESSED)
-    data = encoded(oracle, compress=True, sysFlag=1, body=nasty.BODIES["long"].hex())
+        yield _line(oracle, f"{kind} IPv6", encode(oracle, compress=True, **six), COMPRESSED)
+    data = encode(oracle, compress=True, sysFlag=1, body=nasty.BODIES["long"].hex())
     yield _line(oracle, "no type", data, COMPRESSED)
 
 
@@ -170,7 +170,7 @@ def _inner(oracle: Oracle) -> Iterator[Line]:
             properties = {"WAIT": wait} if wait else None
             if wait and title != "two":
                 continue
-            data = encoded(oracle, sysFlag=INNER_BATCH, body=body.hex(), properties=properties)
+            data = encode(oracle, sysFlag=INNER_BATCH, body=body.hex(), properties=properties)
             yield {
                 "id": f"{title} {wait or ''}".strip(),
                 "hex": data.hex(),

@@ -44,9 +44,9 @@ def sheets(java: Javas) -> Iterator[Sheet]:
     yield Sheet("vectors/texts/unique-keys.jsonl", how, list(_keys(oracle)))
     yield Sheet("vectors/checksums/crc32.jsonl", "UtilAll.crc32", list(_checksums(oracle)))
     how = "AclClientRPCHook.doBeforeRequest"
-    yield Sheet("vectors/signatures/commands.jsonl", how, list(_signed(oracle)))
+    yield Sheet("vectors/signatures/commands.jsonl", how, list(_sign(oracle)))
     how = "AclSigner.calSignature"
-    yield Sheet("vectors/signatures/bytes.jsonl", how, list(_signed_bytes(oracle)))
+    yield Sheet("vectors/signatures/bytes.jsonl", how, list(_sign_bytes(oracle)))
 
 
 def _properties(oracle: Oracle) -> Iterator[Line]:
@@ -93,7 +93,7 @@ def _checksums(oracle: Oracle) -> Iterator[Line]:
         yield {"id": title, "hex": data.hex(), "value": crc}
 
 
-def _signed(oracle: Oracle) -> Iterator[Line]:
+def _sign(oracle: Oracle) -> Iterator[Line]:
     cases: dict[str, dict[str, Any]] = {"nothing": {}, "no field": {"ext": {}}}
     for title, text in nasty.TEXTS.items():
         cases[f"field {title}"] = {"ext": {"a": text, text: "b", "Z": "c"}}
@@ -114,7 +114,7 @@ def _signed(oracle: Oracle) -> Iterator[Line]:
         yield {"id": title, **question, "value": shown}
 
 
-def _signed_bytes(oracle: Oracle) -> Iterator[Line]:
+def _sign_bytes(oracle: Oracle) -> Iterator[Line]:
     for algorithm in ("HmacSHA1", "HmacSHA256", "HmacMD5"):
         for title, data in {"empty": b"", **nasty.BODIES}.items():
             for secret in ("secret", "\u4e3b\U0001f680", "k" * 200):

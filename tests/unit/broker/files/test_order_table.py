@@ -10,7 +10,7 @@ from rocketwire_broker.files.order_table import encode_pop_orders, read_pop_orde
 from rocketwire_broker.files.tables import ORDERS
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.broker_pops import GROUP, Popper, popped
+from tests.support.broker_pops import GROUP, Popper, read_popped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +81,7 @@ def test_a_pop_waits_over_a_restart_until_messages_are_visible_and_counts_them(
     answer = popper.client.answer_to(number)
 
     assert answer is not None
-    assert len(popped(answer, order=True)) == 1
+    assert len(read_popped(answer, order=True)) == 1
     assert (answer.ext_fields or {})["orderCountInfo"] == "0 qo0%0 1;0 0 1"
 
 

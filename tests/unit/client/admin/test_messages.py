@@ -7,7 +7,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.testing import reply
-from tests.support.fakes.consumer_fakes import BROKER, pulled, world
+from tests.support.fakes.consumer_fakes import BROKER, pull_response, world
 
 
 async def test_a_message_is_looked_for_among_ids_and_pulled_without_a_limit_of_bytes() -> None:
@@ -15,7 +15,7 @@ async def test_a_message_is_looked_for_among_ids_and_pulled_without_a_limit_of_b
     async with world() as (network, client):
         broker = network.peer(BROKER)
         broker.on(Code.QUERY_MESSAGE, reply(code=ResponseCode.QUERY_NOT_FOUND))
-        broker.on(Code.PULL_MESSAGE, pulled())
+        broker.on(Code.PULL_MESSAGE, pull_response())
         messages = Admin(client).messages
         assert await messages.by_unique_key("orders", "ID") == ()
         assert await messages.at(queue, 0) is None

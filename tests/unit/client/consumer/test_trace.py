@@ -34,7 +34,7 @@ from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.messages.send import SendMessageResponseHeader
 from rocketwire.testing import reply
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.support.fakes.consumer_fakes import BROKER, pulled, world
+from tests.support.fakes.consumer_fakes import BROKER, pull_response, world
 
 if TYPE_CHECKING:
     from rocketwire.client.trace.records import TraceRecord
@@ -280,7 +280,7 @@ def with_messages(network: MemoryNetwork, count: int = 1) -> None:
             await trio.sleep_forever()
         brought = True
         if request.code != Code.POP_MESSAGE:
-            return pulled(*messages, begin=count)
+            return pull_response(*messages, begin=count)
         header = PopMessageResponseHeader(
             pop_time=1,
             invisible_time=60_000,

@@ -20,7 +20,7 @@ from rocketwire.testing import open_network, reply
 from rocketwire.transport.channel import Channel
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.message.properties import encode_properties
-from tests.support.fakes.producer_fakes import NS, A, B, route, stored
+from tests.support.fakes.producer_fakes import NS, A, B, route, send_response
 from tests.support.tcp_pair import pair
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def as_java_tells(request: RemotingCommand) -> dict[str, str]:
     """What Java's brokers tell of a message that is stored at offset 7, in their order."""
     fields = request.ext_fields or {}
     key = fields["i"].removeprefix("UNIQ_KEY\x01")[:32]
-    told = stored(request).ext_fields or {}
+    told = send_response(request).ext_fields or {}
     order = ("queueId", "transactionId", "msgId", "TRACE_ON", "MSG_REGION", "queueOffset")
     return {name: {**told, "transactionId": key}[name] for name in order}
 

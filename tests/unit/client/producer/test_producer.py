@@ -30,7 +30,7 @@ from rocketwire.testing import reply
 from rocketwire.versions import MQVersion
 from rocketwire.wire.message.batch import decode_batch
 from rocketwire.wire.message.properties import decode_properties
-from tests.support.fakes.producer_fakes import A, route, stored, world
+from tests.support.fakes.producer_fakes import A, route, send_response, world
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -203,7 +203,7 @@ async def test_a_broker_that_advertises_no_address_is_stepped_over(
         known = replace(known, broker_datas=(bad, *(known.broker_datas or ())[1:]))
         it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=known))
         if second_port:
-            it.network.peer("10.0.0.3:10909").on(Code.SEND_MESSAGE_V2, stored)
+            it.network.peer("10.0.0.3:10909").on(Code.SEND_MESSAGE_V2, send_response)
         for _ in range(4):
             assert (await it.producer.send(HELLO)).message_queue.broker_name == "b"
 
@@ -255,7 +255,7 @@ async def test_a_hanging_broker_takes_all_the_time_unless_told_otherwise(
 )
 async def test_p34_a_message_stored_less_safely_is_a_result(code: int, status: SendStatus) -> None:
     def answer(request: RemotingCommand) -> RemotingCommand:
-        return reply(code=code, ext_fields=stored(request).ext_fields)
+        return reply(code=code, ext_fields=send_response(request).ext_fields)
 
     for again, times in ((False, 1), (True, 3)):
         async with world(retry_another_broker_when_not_store_ok=again) as it:
@@ -271,7 +271,7 @@ async def test_p34_a_message_stored_less_safely_is_a_result(code: int, status: S
 async def test_a_slow_broker_is_avoided_for_a_while(autojump_clock: trio.abc.Clock) -> None:
     async def slow(request: RemotingCommand) -> RemotingCommand:
         await trio.sleep(0.6)
-        return stored(request)
+        return send_response(request)
 
     async with world(send_latency_enable=True) as it:
         it.a.on(Code.SEND_MESSAGE_V2, slow)
@@ -479,5 +479,5 @@ async def test_a_cancelled_send_leaves_nothing_behind(autojump_clock: trio.abc.C
 
         assert it.client.pool.in_flight == 0
         for peer in (it.a, it.b):
-            peer.on(Code.SEND_MESSAGE_V2, stored)
+            peer.on(Code.SEND_MESSAGE_V2, send_response)
         assert (await it.producer.send(HELLO)).is_ok

@@ -19,7 +19,7 @@ from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.producer_fakes import stored, world
+from tests.support.fakes.producer_fakes import send_response, world
 
 if TYPE_CHECKING:
     from tests.support.fakes.producer_fakes import World
@@ -107,7 +107,7 @@ async def test_a_reply_is_sent_to_the_requester_s_cluster() -> None:
 
     assert answer.topic == "c_REPLY_TOPIC"
     async with world(brokers=("a",)) as it:
-        it.a.on(Code.SEND_REPLY_MESSAGE_V2, stored)
+        it.a.on(Code.SEND_REPLY_MESSAGE_V2, send_response)
         await it.producer.send(answer)
 
         (request,) = it.sent()

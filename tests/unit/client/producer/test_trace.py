@@ -15,7 +15,7 @@ from rocketwire.client.trace.dispatcher import BATCH, TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.testing import reply
 from rocketwire.wire.message.properties import decode_properties
-from tests.support.fakes.producer_fakes import stored, world
+from tests.support.fakes.producer_fakes import send_response, world
 from tests.unit.client.producer.test_transactions import ASKED
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ async def test_in_a_managed_cloud_records_go_to_the_topic_of_the_region() -> Non
 
 async def test_a_broker_that_wants_no_trace_gets_none() -> None:
     def untraced(request: RemotingCommand) -> RemotingCommand:
-        fields = {**(stored(request).ext_fields or {}), "TRACE_ON": "false"}
+        fields = {**(send_response(request).ext_fields or {}), "TRACE_ON": "false"}
         return reply(ext_fields=fields)
 
     async with world(brokers=("a",), enable_trace=True) as it:

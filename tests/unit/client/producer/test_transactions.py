@@ -19,7 +19,7 @@ from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.support.fakes.producer_fakes import stored, world
+from tests.support.fakes.producer_fakes import send_response, world
 
 if TYPE_CHECKING:
     from rocketwire.client.send_result import SendResult
@@ -85,7 +85,7 @@ async def test_a_half_message_that_is_not_safe_is_rolled_back_without_asking() -
         raise AssertionError
 
     def unsafe(request: RemotingCommand) -> RemotingCommand:
-        return reply(code=10, ext_fields=stored(request).ext_fields)
+        return reply(code=10, ext_fields=send_response(request).ext_fields)
 
     async with world(brokers=("a",)) as it:
         it.a.on(Code.SEND_MESSAGE_V2, unsafe)

@@ -395,7 +395,7 @@ def with_messages(
             await trio.sleep_forever()
         brought = True
         if request.code != Code.POP_MESSAGE:
-            return consumer_fakes.pulled(*messages, begin=count)
+            return consumer_fakes.pull_response(*messages, begin=count)
         header = PopMessageResponseHeader(
             pop_time=1,
             invisible_time=60_000,

@@ -30,7 +30,7 @@ CERTIFICATES = TlsSettings(
 FIELDS = {"brokerAddr": "a:1", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
 
 
-def denied(address: str, **lists: Any) -> frozenset[Role]:
+def missing_roles(address: str, **lists: Any) -> frozenset[Role]:
     found = Access.of(Config(**lists)).missing_roles(address)
     return frozenset() if found is None else found.roles
 
@@ -49,13 +49,13 @@ def denied(address: str, **lists: Any) -> frozenset[Role]:
     ],
 )
 def test_a_list_has_addresses_and_networks(address: str, inside: bool) -> None:
-    assert (denied(address, read_addresses=OTHERS) == frozenset()) is inside
+    assert (missing_roles(address, read_addresses=OTHERS) == frozenset()) is inside
 
 
 def test_without_a_list_everybody_may() -> None:
-    assert denied("1.2.3.4:5") == frozenset()
-    assert denied("unknown", broker_addresses="none") == {Role.BROKER}
-    assert denied("1.2.3.4:5", admin_addresses=" none ") == {Role.ADMIN}
+    assert missing_roles("1.2.3.4:5") == frozenset()
+    assert missing_roles("unknown", broker_addresses="none") == {Role.BROKER}
+    assert missing_roles("1.2.3.4:5", admin_addresses=" none ") == {Role.ADMIN}
 
 
 def test_a_list_that_is_none_is_no_start() -> None:

@@ -83,7 +83,7 @@ CLIENT_ITEMS = {
 }
 
 
-def loaded(text: str, **environment: str) -> Config:
+def load(text: str, **environment: str) -> Config:
     entries = load_properties(text.encode())
     return Config.load(entries, home=HOME, config_path="ns.properties", environment=environment)
 
@@ -137,7 +137,7 @@ def test_an_integer_that_java_would_not_take_leaves_the_default(text: str, expec
 
 
 def test_a_long_goes_further_than_an_int() -> None:
-    config = loaded("scanNotActiveBrokerInterval=4294967296")
+    config = load("scanNotActiveBrokerInterval=4294967296")
 
     assert config.scan_not_active_broker_interval == 4294967296
 
@@ -147,15 +147,15 @@ def test_a_long_goes_further_than_an_int() -> None:
     [("true", True), ("TRUE", True), ("false", False), ("true ", False), ("1", False), ("", False)],
 )
 def test_a_boolean_is_true_only_for_the_word(text: str, expected: bool) -> None:
-    assert loaded(f"enableTopicList={text}").enable_topic_list is expected
+    assert load(f"enableTopicList={text}").enable_topic_list is expected
 
 
 def test_a_text_loses_its_outer_blanks() -> None:
-    assert loaded("productEnvName= a\\u00e9b  ").product_env_name == "aéb"
+    assert load("productEnvName= a\\u00e9b  ").product_env_name == "aéb"
 
 
 def test_keys_are_case_sensitive_and_unknown_ones_are_remembered() -> None:
-    config = loaded("EnableTopicList=false\nfoo.bar=1")
+    config = load("EnableTopicList=false\nfoo.bar=1")
 
     assert config.enable_topic_list is True
     assert config.flat()["foo.bar"] == "1"
@@ -163,26 +163,26 @@ def test_keys_are_case_sensitive_and_unknown_ones_are_remembered() -> None:
 
 
 def test_one_key_sets_the_marks_of_server_and_client() -> None:
-    config = loaded("writeBufferHighWaterMark=77")
+    config = load("writeBufferHighWaterMark=77")
 
     assert config.write_buffer_high_water_mark == 77
     assert config.client_write_buffer_high_water_mark == 77
 
 
 def test_the_client_property_with_another_setter_is_set_under_the_setters_name() -> None:
-    assert loaded("scanAvailableNameSrv=false").is_scan_available_name_srv is False
-    assert loaded("isScanAvailableNameSrv=false").is_scan_available_name_srv is True
+    assert load("scanAvailableNameSrv=false").is_scan_available_name_srv is False
+    assert load("isScanAvailableNameSrv=false").is_scan_available_name_srv is True
 
 
 def test_the_configuration_file_is_where_updates_are_stored_whatever_it_says() -> None:
-    config = loaded("configStorePath=/elsewhere")
+    config = load("configStorePath=/elsewhere")
 
     assert config.config_store_path == "ns.properties"
     assert config.flat()["configStorePath"] == "ns.properties"
 
 
 def test_an_update_takes_known_keys_and_keys_of_the_file() -> None:
-    config = loaded("foo.bar=1\nclientWorkerThreads=7").update(
+    config = load("foo.bar=1\nclientWorkerThreads=7").update(
         {
             "enableTopicList": "false",
             "foo.bar": "2",
@@ -201,7 +201,7 @@ def test_an_update_takes_known_keys_and_keys_of_the_file() -> None:
 
 
 def test_an_update_does_not_reach_what_only_the_operator_may_set() -> None:
-    config = loaded("").update(
+    config = load("").update(
         {"rocketwire.allowConfigUpdate": "true", "rocketwire.maxConnections": "1"}
     )
 
@@ -210,7 +210,7 @@ def test_an_update_does_not_reach_what_only_the_operator_may_set() -> None:
 
 
 def test_paths_and_the_black_list_itself_are_denied() -> None:
-    config = loaded("configBlackList=enableTopicList;listenPort")
+    config = load("configBlackList=enableTopicList;listenPort")
 
     assert config.denied_keys == {
         "configBlackList",
@@ -223,7 +223,7 @@ def test_paths_and_the_black_list_itself_are_denied() -> None:
 
 
 def test_what_is_stored_reads_back_as_the_same_configuration() -> None:
-    config = loaded("foo=a\\tb\nproductEnvName=\\u00e9\nlistenPort=1")
+    config = load("foo=a\\tb\nproductEnvName=\\u00e9\nlistenPort=1")
 
     again = Config.load(
         load_properties(config.to_properties()), home=HOME, config_path="ns.properties"
@@ -273,7 +273,7 @@ def test_system_properties_for_every_jvm_count_less_than_those_for_this_one() ->
 def test_our_own_limits_come_from_the_file_or_from_the_jvm_options() -> None:
     options = "-Dcom.rocketmq.remoting.frameMaxLength=1024 -Drocketwire.frameDeadlineSeconds=5"
 
-    config = loaded("rocketwire.maxConnections=10", JAVA_OPT_EXT=options)
+    config = load("rocketwire.maxConnections=10", JAVA_OPT_EXT=options)
 
     assert config.frame_max_length == 1024
     assert config.frame_deadline_seconds == 5

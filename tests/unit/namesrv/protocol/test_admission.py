@@ -28,7 +28,7 @@ from tests.support.fakes.sansio_server import version as data_version
 MANY = tuple(f"Topic-{number:03}" for number in range(100))
 
 
-def refused(reply: Reply, limit: str) -> None:
+def assert_refused(reply: Reply, limit: str) -> None:
     assert reply.code == 1
     assert f"this name server's {limit} is " in (reply.remark or "")
 
@@ -77,7 +77,7 @@ def test_topics_have_a_limit_whoever_brings_them() -> None:
     assert server.register(SLAVE, topics=("TC", "TD"), name="b2").code == 0
     assert names(server) == {"TA", "TB", "TC"}
     assert server.register(SLAVE, topics=("TA", "TC"), name="b2").code == 0
-    refused(add_route(server, "TD"), "rocketwire.maxTopics")
+    assert_refused(add_route(server, "TD"), "rocketwire.maxTopics")
     assert add_route(server, "TC").code == 0
     assert server.register(topics=("TA", "TB"), data_version=data_version(1)).code == 0
 
@@ -104,7 +104,7 @@ def test_queues_of_a_topic_have_a_limit(count: int) -> None:
     table["Z"] = {**topic("Z"), "readQueueNums": 17}
     assert server.register(topics=table).code == 0
     assert names(server) == {*MANY[:count]}
-    refused(add_route(server, "Z", 17), "rocketwire.maxQueuesPerTopic")
+    assert_refused(add_route(server, "Z", 17), "rocketwire.maxQueuesPerTopic")
     assert add_route(server, "Z", 16).code == 0
 
     assert "Z" in names(server)
@@ -161,15 +161,17 @@ def test_names_have_a_limit_wherever_they_stand() -> None:
     limit = "rocketwire.maxNameLength"
     address = "1.1.1.1:99"
 
-    refused(server.register(address, topics=("TA", "TB"), name=long, haServerAddr=""), limit)
-    refused(server.register(address, topics=("TA", "TB"), cluster=long, haServerAddr=""), limit)
-    refused(server.register(BROKER, topics=("TA", "TB"), haServerAddr=""), limit)
-    refused(server.register(address, topics=("TA", "TB"), haServerAddr=long), limit)
-    refused(server.register(address, filter_servers=[long], haServerAddr=""), limit)
-    refused(server.register(address, haServerAddr="", __ZONE_NAME=long), limit)
+    assert_refused(server.register(address, topics=("TA", "TB"), name=long, haServerAddr=""), limit)
+    assert_refused(
+        server.register(address, topics=("TA", "TB"), cluster=long, haServerAddr=""), limit
+    )
+    assert_refused(server.register(BROKER, topics=("TA", "TB"), haServerAddr=""), limit)
+    assert_refused(server.register(address, topics=("TA", "TB"), haServerAddr=long), limit)
+    assert_refused(server.register(address, filter_servers=[long], haServerAddr=""), limit)
+    assert_refused(server.register(address, haServerAddr="", __ZONE_NAME=long), limit)
     assert not server.state.table.live
     assert server.register(address, haServerAddr="").code == 0
-    refused(add_route(server, long), limit)
+    assert_refused(add_route(server, long), limit)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -186,8 +188,10 @@ def test_groups_and_their_clusters_have_the_limit_of_brokers() -> None:
     for name, cluster in (("b1", "C"), ("b2", "C")):
         reply = server.register("a:1", topics=("T",), name=name, cluster=cluster)
         assert reply.remark == "register broker failed"
-    refused(server.register("a:1", topics=("T",), name="b3"), "rocketwire.maxBrokers")
-    refused(server.register("a:1", topics=("T",), name="b1", cluster="D"), "rocketwire.maxBrokers")
+    assert_refused(server.register("a:1", topics=("T",), name="b3"), "rocketwire.maxBrokers")
+    assert_refused(
+        server.register("a:1", topics=("T",), name="b1", cluster="D"), "rocketwire.maxBrokers"
+    )
 
 
 def test_brokers_that_come_and_go_over_one_connection_have_that_limit_too() -> None:
@@ -196,7 +200,7 @@ def test_brokers_that_come_and_go_over_one_connection_have_that_limit_too() -> N
         assert server.register(f"a:{number}").code == 0
         gone = {"brokerAddr": f"a:{number}", "brokerId": "0", "brokerName": "b1"}
         assert server.ask(104, {**gone, "clusterName": "C"}).code == 0
-    refused(server.register("a:9"), "rocketwire.maxBrokers")
+    assert_refused(server.register("a:9"), "rocketwire.maxBrokers")
 
     assert server.register("a:9", session=server.connect()).code == 0
 
@@ -228,10 +232,10 @@ def test_namespaces_items_and_characters_have_limits() -> None:
     server = Server(Config(max_kv_namespaces=2, max_kv_entries=3, max_kv_length=20))
     for namespace, key in (("n", "a"), ("n", "b"), ("m", "a")):
         assert put(server, namespace, key, "v").code == 0
-    refused(put(server, "o", "a", "v"), "rocketwire.maxKvNamespaces")
-    refused(put(server, "n", "c", "v"), "rocketwire.maxKvEntries")
+    assert_refused(put(server, "o", "a", "v"), "rocketwire.maxKvNamespaces")
+    assert_refused(put(server, "n", "c", "v"), "rocketwire.maxKvEntries")
     assert put(server, "n", "a", "v" * 13).code == 0
-    refused(put(server, "n", "a", "v" * 14), "rocketwire.maxKvLength")
+    assert_refused(put(server, "n", "a", "v" * 14), "rocketwire.maxKvLength")
     assert put(server, "n", "a", None).code == 0
     assert server.ask(102, {"namespace": "n", "key": "a"}).code == 0
     assert put(server, "n", "c", "v").code == 0

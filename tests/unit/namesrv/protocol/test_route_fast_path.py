@@ -193,7 +193,7 @@ def test_whatever_is_not_ordinary_is_left_alone(
     assert (str(mine.close), len(mine.events)) == (str(its.close), len(its.events))
 
 
-def framed(header: bytes) -> bytes:
+def frame_of(header: bytes) -> bytes:
     return pack(">II", 4 + len(header), len(header)) + header
 
 
@@ -205,10 +205,10 @@ def test_an_opaque_that_is_no_short_integer_is_left_alone(
 ) -> None:
     server = serving()
     pattern = b'{"code":105,"extFields":{"topic":"TA"},"flag":0,"opaque":%b,"version":513}'
-    assert short(server, framed(pattern % b"5")) is not None
+    assert short(server, frame_of(pattern % b"5")) is not None
 
     for learnt in (server, serving()):
-        data = framed(pattern % opaque)
+        data = frame_of(pattern % opaque)
         assert short(learnt, data) is None
         mine, its = learnt.receive(data), general(learnt, data, monkeypatch)
         assert (mine.send, str(mine.close)) == (its.send, str(its.close))
@@ -228,7 +228,7 @@ def test_an_opaque_that_is_not_the_only_one_of_the_header_is_left_alone(
     header: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serving()
-    data = framed(header)
+    data = frame_of(header)
     expected = general(server, data, monkeypatch)
     answer = short(server, data)
 
@@ -250,8 +250,8 @@ def test_what_is_learnt_says_where_the_opaque_stands(
 ) -> None:
     server = serving()
     pattern = b'{"code":105,"extFields":{"topic":"TA"},"flag":0,"opaque":7,"version":513}'
-    assert short(server, framed(pattern)) is not None
-    data = framed(header)
+    assert short(server, frame_of(pattern)) is not None
+    data = frame_of(header)
     expected = general(server, data, monkeypatch)
 
     assert shortest(server.session, data, server.now) is None

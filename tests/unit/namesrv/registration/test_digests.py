@@ -19,13 +19,13 @@ from rocketwire_namesrv.registration.digests import (
 )
 from rocketwire_namesrv.registration.reader import read_registered_topics
 from rocketwire_namesrv.routes.steps import run_steps
-from tests.unit.namesrv.registration.test_reader import body_of, named, packed
+from tests.unit.namesrv.registration.test_reader import body_of, names, pack
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 
 LARGE = os.urandom(1000) * 1000
-BODIES = pytest.mark.parametrize("body", [body_of(named(600)), packed(named(2000)), body_of({})])
+BODIES = pytest.mark.parametrize("body", [body_of(names(600)), pack(names(2000)), body_of({})])
 
 
 @pytest.mark.parametrize("digest", [choose_digest("siphash13", 64), choose_digest("fnv", 64)])
@@ -56,7 +56,7 @@ def test_without_a_body_any_checksum_is_wrong(body: bytes | None) -> None:
         run_steps(check_sum(body, 1))
 
 
-def understood(body: bytes, crc: int, previous: BodyRecord | None = None) -> RegisteredTopics:
+def read(body: bytes, crc: int, previous: BodyRecord | None = None) -> RegisteredTopics:
     return run_steps(
         read_registered_topics(
             body, compressed=False, version=513, wall_ms=5, previous=previous, crc=crc
@@ -66,28 +66,28 @@ def understood(body: bytes, crc: int, previous: BodyRecord | None = None) -> Reg
 
 @BODIES
 def test_a_wrong_checksum_is_noticed_whatever_was_there_before(body: bytes) -> None:
-    first = understood(body, crc32(body))
+    first = read(body, crc32(body))
     for previous in (None, first.record):
         with pytest.raises(ChecksumError):
-            understood(body, crc32(body) ^ 1, previous)
+            read(body, crc32(body) ^ 1, previous)
         with pytest.raises(ChecksumError):
-            understood(body[:-1], crc32(body), previous)
+            read(body[:-1], crc32(body), previous)
 
 
 @BODIES
 def test_a_body_without_a_checksum_may_be_followed_by_one_with_it(body: bytes) -> None:
-    first = understood(body, 0)
-    second = understood(body, crc32(body), first.record)
-    third = understood(body, 0, second.record)
+    first = read(body, 0)
+    second = read(body, crc32(body), first.record)
+    third = read(body, 0, second.record)
 
     assert list(third.topics) == ([] if third.unchanged else list(first.topics))
 
 
-@pytest.mark.parametrize("body", [body_of(named(600)), packed(named(2000))])
+@pytest.mark.parametrize("body", [body_of(names(600)), pack(names(2000))])
 def test_the_former_body_is_not_summed_again(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = understood(body, crc32(body))
+    first = read(body, crc32(body))
     monkeypatch.delattr(reader, "check_sum")
-    again = understood(body, crc32(body), first.record)
+    again = read(body, crc32(body), first.record)
 
     assert again.record is first.record
     assert (again.unchanged, list(again.topics)) == (True, [])

@@ -16,7 +16,7 @@ from rocketwire_namesrv.routes.steps import run_steps
 from tests.unit.namesrv.registration.test_reader import (
     BODY,
     TABLES,
-    packed,
+    pack,
     read,
     settings,
     understood,
@@ -37,7 +37,7 @@ def test_a_packed_body_of_an_old_broker_has_no_mappings() -> None:
 
 def test_a_packed_body_is_read_the_same_light_and_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {f"{number:05}-{hash(str(number)):x}-\u00e9": 8 for number in range(2000)}
-    body = packed(names)
+    body = pack(names)
     light = understood(body)
     monkeypatch.setattr(reader, "MANY_BYTES", len(body) + 1)
     typed = understood(body)
@@ -52,7 +52,7 @@ def test_a_packed_body_is_read_the_same_light_and_typed(monkeypatch: pytest.Monk
 
 
 def test_of_an_unchanged_packed_body_nothing_is_inflated(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = packed({f"{number:05}-{hash(str(number)):x}": 8 for number in range(20_000)})
+    body = pack({f"{number:05}-{hash(str(number)):x}": 8 for number in range(20_000)})
     assert len(inflate(body, max_size=1 << 24)) > len(body) > 2 * 131_072
     first = understood(body)
     monkeypatch.delattr(packed_reader, "inflating")
@@ -64,7 +64,7 @@ def test_of_an_unchanged_packed_body_nothing_is_inflated(monkeypatch: pytest.Mon
 
 
 def test_a_record_of_another_kind_or_version_is_not_the_same_body() -> None:
-    body = packed({f"{number:05}-{hash(str(number)):x}": 8 for number in range(1000)})
+    body = pack({f"{number:05}-{hash(str(number)):x}": 8 for number in range(1000)})
     record = understood(body).record
 
     assert len(understood(body, version=512, previous=record).topics) == 1000
@@ -82,7 +82,7 @@ def test_json_that_is_labelled_as_packed_is_refused_although_it_was_registered_b
 
 
 def test_the_time_of_a_version_without_one_is_always_now() -> None:
-    body = packed({f"{n:05}-{hash(str(n)):x}": 8 for n in range(1000)}, timestamp=None)
+    body = pack({f"{n:05}-{hash(str(n)):x}": 8 for n in range(1000)}, timestamp=None)
     first = understood(body, wall_ms=5)
     again = understood(body, wall_ms=6, previous=first.record)
 
@@ -91,7 +91,7 @@ def test_the_time_of_a_version_without_one_is_always_now() -> None:
 
 def test_topics_that_occur_twice_are_one() -> None:
     names = {f"{number:05}": 8 for number in range(2000)}
-    twice = deflate(inflate(packed(names), max_size=1 << 20).replace(b"00001 ", b"00000 "))
+    twice = deflate(inflate(pack(names), max_size=1 << 20).replace(b"00001 ", b"00000 "))
     del names["00001"]
 
     assert settings(understood(twice)) == names
@@ -101,7 +101,7 @@ def test_topics_that_occur_twice_are_one() -> None:
 def test_any_packed_body_is_read_or_refused_the_same_in_chunks(
     topics: dict[str, int], damage: bytes, at: int, size: int
 ) -> None:
-    plain = bytearray(inflate(packed(topics), max_size=1 << 20))
+    plain = bytearray(inflate(pack(topics), max_size=1 << 20))
     plain[at : at + len(damage)] = damage
     body = deflate(bytes(plain))
     with pytest.MonkeyPatch.context() as patch:

@@ -156,18 +156,18 @@ def body_of(
     ).encode()
 
 
-def named(count: int) -> dict[str, int]:
+def names(count: int) -> dict[str, int]:
     return {f"Topic-{number:05}": 8 for number in range(count)}
 
 
-MANY = named(600)
+MANY = names(600)
 
 
 def settings(result: RegisteredTopics) -> dict[str, int]:
     return {name: each.read_queue_nums for name, each in result.topics}
 
 
-def packed(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7) -> bytes:
+def pack(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7) -> bytes:
     configs = {
         name: TopicConfig(topic_name=name, read_queue_nums=queues, write_queue_nums=queues)
         for name, queues in topics.items()

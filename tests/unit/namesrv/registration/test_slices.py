@@ -15,7 +15,7 @@ import pytest
 from rocketwire.wire.checksum import crc32_of
 from rocketwire_namesrv.registration import digests
 from tests.support.fakes.sansio_server import Server, replies, request
-from tests.unit.namesrv.registration.test_reader import body_of, packed
+from tests.unit.namesrv.registration.test_reader import body_of, pack
 
 TOPICS = tuple(
     f"Topic-{number * 7919 % 10007:05}-of-a-length-that-real-ones-have" for number in range(10_000)
@@ -75,7 +75,7 @@ def register(server: Server, body: bytes, steps: list[Step]) -> None:
     assert [reply.code for reply in replies(outcome.send)] == [0]
 
 
-@pytest.mark.parametrize("make", [body_of, packed])
+@pytest.mark.parametrize("make", [body_of, pack])
 @pytest.mark.parametrize("count", [FEW, len(TOPICS)])
 def test_no_step_of_a_registration_does_much(
     make: Callable[..., bytes], count: int, steps: list[Step]

@@ -38,7 +38,7 @@ def server() -> Server:
     return split_server()
 
 
-def known_topics(server: Server) -> list[str]:
+def list_topics(server: Server) -> list[str]:
     return sorted(server.state.table.topics.entries)
 
 
@@ -47,7 +47,7 @@ def test_a_broker_is_seen_with_all_its_topics_or_not_at_all(server: Server) -> N
     for part in (FIRST, SECOND, LAST):
         reply = server.register(topics=part)
         assert (reply.code, reply.remark, reply.ext, reply.body) == (0, None, {}, b"")
-        seen.append((known_topics(server), list(server.cluster_info()["brokerAddrTable"])))
+        seen.append((list_topics(server), list(server.cluster_info()["brokerAddrTable"])))
 
     assert seen == [([], []), ([], []), ([*FIRST, *SECOND, *LAST], ["b1"])]
 
@@ -56,7 +56,7 @@ def test_the_last_part_may_be_empty(server: Server) -> None:
     server.register(topics=FIRST)
     server.register(topics=())
 
-    assert known_topics(server) == [*FIRST]
+    assert list_topics(server) == [*FIRST]
 
 
 def test_other_numbers_of_topics_are_whole_registrations(server: Server) -> None:
@@ -64,7 +64,7 @@ def test_other_numbers_of_topics_are_whole_registrations(server: Server) -> None
     server.register(SLAVE, topics=("T1", "T2", "T3", "T4"), name="b2")
 
     assert len(server.state.parts) == 0
-    assert known_topics(server) == ["T1", "T2", "T3", "T4"]
+    assert list_topics(server) == ["T1", "T2", "T3", "T4"]
 
 
 def test_with_a_size_of_zero_each_part_is_seen_as_it_comes() -> None:
@@ -72,13 +72,13 @@ def test_with_a_size_of_zero_each_part_is_seen_as_it_comes() -> None:
 
     server.register(topics=FIRST)
 
-    assert known_topics(server) == [*FIRST]
+    assert list_topics(server) == [*FIRST]
 
 
 def test_a_4x_broker_does_not_split(server: Server) -> None:
     server.register(topics=FIRST, version=401)
 
-    assert known_topics(server) == [*FIRST]
+    assert list_topics(server) == [*FIRST]
 
 
 def test_a_change_in_a_later_part_counts_though_all_parts_have_one_version(server: Server) -> None:
@@ -104,7 +104,7 @@ def test_an_unchanged_registration_brings_deleted_topics_back(server: Server) ->
     for part in (FIRST, LAST):
         server.register(topics=part)
 
-    assert known_topics(server) == [*FIRST, *LAST]
+    assert list_topics(server) == [*FIRST, *LAST]
 
 
 def test_topics_of_other_parts_are_not_absent() -> None:
@@ -116,7 +116,7 @@ def test_topics_of_other_parts_are_not_absent() -> None:
     for part in (("T1", "T2", "T4"), ("T5",)):
         server.register(topics=part)
 
-    assert known_topics(server) == ["T1", "T2", "T4", "T5"]
+    assert list_topics(server) == ["T1", "T2", "T4", "T5"]
 
 
 def test_static_mappings_of_the_last_part_are_taken(server: Server) -> None:
@@ -163,7 +163,7 @@ def test_a_lost_connection_takes_its_parts_along(server: Server) -> None:
 
     assert len(server.state.parts) == 1
     assert server.ask(105, {"topic": "T1"}).code == 17
-    assert known_topics(server) == []  # one topic of a broker that is not registered is refused
+    assert list_topics(server) == []  # one topic of a broker that is not registered is refused
 
 
 def test_a_broker_that_unregisters_takes_its_parts_along(server: Server) -> None:
@@ -174,7 +174,7 @@ def test_a_broker_that_unregisters_takes_its_parts_along(server: Server) -> None
     server.now += split.FIRST_PART_SECONDS
 
     assert server.state.complete_parts(server.now) == ()
-    assert known_topics(server) == []
+    assert list_topics(server) == []
 
 
 # ---------------------------------------- parts that were sent before the server could hear them
@@ -192,25 +192,25 @@ def test_a_java_broker_is_not_seen_before_the_topics_that_every_java_broker_has(
     server = split_server()
     received = (("T1", JAVAS[3]), JAVAS[:3], ("T2", "T3"))
     codes = [register_as_java(server, topics) for topics in received]
-    before = known_topics(server)
+    before = list_topics(server)
     register_as_java(server, JAVAS[4:])
 
     assert codes == [0, 0, 0]
     assert before == []
-    assert known_topics(server) == sorted({"T1", "T2", "T3", *JAVAS})
+    assert list_topics(server) == sorted({"T1", "T2", "T3", *JAVAS})
 
 
 def test_a_java_broker_with_all_of_them_is_seen_at_once(server: Server) -> None:
     register_as_java(server, (*JAVAS, "T1"))
 
-    assert known_topics(server) == sorted((*JAVAS, "T1"))
+    assert list_topics(server) == sorted((*JAVAS, "T1"))
 
 
 def test_a_registered_java_broker_may_register_some_topics(server: Server) -> None:
     register_as_java(server, (*JAVAS, "T1"))
     register_as_java(server, ("T2", "T3"))
 
-    assert {"T2", "T3"} < set(known_topics(server))
+    assert {"T2", "T3"} < set(list_topics(server))
 
 
 def test_one_topic_of_an_unknown_java_broker_is_refused_as_in_java(server: Server) -> None:
@@ -220,7 +220,7 @@ def test_one_topic_of_an_unknown_java_broker_is_refused_as_in_java(server: Serve
 def test_who_has_none_of_them_is_seen_at_once(server: Server) -> None:
     register_as_java(server, ("T1", "T2"))
 
-    assert known_topics(server) == ["T1", "T2"]
+    assert list_topics(server) == ["T1", "T2"]
 
 
 def test_missing_parts_are_not_waited_for_in_vain(server: Server) -> None:
@@ -231,7 +231,7 @@ def test_missing_parts_are_not_waited_for_in_vain(server: Server) -> None:
     server.now += 0.1
     server.state.complete_parts(server.now)
 
-    assert known_topics(server) == sorted(("T1", JAVAS[-1]))
+    assert list_topics(server) == sorted(("T1", JAVAS[-1]))
 
 
 # ---------------------------------------- parts that do not come
@@ -245,7 +245,7 @@ def test_who_has_as_many_topics_as_a_part_is_seen_a_little_later(server: Server)
     server.now += 0.1
     happened = [each.text for each in server.state.complete_parts(server.now)]
 
-    assert known_topics(server) == [*FIRST]
+    assert list_topics(server) == [*FIRST]
     assert happened[-1] == (
         "registration of 3 topics taken as it is, no other part came, BrokerAddrInfo [clusterName=C,"
         f" brokerAddr={BROKER}] brokerName: b1"
@@ -261,7 +261,7 @@ def test_who_has_as_many_topics_as_a_part_waits_once_per_connection(server: Serv
     again = server.connect()
     server.register(topics=FIRST, data_version=version(2), session=again)
 
-    assert known_topics(server) == [*FIRST, *SECOND]
+    assert list_topics(server) == [*FIRST, *SECOND]
     assert len(server.state.parts) == 1
 
 
@@ -274,7 +274,7 @@ def test_a_later_part_is_waited_for_longer(server: Server) -> None:
     server.now += 0.1
     server.state.complete_parts(server.now)
 
-    assert known_topics(server) == [*FIRST, *SECOND]
+    assert list_topics(server) == [*FIRST, *SECOND]
 
 
 def test_nothing_is_completed_while_a_registration_is_on_its_way(server: Server) -> None:
@@ -286,7 +286,7 @@ def test_nothing_is_completed_while_a_registration_is_on_its_way(server: Server)
     server.state.stepping = False
     server.state.complete_parts(server.now)
 
-    assert known_topics(server) == [*FIRST]
+    assert list_topics(server) == [*FIRST]
 
 
 def test_there_is_an_end_to_the_parts_of_one_broker(
@@ -297,17 +297,17 @@ def test_there_is_an_end_to_the_parts_of_one_broker(
     server.register(topics=FIRST)
     server.register(topics=SECOND)
 
-    assert known_topics(server) == [*FIRST, *SECOND]
+    assert list_topics(server) == [*FIRST, *SECOND]
 
 
 def test_who_says_the_same_again_has_said_all(server: Server) -> None:
     register_as_java(server, ("T1", JAVAS[-1]))
-    assert known_topics(server) == []
+    assert list_topics(server) == []
 
     server.now += 1
     register_as_java(server, ("T1", JAVAS[-1]))
 
-    assert known_topics(server) == sorted(("T1", JAVAS[-1]))
+    assert list_topics(server) == sorted(("T1", JAVAS[-1]))
     assert len(server.state.parts) == 0
 
 
@@ -318,21 +318,21 @@ def test_a_first_part_that_comes_again_and_again_is_kept_once_and_not_for_ever(
         server.register(topics=FIRST)
         server.now += 1
         assert server.state.parts.topics == 3
-        assert known_topics(server) == []
+        assert list_topics(server) == []
 
     server.state.complete_parts(server.now)
 
-    assert known_topics(server) == [*FIRST]
+    assert list_topics(server) == [*FIRST]
 
 
 def test_the_parts_of_an_attempt_that_was_broken_off_are_replaced_by_those_of_the_next_one(
     server: Server,
 ) -> None:
     for part in (FIRST, SECOND, FIRST, SECOND, LAST):
-        assert known_topics(server) == []
+        assert list_topics(server) == []
         server.register(topics=part)
 
-    assert known_topics(server) == [*FIRST, *SECOND, *LAST]
+    assert list_topics(server) == [*FIRST, *SECOND, *LAST]
     assert len(server.state.parts) == 0
 
 
@@ -346,8 +346,8 @@ def test_parts_of_the_usual_size_are_read_in_the_fast_ways(packed: bool) -> None
             typed = decode_register_broker_body(body, compressed=False, version=513)
             assert typed is not None
             body = encode_register_broker_body(typed, compressed=True, version=513)
-        before = known_topics(server)
+        before = list_topics(server)
         server.ask(103, {**HEADER, "compressed": str(packed).lower()}, body)
 
     assert before == []
-    assert known_topics(server) == names
+    assert list_topics(server) == names

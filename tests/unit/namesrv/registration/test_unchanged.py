@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.registration import json_reader, packed_reader, reader
 from tests.support.fakes.sansio_server import Server, identity, replies, request
-from tests.unit.namesrv.registration.test_reader import body_of, packed
+from tests.unit.namesrv.registration.test_reader import body_of, pack
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.session import Session
@@ -39,7 +39,7 @@ Event = tuple[str, int, dict[str, int], int, bool]
 """A request: its kind, broker, topics and version, in one of two forms."""
 
 
-def told(server: Server, sessions: Sequence[Session], event: Event) -> list[int]:
+def tell(server: Server, sessions: Sequence[Session], event: Event) -> list[int]:
     """Tells a server of an event; returns the codes of its answers."""
     kind, number, topics, counter, flag = event
     address, broker_id, name = BROKERS[number]
@@ -51,7 +51,7 @@ def told(server: Server, sessions: Sequence[Session], event: Event) -> list[int]
             broker_id=str(broker_id),
             enableActingMaster="true" if flag else "false",
         )
-        make = body_of if kind == "json" else packed
+        make = body_of if kind == "json" else pack
         data = request(103, fields, make(topics, counter=counter))
     elif kind == "leave":
         fields = {"brokerAddr": address, "brokerName": name, "clusterName": "C", "brokerId": "0"}
@@ -68,7 +68,7 @@ def told(server: Server, sessions: Sequence[Session], event: Event) -> list[int]
     return [each.code for each in replies(server.receive(data, session).send)]
 
 
-def seen(server: Server) -> dict[str, Any]:
+def responses_of(server: Server) -> dict[str, Any]:
     """All responses that a client may get."""
     table = server.state.table
     routes = {
@@ -104,12 +104,12 @@ def test_unchanged_topics_need_not_be_registered_again(
     links = [[server.connect() for _ in BROKERS] for server in (quick, slow)]
     for event in events:
         for _ in range(2 if repeated else 1):
-            assert told(quick, links[0], event) == told(slow, links[1], event)
-        assert seen(quick) == seen(slow)
+            assert tell(quick, links[0], event) == tell(slow, links[1], event)
+        assert responses_of(quick) == responses_of(slow)
 
 
-def registered(server: Server, counter: int, **topics: int) -> None:
-    told(server, [server.session] * len(BROKERS), ("json", 0, topics, counter, False))
+def register(server: Server, counter: int, **topics: int) -> None:
+    tell(server, [server.session] * len(BROKERS), ("json", 0, topics, counter, False))
 
 
 ALL = dict.fromkeys(NAMES, 1)
@@ -117,11 +117,11 @@ ALL = dict.fromkeys(NAMES, 1)
 
 def test_an_answer_that_is_kept_survives_a_registration_that_changes_nothing() -> None:
     server = Server()
-    registered(server, 1, **ALL)
+    register(server, 1, **ALL)
     server.ask(105, {"topic": "T1"})
     layout = server.state.table.topics.entries["T1"]
     kept, revision = layout.standard, server.state.table.topics.revision
-    registered(server, 2, **ALL)
+    register(server, 2, **ALL)
 
     assert kept is not None
     assert layout.standard is kept
@@ -130,30 +130,30 @@ def test_an_answer_that_is_kept_survives_a_registration_that_changes_nothing() -
 
 def test_a_topic_that_was_deleted_comes_back_with_the_next_registration() -> None:
     server = Server()
-    registered(server, 1, **ALL)
+    register(server, 1, **ALL)
     server.ask(216, {"topic": "T1"})
-    registered(server, 1, **ALL)
+    register(server, 1, **ALL)
 
     assert server.perms("T1") == {"b1": 6}
 
 
 def test_a_permission_that_was_wiped_comes_back_with_the_next_version() -> None:
     server = Server()
-    registered(server, 1, **ALL)
+    register(server, 1, **ALL)
     server.ask(205, {"brokerName": "b1"})
-    registered(server, 1, **ALL)
+    register(server, 1, **ALL)
     assert server.perms("T1") == {"b1": 4}
-    registered(server, 2, **ALL)
+    register(server, 2, **ALL)
 
     assert server.perms("T1") == {"b1": 6}
 
 
 def test_where_absent_topics_are_removed_every_body_is_read_whole() -> None:
     server = Server(Config(delete_topic_with_broker_registration=True))
-    registered(server, 1, **ALL)
-    registered(server, 2, **ALL)
+    register(server, 1, **ALL)
+    register(server, 2, **ALL)
     assert server.perms("T7") == {"b1": 6}
-    registered(server, 3, **dict.fromkeys(NAMES[:6], 1))
+    register(server, 3, **dict.fromkeys(NAMES[:6], 1))
 
     assert server.route("T7") is None
 
@@ -177,7 +177,7 @@ def test_a_change_between_two_steps_is_not_taken_for_what_the_body_says() -> Non
 
 def test_a_broker_that_leaves_while_its_body_is_read_is_registered_whole() -> None:
     server = Server()
-    registered(server, 1, **ALL)
+    register(server, 1, **ALL)
     address, _, name = BROKERS[0]
     fields = {"brokerAddr": address, "brokerId": "0", "brokerName": name, "clusterName": "C"}
     data = request(103, fields, body_of(ALL | {f"M{number:04}": 1 for number in range(100)}))
@@ -205,7 +205,7 @@ def test_a_broker_that_leaves_while_its_unchanged_body_is_read_is_registered_who
     assert server.perms("T1") == {"b1": 6}
 
 
-def sent_in_parts(server: Server, data: bytes, *, there: bool) -> None:
+def send_in_parts(server: Server, data: bytes, *, there: bool) -> None:
     """Sends a large body as a socket gives it; ``there``: to where it belongs."""
     session = server.session
     session.receive(data[:1000], server.now)
@@ -231,11 +231,9 @@ def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that(*, the
     server = Server()
     fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
     for counter, queues in enumerate((1, 2, 3), 1):
-        plain = zlib.decompress(
-            packed(dict.fromkeys(map(str, range(5000)), queues), counter=counter)
-        )
+        plain = zlib.decompress(pack(dict.fromkeys(map(str, range(5000)), queues), counter=counter))
         frame = request(103, fields | {"compressed": "true"}, zlib.compress(plain, 0))
-        sent_in_parts(server, frame, there=there)
+        send_in_parts(server, frame, there=there)
 
         (layout,) = set(server.state.table.topics.entries.values())
         assert [each.read_queue_nums for each in layout.queues] == [queues]
@@ -243,7 +241,7 @@ def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that(*, the
 
 def test_a_broker_in_another_role_is_registered_whole() -> None:
     server = Server()
-    registered(server, 1, **ALL)
+    register(server, 1, **ALL)
     server.ask(216, {"topic": "T1"})
     fields = {"brokerAddr": "a:0", "brokerId": "3", "brokerName": "b1", "clusterName": "C"}
     more = {"enableActingMaster": "true"}
@@ -266,7 +264,7 @@ def test_a_broker_with_another_id_is_registered_whole() -> None:
 def test_a_body_without_a_timestamp_is_a_new_version_each_time() -> None:
     server = Server()
     fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
-    body = packed(ALL | {f"{number}-{hash(number)}": 8 for number in range(50)}, timestamp=None)
+    body = pack(ALL | {f"{number}-{hash(number)}": 8 for number in range(50)}, timestamp=None)
     server.ask(103, fields, body)
     server.ask(205, {"brokerName": "b1"})
     server.now += 1

@@ -20,7 +20,7 @@ from rocketwire.serving.tls.certificates import (
 )
 from rocketwire.serving.tls.self_signed import make_self_signed
 from rocketwire.serving.tls.settings import TlsSettings
-from tests.support.builders.certificates import authority, shown, with_pair
+from tests.support.builders.certificates import authority, certificate_of, with_pair
 
 OURS = authority("ours")
 WRONG = "wrong"
@@ -30,7 +30,7 @@ RIGHT = "right"
 async def test_the_certificate_is_the_one_of_the_file(tmp_path: Path) -> None:
     pair = OURS.issue("server")
 
-    assert await shown(make_server_context(with_pair(tmp_path, pair))) == pair.certificate
+    assert await certificate_of(make_server_context(with_pair(tmp_path, pair))) == pair.certificate
 
 
 def test_a_key_that_does_not_belong_to_the_certificate_is_refused(tmp_path: Path) -> None:

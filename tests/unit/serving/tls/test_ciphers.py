@@ -62,7 +62,7 @@ def test_the_log_says_what_comes_otherwise_than_it_was_meant() -> None:
 # ---------------------------------------- what is negotiated
 
 
-async def negotiated(names: str, client: ssl.SSLContext | None = None) -> tuple[str, str]:
+async def negotiate(names: str, client: ssl.SSLContext | None = None) -> tuple[str, str]:
     """Version and suite between a server in test mode and a client that takes anything."""
     if client is None:
         client = make_client_context(TlsSettings())
@@ -94,7 +94,7 @@ async def test_nothing_but_what_is_named_is_negotiated(
         and hasattr(ssl.SSLContext, "set_ciphersuites")
     ):
         pytest.skip("this Python can choose among the suites of TLS 1.3")
-    version, suite = await negotiated(names)
+    version, suite = await negotiate(names)
 
     assert suite == expected[1]
     assert (version == "TLSv1.3") == (expected[0] == "TLSv1.3")

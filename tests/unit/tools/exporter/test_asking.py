@@ -21,7 +21,7 @@ from rocketwire_tools.exporter.asking import (
 from tests.support.fakes.exported_cluster import ADDRESS, ExportedCluster, refusal
 
 
-def refused() -> ConnectFailedError:
+def connect_error() -> ConnectFailedError:
     return ConnectFailedError(f"{ADDRESS}: refused")
 
 
@@ -55,7 +55,7 @@ async def test_a_broker_that_does_not_answer_is_given_up() -> None:
     async def request() -> None:
         nonlocal calls
         calls += 1
-        raise refused()
+        raise connect_error()
 
     async def part(asking: Asking) -> None:
         async def ask(_: int) -> None:
@@ -114,7 +114,7 @@ async def test_requests_at_once_are_bounded() -> None:
         (refusal(ResponseCode.SYSTEM_ERROR, "AclException: no"), "NO_PERMISSION"),
         (refusal(123_456), "unlisted code"),
         (RequestTimeoutError(ADDRESS, 28, 1.0), "timeout"),
-        (refused(), "connection"),
+        (connect_error(), "connection"),
         (DecodeError("no number"), "invalid response"),
     ],
 )

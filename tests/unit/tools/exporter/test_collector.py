@@ -36,7 +36,7 @@ def text_of(collector: Collector, form: str = PLAIN) -> str:
     return collector.text(form).decode()
 
 
-def shown(collector: Collector) -> str:
+def show(collector: Collector) -> str:
     lines = text_of(collector).splitlines()
     return next((line for line in lines if line.startswith("rocketmq_exporter_requests ")), "")
 
@@ -51,7 +51,7 @@ async def test_scrapes_at_the_same_time_share_a_collection(
         scrapes.start_soon(collector.refresh)
 
     assert source.count == 1
-    assert shown(collector) == "rocketmq_exporter_requests 1"
+    assert show(collector) == "rocketmq_exporter_requests 1"
 
 
 async def test_a_later_scrape_collects_again_and_an_early_one_does_not(
@@ -65,7 +65,7 @@ async def test_a_later_scrape_collects_again_and_an_early_one_does_not(
 
     await trio.sleep(5)
     await collector.refresh()
-    assert shown(collector) == "rocketmq_exporter_requests 2"
+    assert show(collector) == "rocketmq_exporter_requests 2"
 
 
 async def test_a_slow_collection_leaves_the_last_complete_result(
@@ -77,10 +77,10 @@ async def test_a_slow_collection_leaves_the_last_complete_result(
     source.seconds = 20
     await collector.refresh()
 
-    assert shown(collector) == "rocketmq_exporter_requests 1"
+    assert show(collector) == "rocketmq_exporter_requests 1"
     assert "rocketmq_exporter_collection_age_seconds 8" in text_of(collector)
     await trio.sleep(15)
-    assert shown(collector) == "rocketmq_exporter_requests 2"
+    assert show(collector) == "rocketmq_exporter_requests 2"
 
 
 async def test_before_the_first_result_only_the_exporter_has_metrics(
@@ -91,7 +91,7 @@ async def test_before_the_first_result_only_the_exporter_has_metrics(
     await collector.refresh()
 
     text = text_of(collector)
-    assert shown(collector) == ""
+    assert show(collector) == ""
     assert 'rocketmq_exporter_collections_total{result="complete"} 0.0' in text
 
 
@@ -114,4 +114,4 @@ async def test_a_failed_collection_is_logged_and_counted(
 
     source.fails = False
     await collector.refresh()
-    assert shown(collector) == "rocketmq_exporter_requests 1"
+    assert show(collector) == "rocketmq_exporter_requests 1"

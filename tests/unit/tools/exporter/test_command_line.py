@@ -8,19 +8,19 @@ from rocketwire_tools.exporter.collection import Limits
 from rocketwire_tools.exporter.command_line import Options, build_parser, options_of
 
 
-def parsed(*arguments: str) -> Options:
+def parse(*arguments: str) -> Options:
     return options_of(build_parser().parse_args(arguments), 5.0)
 
 
 def test_without_options_it_listens_on_loopback_at_the_port_of_apaches_exporter() -> None:
-    options = parsed()
+    options = parse()
 
     assert (options.address, options.port, options.once) == ("127.0.0.1", 5557, False)
     assert options.limits == Limits()
 
 
 def test_every_limit_has_an_option() -> None:
-    options = parsed(
+    options = parse(
         *("--deadline", "9", "--max-series", "8", "--concurrent", "7", "--max-clients", "0"),
         *("--min-interval", "0", "--wait", "3", "--listen", "[::1]:0"),
     )
@@ -45,6 +45,6 @@ def test_invalid_values_are_rejected(
     arguments: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        parsed(*arguments)
+        parse(*arguments)
 
     assert complaint in capsys.readouterr().err

@@ -81,7 +81,7 @@ def test_one_process_reads_what_follows_damage(
     assert run(*words, "--jobs", "2", status=1) == run(*words, status=1)
 
 
-def broken_work(arguments: Namespace, _: LogScan) -> Iterator[int]:
+def failing_work(arguments: Namespace, _: LogScan) -> Iterator[int]:
     """Work that fails, or ends its process."""
     yield 1
     if arguments.ends:
@@ -101,7 +101,7 @@ def test_a_process_that_fails_ends_the_work(
     scan = LogScan(files=read_folder([copy.root]).commit_log)
 
     with pytest.raises(error, match=text):
-        list(jobs.results(Namespace(jobs=2, ends=ends), [scan], broken_work))
+        list(jobs.results(Namespace(jobs=2, ends=ends), [scan], failing_work))
 
     assert multiprocessing.active_children() == []
 
@@ -114,7 +114,7 @@ sys.exit(__main__.main())
 """
 
 
-def started(root: Path, stdout: int) -> subprocess.Popen[bytes]:
+def start(root: Path, stdout: int) -> subprocess.Popen[bytes]:
     """The command with two processes, in a group of its own."""
     words = [sys.executable, "-c", PROGRAM, "messages", "--json", "--jobs", "2", str(root)]
     return subprocess.Popen(words, start_new_session=True, stderr=subprocess.PIPE, stdout=stdout)
@@ -137,7 +137,7 @@ def test_a_reader_that_has_read_enough_ends_the_command_in_silence(copy: BrokerS
     reader, writer = os.pipe()
     os.close(reader)
 
-    with started(copy.root, stdout=writer) as process:
+    with start(copy.root, stdout=writer) as process:
         os.close(writer)
         _, errors = process.communicate(timeout=60)
 
@@ -149,7 +149,7 @@ def test_a_reader_that_has_read_enough_ends_the_command_in_silence(copy: BrokerS
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_process_is_left_after_a_signal(number: int, copy: BrokerStore) -> None:
     reader, writer = os.pipe()  # which gets full, so that the command waits
-    with started(copy.root, stdout=writer) as process:
+    with start(copy.root, stdout=writer) as process:
         os.close(writer)
         os.read(reader, 1)
         if number == signal.SIGINT:

@@ -59,7 +59,9 @@ def pop_record(tag: str, start: int = 0, *, timed: bool = False, **values: Any) 
     return message(topic, json.dumps(record).encode(), TAGS=tag, REAL_TOPIC=REVIVE)
 
 
-def popped(work: UnfinishedWork, revived: dict[tuple[str, int], int] | None = None) -> list[int]:
+def find_popped(
+    work: UnfinishedWork, revived: dict[tuple[str, int], int] | None = None
+) -> list[int]:
     return sorted(message.offset for message in work.find_popped(revived or {}))
 
 
@@ -79,7 +81,7 @@ def test_a_message_that_was_acknowledged_is_not_pending(tmp_path: Path) -> None:
         ],
     )
 
-    assert popped(work) == [0, 2, 11, 13]
+    assert find_popped(work) == [0, 2, 11, 13]
 
 
 def test_the_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Path) -> None:
@@ -104,8 +106,8 @@ def test_the_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Pa
 def test_records_that_the_broker_has_worked_off_are_left_out(tmp_path: Path) -> None:
     work = read(tmp_path, [pop_record("ck", n=1, it=1), pop_record("ck", 50, n=1, it=1)])
 
-    assert popped(work, {(REVIVE, 0): 1}) == [50]
-    assert popped(work, {(REVIVE, 1): 1}) == [0, 50]
+    assert find_popped(work, {(REVIVE, 0): 1}) == [50]
+    assert find_popped(work, {(REVIVE, 1): 1}) == [0, 50]
 
 
 def test_of_a_transaction_only_the_last_copy_counts(tmp_path: Path) -> None:

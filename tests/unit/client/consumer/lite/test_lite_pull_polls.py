@@ -17,7 +17,7 @@ from rocketwire.errors import ChannelClosedError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.testing import reply
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import BROKER, PULLS, pulled, world
+from tests.support.fakes.consumer_fakes import BROKER, PULLS, pull_response, world
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ async def test_a_message_for_each_of_two_polls_wakes_both(autojump_clock: object
             await trio.sleep_forever()
         brought.add(queue)
         await trio.sleep(1 + int(queue))
-        return pulled(StoredMessage(topic="orders", body=b"x", queue_id=int(queue)))
+        return pull_response(StoredMessage(topic="orders", body=b"x", queue_id=int(queue)))
 
     seconds: list[float] = []
     async with world() as (network, client):
@@ -93,7 +93,7 @@ async def test_a_queue_is_paused_until_it_is_resumed(
 ) -> None:
     async def pull(request: RemotingCommand) -> RemotingCommand:
         await trio.sleep(1 if (request.ext_fields or {})["queueOffset"] == "0" else 1000)
-        return pulled(StoredMessage(topic="orders", body=b"x"))
+        return pull_response(StoredMessage(topic="orders", body=b"x"))
 
     async with world() as (network, client):
         network.peer(BROKER).on(Code.LITE_PULL_MESSAGE, pull)

@@ -43,7 +43,9 @@ async def broker(*, signs: bool = True) -> AsyncGenerator[tuple[ClientInstance, 
             yield client, peer
 
 
-def wanted(start: str | None = "first", *, pop: bool = False, broadcast: bool = False) -> Namespace:
+def consume_arguments(
+    start: str | None = "first", *, pop: bool = False, broadcast: bool = False
+) -> Namespace:
     return Namespace(topic="T", group="g", start=start, pop=pop, broadcast=broadcast)
 
 
@@ -78,7 +80,7 @@ async def test_what_a_consumer_needs_and_may_not_is_told(
     async with broker() as (client, peer):
         peer.on(code, answer)
         with pytest.raises(BrokerError) as caught:
-            await check_permissions(client, wanted(start), "a", A)
+            await check_permissions(client, consume_arguments(start), "a", A)
 
     assert caught.value.code == answer.code
 
@@ -86,15 +88,15 @@ async def test_what_a_consumer_needs_and_may_not_is_told(
 async def test_a_group_that_has_an_offset_or_keeps_none_there_asks_for_no_end() -> None:
     async with broker() as (client, peer):
         peer.on(Code.GET_MAX_OFFSET, DENIED)
-        for one in (wanted("last", pop=True), wanted("last", broadcast=True)):
+        for one in (consume_arguments("last", pop=True), consume_arguments("last", broadcast=True)):
             await check_permissions(client, one, "a", A)
         peer.on(Code.QUERY_CONSUMER_OFFSET, KNOWN)
-        await check_permissions(client, wanted("last"), "a", A)
+        await check_permissions(client, consume_arguments("last"), "a", A)
 
 
 async def test_who_has_no_credentials_pulls_nothing() -> None:
     async with broker(signs=False) as (client, peer):
-        await check_permissions(client, wanted("last"), "a", A)
+        await check_permissions(client, consume_arguments("last"), "a", A)
 
         assert [one.code for one in peer.requests] == [Code.QUERY_CONSUMER_OFFSET]
 
@@ -102,5 +104,5 @@ async def test_who_has_no_credentials_pulls_nothing() -> None:
 async def test_other_failures_are_left_to_the_consumer() -> None:
     async with broker() as (client, peer):
         peer.on(Code.QUERY_CONSUMER_OFFSET, reply(code=1, remark="busy"))
-        await check_permissions(client, wanted(), "a", A)
-        await check_permissions(client, wanted(), "b", "127.0.0.1:1")
+        await check_permissions(client, consume_arguments(), "a", A)
+        await check_permissions(client, consume_arguments(), "b", "127.0.0.1:1")

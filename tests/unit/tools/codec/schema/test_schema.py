@@ -17,44 +17,44 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def printed() -> Any:
+def print_schema() -> Any:
     done = run("schema")
     assert (0, 1) == (done.status, len(done.lines))
     return done.lines[0]
 
 
-def test_the_schema_holds_every_code_class_and_operation(printed: Any) -> None:
-    assert list(map(int, RequestCode)) == [one["code"] for one in printed["request_codes"]]
-    assert list(map(int, ResponseCode)) == [one["code"] for one in printed["response_codes"]]
-    assert set(CLASSES) == {*printed["headers"], *printed["bodies"]}
-    assert list(OPERATIONS) == [one["code"] for one in printed["operations"]]
-    assert printed["versions"]["V5_5_0"] == printed["current_version"]
+def test_the_schema_holds_every_code_class_and_operation(print_schema: Any) -> None:
+    assert list(map(int, RequestCode)) == [one["code"] for one in print_schema["request_codes"]]
+    assert list(map(int, ResponseCode)) == [one["code"] for one in print_schema["response_codes"]]
+    assert set(CLASSES) == {*print_schema["headers"], *print_schema["bodies"]}
+    assert list(OPERATIONS) == [one["code"] for one in print_schema["operations"]]
+    assert print_schema["versions"]["V5_5_0"] == print_schema["current_version"]
 
 
-def test_every_name_in_the_schema_is_explained_in_it(printed: Any) -> None:
-    for one in printed["operations"]:
+def test_every_name_in_the_schema_is_explained_in_it(print_schema: Any) -> None:
+    for one in print_schema["operations"]:
         for part, known in (
-            ("header", {*printed["headers"], None}),
-            ("body", {*printed["bodies"], *printed["raw_bodies"], None}),
+            ("header", {*print_schema["headers"], None}),
+            ("body", {*print_schema["bodies"], *print_schema["raw_bodies"], None}),
         ):
             for side in ("request", "response"):
                 name = one[f"{side}_{part}"]
                 assert (name and name.removeprefix("List<").removesuffix(">")) in known
 
 
-def test_every_class_says_what_it_means_and_which_one_of_java_it_is(printed: Any) -> None:
-    for said in (*printed["headers"].values(), *printed["bodies"].values()):
+def test_every_class_says_what_it_means_and_which_one_of_java_it_is(print_schema: Any) -> None:
+    for said in (*print_schema["headers"].values(), *print_schema["bodies"].values()):
         assert said["java"].startswith("org.apache.rocketmq.")
         assert said["meaning"].endswith(".")
 
 
-def test_what_only_the_newest_release_has_says_since_when(printed: Any) -> None:
-    by_name = {one["name"]: one for one in printed["request_codes"]}
+def test_what_only_the_newest_release_has_says_since_when(print_schema: Any) -> None:
+    by_name = {one["name"]: one for one in print_schema["request_codes"]}
     assert ("5.5.0", None) == (
         by_name["POP_LITE_MESSAGE"]["since"],
         by_name["SEND_MESSAGE"]["since"],
     )
-    assert printed["headers"]["PopLiteMessageRequestHeader"]["since"] == "5.5.0"
+    assert print_schema["headers"]["PopLiteMessageRequestHeader"]["since"] == "5.5.0"
     assert not by_name["POP_MESSAGE"]["binary_header"]
 
 

@@ -36,23 +36,23 @@ def frame(**members: Any) -> str:
     return encode(RemotingCommand(**members)).hex()
 
 
-def settled(value: Any) -> Any:
+def normalize(value: Any) -> Any:
     """A body with every map key as text and no null, as the expectations have it.
 
     Data versions, where Java fills in its clock, are left out.
     """
     if is_object(value):
         kept = {key: item for key, item in value.items() if not key.endswith("ataVersion")}
-        return {key: settled(item) for key, item in kept.items() if item is not None}
+        return {key: normalize(item) for key, item in kept.items() if item is not None}
     if is_array(value):
         if value and all(is_array(one) and len(one) == 2 for one in value):
-            return {str(key): settled(item) for key, item in value}
-        return [settled(item) for item in value]
+            return {str(key): normalize(item) for key, item in value}
+        return [normalize(item) for item in value]
     return value
 
 
 @pytest.fixture(scope="module")
-def described() -> Mapping[str, Any]:
+def describe() -> Mapping[str, Any]:
     vectors = golden.vectors()
     done = run("decode", stdin=[vector.data.hex() for vector in vectors])
     assert done.status == 0
@@ -61,9 +61,9 @@ def described() -> Mapping[str, Any]:
 
 @pytest.mark.parametrize("vector", golden.vectors(), ids=lambda vector: vector.id)
 def test_a_recorded_packet_is_described_as_java_reads_it(
-    described: Mapping[str, Any], vector: golden.Vector
+    describe: Mapping[str, Any], vector: golden.Vector
 ) -> None:
-    line = described[vector.id]
+    line = describe[vector.id]
 
     assert KEYS == list(line)
     assert ["length", "crc", "hex", "value"] == list(line["body"])
@@ -72,7 +72,7 @@ def test_a_recorded_packet_is_described_as_java_reads_it(
     assert vector.facts["serialize_type"] == line["serialize_type"]
     assert vector.facts["body_length"] == line["body"]["length"] == len(line["body"]["hex"]) // 2
     if "body_value" in vector.facts and line["kind"] != "response":
-        assert settled(vector.facts["body_value"]) == settled(line["body"]["value"])
+        assert normalize(vector.facts["body_value"]) == normalize(line["body"]["value"])
 
 
 def test_an_answer_is_understood_once_its_request_is_named() -> None:
@@ -85,8 +85,8 @@ def test_an_answer_is_understood_once_its_request_is_named() -> None:
     for vector in answers:
         for name in ("105", "GET_ROUTEINFO_BY_TOPIC"):
             line = only("decode", "--request-code", name, line=vector.data.hex())
-            expected = cast("dict[str, Any]", settled(vector.facts["body_value"]))
-            assert expected == settled(line["body"]["value"])
+            expected = cast("dict[str, Any]", normalize(vector.facts["body_value"]))
+            assert expected == normalize(line["body"]["value"])
 
 
 def test_names_are_null_and_numbers_stay_where_nothing_is_listed() -> None:
@@ -162,15 +162,15 @@ def test_fields_that_java_insists_on_leave_the_frame_good() -> None:
     assert ["header"] == list(line["problems"])
 
 
-def scattered(text: str) -> str:
+def scatter(text: str) -> str:
     return " ".join(text)
 
 
-def prefixed(text: str) -> str:
+def prefix(text: str) -> str:
     return f" 0x{text}\t"
 
 
-@pytest.mark.parametrize("spell", [str.upper, prefixed, scattered])
+@pytest.mark.parametrize("spell", [str.upper, prefix, scatter])
 def test_hex_is_read_however_it_is_spelt(spell: Callable[[str], str]) -> None:
     plain = frame(code=105)
 

@@ -11,7 +11,7 @@ from tests.support import golden
 from tests.support.codec_in_process import only, refused, run
 
 
-def made(source: dict[str, Any], *arguments: str) -> RemotingCommand:
+def build(source: dict[str, Any], *arguments: str) -> RemotingCommand:
     return decode(bytes.fromhex(only("encode", *arguments, line=source)["hex"]))
 
 
@@ -28,7 +28,7 @@ def test_what_decode_prints_is_the_same_command_again() -> None:
 
 
 def test_typed_headers_and_values_give_the_same_command_again() -> None:
-    requests = [line for line in _described() if line["kind"] != "response"]
+    requests = [line for line in _describe() if line["kind"] != "response"]
     for line in requests:
         if line["header"] is not None:
             line["typed"] = line.pop("ext_fields")
@@ -44,14 +44,14 @@ def test_typed_headers_and_values_give_the_same_command_again() -> None:
         assert before["body"]["value"] == after["body"]["value"]
 
 
-def _described() -> list[Any]:
+def _describe() -> list[Any]:
     return run("decode", stdin=[vector.data.hex() for vector in golden.vectors()]).lines
 
 
 def test_what_is_missing_has_its_default() -> None:
-    assert RemotingCommand(code=105) == made({"code": 105})
-    assert RemotingCommand(code=105) == made({"code_name": "GET_ROUTEINFO_BY_TOPIC"})
-    assert RemotingCommand(code=17, flag=1) == made(
+    assert RemotingCommand(code=105) == build({"code": 105})
+    assert RemotingCommand(code=105) == build({"code_name": "GET_ROUTEINFO_BY_TOPIC"})
+    assert RemotingCommand(code=17, flag=1) == build(
         {"code_name": "TOPIC_NOT_EXIST", "kind": "response"}
     )
 
@@ -59,19 +59,19 @@ def test_what_is_missing_has_its_default() -> None:
 def test_a_typed_header_becomes_ext_fields() -> None:
     source = {"code": 105, "header": {"topic": "T", "acceptStandardJsonOnly": True, "ns": None}}
 
-    assert made(source).ext_fields == {"topic": "T", "acceptStandardJsonOnly": "true"}
-    assert made({**source, "ext_fields": None}).ext_fields == {
+    assert build(source).ext_fields == {"topic": "T", "acceptStandardJsonOnly": "true"}
+    assert build({**source, "ext_fields": None}).ext_fields == {
         "topic": "T",
         "acceptStandardJsonOnly": "true",
     }
-    assert made({**source, "ext_fields": {"x": "y"}}).ext_fields == {"x": "y"}
-    assert made({"code": 100, "header": {}}).ext_fields == {}
+    assert build({**source, "ext_fields": {"x": "y"}}).ext_fields == {"x": "y"}
+    assert build({"code": 100, "header": {}}).ext_fields == {}
 
 
 def test_the_body_of_an_answer_needs_its_request() -> None:
     source = {"code": 0, "kind": "response", "body": {"value": {"table": {"k": "v"}}}}
 
-    assert made(source, "--request-code", "219").body == b'{"table":{"k":"v"}}'
+    assert build(source, "--request-code", "219").body == b'{"table":{"k":"v"}}'
     assert "--request-code" in refused("encode", line=source)["message"]
 
 

@@ -65,7 +65,7 @@ def options(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return Options(careful=request.param == "careful")
 
 
-def decoded(packets: list[Packet], path: Path, options: Options) -> list[Row]:
+def decode(packets: list[Packet], path: Path, options: Options) -> list[Row]:
     return rows(save(path / "wire.pcap", packets), options)
 
 
@@ -99,7 +99,7 @@ def test_answers_of_a_port_used_again_have_their_requests(
     # another connection
     late = not syn and earlier.startswith("the server's side alone")
     first = (7, None) if late else (7, 302)
-    assert [first, (8, 302)] == pairs(decoded(host.packets, tmp_path, options))
+    assert [first, (8, 302)] == pairs(decode(host.packets, tmp_path, options))
 
 
 @pytest.mark.parametrize("first", EARLIER)
@@ -116,7 +116,7 @@ def test_nor_does_a_third_use_lose_them(first: str, second: str, tmp_path: Path)
         for one in host.packets[begun:]
     ]
     host.use(3, *ENDS)
-    assert [(7, 303), (8, 303)] == pairs(decoded(host.packets, tmp_path, Options()))
+    assert [(7, 303), (8, 303)] == pairs(decode(host.packets, tmp_path, Options()))
 
 
 @pytest.mark.parametrize("syn", [True, False], ids=["with SYN", "without SYN"])
@@ -129,7 +129,7 @@ def test_an_answer_has_no_request_of_an_earlier_connection(
     for opaque in (7, 8):
         host.say(CLIENT, frame(301, opaque))
     host.use(2, SERVER, syn=syn)
-    assert [(7, None), (8, None)] == pairs(decoded(host.packets, tmp_path, options))
+    assert [(7, None), (8, None)] == pairs(decode(host.packets, tmp_path, options))
 
 
 def test_pairs_do_not_depend_on_where_chunks_end(

@@ -18,7 +18,15 @@ from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
 from rocketwire_tools.pcap.files.splits import plan
 from tests.support import manifest
-from tests.support.captures.recut import Segments, Sent, Utterance, cut, exchanges, recorded, resend
+from tests.support.captures.recut import (
+    Segments,
+    Sent,
+    Utterance,
+    cut,
+    exchanges,
+    read_recorded,
+    resend,
+)
 from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
@@ -65,7 +73,7 @@ def dialogues(
 ) -> Dialogues:
     capture = manifest.FIXTURES / "captures" / f"{request.param}.pcap.gz"
     seen: set[int] = set()
-    conversations = [each for one in recorded(capture) for each in exchanges(one, seen)]
+    conversations = [each for one in read_recorded(capture) for each in exchanges(one, seen)]
     of_capture = content(Decoder(str(capture), Options(fields=PAIRED)))
     whole = [[Sent(*one, cut(one.data)) for one in each] for each in conversations]
     path = save(tmp_path_factory.mktemp("whole") / "whole.pcap", resend(whole))
@@ -137,7 +145,7 @@ def back_to_back(conversations: list[list[Utterance]], at: int, way: Way) -> Con
     return [sent]
 
 
-def disturbed(connections: Connections) -> Connections:
+def disturb(connections: Connections) -> Connections:
     """The same, with a segment in front whose repetition is longer."""
     found: Connections = []
     for first, *others in connections:
@@ -153,7 +161,7 @@ def disturbing(layout: Layout) -> Layout:
     """The layout, with each of its connections disturbed."""
 
     def disturbed_layout(frames: list[list[Utterance]], at: int, way: Way) -> Connections:
-        return disturbed(layout(frames, at, way))
+        return disturb(layout(frames, at, way))
 
     return disturbed_layout
 

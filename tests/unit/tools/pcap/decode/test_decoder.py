@@ -18,7 +18,7 @@ from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.errors import CaptureError
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.fixtures import SMALL, made
+from tests.support.captures.fixtures import SMALL, make
 from tests.support.foreign.files import SLL, save
 from tests.support.foreign.rows import NONE, PAIRS, content, differences
 from tests.support.foreign.tcp import ACK, Packet
@@ -39,7 +39,7 @@ def test_rows_come_in_the_order_of_their_last_captured_byte(lossy: Made) -> None
 def test_what_was_cut_by_the_capture_does_not_hide_what_was_not(
     snaplen: int, tmp_path: Path
 ) -> None:
-    cut = made(tmp_path / "cut.pcap", replace(SMALL, payload=snaplen), 3)
+    cut = make(tmp_path / "cut.pcap", replace(SMALL, payload=snaplen), 3)
     save(cut.path, cut.packets, payload=snaplen)
     assert NONE == differences(cut.truth, rows(cut.path), but=("gap",))
 
@@ -92,7 +92,7 @@ def test_a_capture_that_was_cut_within_its_head_has_no_rows(
     assert decoder.totals.truncated
 
 
-def _moved(end: tuple[str, int]) -> tuple[str, int]:
+def _move(end: tuple[str, int]) -> tuple[str, int]:
     """Another end: those of one capture would go on in the next."""
     return end[0].replace("10.", "11.", 1).replace("fd00", "fd01", 1), end[1]
 
@@ -111,7 +111,7 @@ def test_captures_that_were_put_one_behind_the_other_are_read_as_one(
     kind: dict[str, Any], chunk_size: int, usual: Made, lossy: Made, tmp_path: Path
 ) -> None:
     moved = [
-        one._replace(source=_moved(one.source), target=_moved(one.target)) for one in lossy.packets
+        one._replace(source=_move(one.source), target=_move(one.target)) for one in lossy.packets
     ]
     second = save(tmp_path / "second.pcap", moved, **kind)
     parts = usual.path.read_bytes(), second.read_bytes(), second.read_bytes()[:24]

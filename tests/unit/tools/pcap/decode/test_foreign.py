@@ -69,11 +69,11 @@ def file_bytes(packets: Iterable[Packet], **kind: Any) -> bytes:
     return file.getvalue()
 
 
-def decoded(captures: str | Series, options: Options | None = None) -> list[Row]:
+def decode(captures: str | Series, options: Options | None = None) -> list[Row]:
     return [row for batch in Decoder(captures, options) for row in batch.to_pylist()]
 
 
-def decoded_series(paths: list[str]) -> list[Row]:
+def decode_series(paths: list[str]) -> list[Row]:
     """Rows of all files, as the command takes them together."""
     rows: list[Row] = []
     waiting = series(paths, "auto")
@@ -116,7 +116,7 @@ def test_every_column_of_every_frame_is_the_truth(
     traffic = capture(small(profile, **NETWORKS[network]), 1)
     path = tmp_path / "foreign.pcap"
     path.write_bytes(file_bytes(traffic.packets))
-    assert NONE == differences(traffic.truth, decoded(str(path), MODES[mode]))
+    assert NONE == differences(traffic.truth, decode(str(path), MODES[mode]))
 
 
 @pytest.mark.chaos
@@ -129,7 +129,7 @@ def test_it_is_the_truth_whatever_the_seed(seed: int, tmp_path: Path) -> None:
             traffic = capture(small(profile, **network), seed)
             path.write_bytes(file_bytes(traffic.packets))
             for mode, options in MODES.items():
-                rows = decoded(str(path), options)
+                rows = decode(str(path), options)
                 assert NONE == differences(traffic.truth, rows), (profile, name, mode)
 
 
@@ -139,7 +139,7 @@ def test_it_is_the_truth_in_every_kind_of_file(kind: str, tmp_path: Path) -> Non
     traffic = capture(small("mixed", reused=0.3), 4, unit=unit)
     path = tmp_path / "foreign.pcap"
     path.write_bytes(file_bytes(traffic.packets, **FILES[kind]))
-    assert NONE == differences(traffic.truth, decoded(str(path)))
+    assert NONE == differences(traffic.truth, decode(str(path)))
 
 
 # ---- rotated files
@@ -153,7 +153,7 @@ def test_rotated_files_tell_the_truth_in_whatever_order_they_are_named(
     count: int, suffix: str, kind: dict[str, Any], traffic: Capture, tmp_path: Path
 ) -> None:
     paths = rotate(traffic, tmp_path, count, suffix, **kind)
-    rows = decoded_series(sorted(paths, reverse=True))
+    rows = decode_series(sorted(paths, reverse=True))
     assert NONE == differences(traffic.truth, rows)
     assert set(paths) == {row["file"] for row in rows}
 
@@ -163,8 +163,8 @@ def test_a_file_that_is_missing_among_rotated_ones_is_a_loss(
 ) -> None:
     paths = rotate(traffic, tmp_path, 30)
     del paths[14]
-    together = decoded_series(paths)
-    alone = [row for path in paths for row in decoded(path)]
+    together = decode_series(paths)
+    alone = [row for path in paths for row in decode(path)]
     assert content(alone, but=(*PAIRS, "body_ok", "gap", "end_time_ns")) <= content(
         together, but=(*PAIRS, "body_ok", "gap", "end_time_ns")
     )

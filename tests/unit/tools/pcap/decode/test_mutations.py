@@ -14,7 +14,7 @@ import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from tests.support import manifest
-from tests.support.captures.recut import Sent, cut, exchanges, recorded, resend
+from tests.support.captures.recut import Sent, cut, exchanges, read_recorded, resend
 from tests.support.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue
 from tests.support.foreign.files import save
 from tests.support.foreign.tcp import ACK, FIN, SYN, Packet
@@ -33,11 +33,13 @@ def packets(request: pytest.FixtureRequest) -> list[Packet]:
     """One connection with a request of each code and its response, each frame in a segment."""
     capture = manifest.FIXTURES / "captures" / f"{request.param}.pcap.gz"
     seen: set[int] = set()
-    said = [frame for one in recorded(capture) for each in exchanges(one, seen) for frame in each]
+    said = [
+        frame for one in read_recorded(capture) for each in exchanges(one, seen) for frame in each
+    ]
     return resend([[Sent(*frame, cut(frame.data)) for frame in said]])
 
 
-def decoded(
+def decode(
     packets: list[Packet], path: Path, fields: tuple[str, ...] = PAIRED, *, careful: bool = False
 ) -> Content:
     file = save(path / "mutated.pcap", packets)
@@ -52,15 +54,15 @@ def careful(request: pytest.FixtureRequest) -> bool:
 def test_a_frame_that_is_lost_takes_no_other_with_it(
     packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
-    whole = decoded(packets, tmp_path, FIELDS)
-    paired = decoded(packets, tmp_path)
+    whole = decode(packets, tmp_path, FIELDS)
+    paired = decode(packets, tmp_path)
     for lost, packet in enumerate(packets):
         if not packet.data:
             continue
         rest = packets[:lost] + packets[lost + 1 :]
-        missing = whole - decoded(rest, tmp_path, FIELDS, careful=careful)
+        missing = whole - decode(rest, tmp_path, FIELDS, careful=careful)
         assert [len(packet.data)] == [key[FIELDS.index("frame_length")] for key in missing]
-        changed = paired - decoded(rest, tmp_path, careful=careful)
+        changed = paired - decode(rest, tmp_path, careful=careful)
         assert changed.total() <= 2
 
 
@@ -69,7 +71,7 @@ def test_half_a_frame_that_is_lost_takes_no_other_with_it(
     share: float, packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
     chance = random.Random(1)
-    whole = decoded(packets, tmp_path, FIELDS)
+    whole = decode(packets, tmp_path, FIELDS)
     for _ in range(20):
         rest: list[Packet] = []
         touched = 0
@@ -86,7 +88,7 @@ def test_half_a_frame_that_is_lost_takes_no_other_with_it(
                 rest.append(halves[chance.randrange(2)])
             else:
                 rest.append(packet)
-        found = decoded(rest, tmp_path, FIELDS, careful=careful)
+        found = decode(rest, tmp_path, FIELDS, careful=careful)
         assert (whole - found).total() == touched
         wrong = found - whole
         assert all(key[FIELDS.index("gap")] or not key[FIELDS.index("body_ok")] for key in wrong)
@@ -130,7 +132,7 @@ def test_another_protocol_to_the_same_port_of_the_server_brings_no_rows_and_take
         )
     ]
     together = sorted([*packets, *others], key=lambda one: one.time_ns)
-    assert decoded(packets, tmp_path) == decoded(together, tmp_path, careful=careful)
+    assert decode(packets, tmp_path) == decode(together, tmp_path, careful=careful)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -138,11 +140,11 @@ def test_another_protocol_between_the_same_ports_before_or_behind_does_no_harm(
     protocol: str, packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
     client, server = packets[0].source, packets[0].target
-    whole = decoded(packets, tmp_path)
+    whole = decode(packets, tmp_path)
     before = other_protocol(protocol, START - 100 * SECOND, client, server)
     behind = other_protocol(protocol, START + 100 * SECOND, client, server)
     for mixture in ([*before, *packets], [*packets, *behind], [*before, *packets, *behind]):
-        assert whole == decoded(mixture, tmp_path, careful=careful)
+        assert whole == decode(mixture, tmp_path, careful=careful)
 
 
 def test_real_connections_beside_each_other_keep_their_frames_and_pairs(
@@ -150,9 +152,9 @@ def test_real_connections_beside_each_other_keep_their_frames_and_pairs(
 ) -> None:
     clients = [[_of_client(packet, number) for packet in packets] for number in range(5)]
     together = sorted((one for each in clients for one in each), key=lambda one: one.time_ns)
-    whole = decoded(packets, tmp_path)
+    whole = decode(packets, tmp_path)
     expected = Counter({key: 5 * count for key, count in whole.items()})
-    assert expected == decoded(together, tmp_path, careful=careful)
+    assert expected == decode(together, tmp_path, careful=careful)
 
 
 def _of_client(packet: Packet, number: int) -> Packet:

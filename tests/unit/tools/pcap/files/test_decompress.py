@@ -50,7 +50,7 @@ class Trickling(io.RawIOBase):
         return self._data.readinto(memoryview(buffer)[: self._most])
 
 
-def inflated(reader: InflatingReader, size: int = 1 << 16) -> tuple[bytes, Exception | None]:
+def inflate(reader: InflatingReader, size: int = 1 << 16) -> tuple[bytes, Exception | None]:
     """Everything that comes, and why no more does."""
     room = memoryview(bytearray(size))
     made = bytearray()
@@ -68,21 +68,21 @@ gzip_readers = pytest.mark.parametrize("reader", READERS.values(), ids=list(READ
 @gzip_readers
 def test_members_and_zeros_between_them_are_inflated_as_one_stream(reader: Any) -> None:
     packed = gzip.compress(b"one") + bytes(700) + gzip.compress(b"") + gzip.compress(PLAIN)
-    assert (b"one" + PLAIN, None) == inflated(reader(Trickling(packed + bytes(512))))
+    assert (b"one" + PLAIN, None) == inflate(reader(Trickling(packed + bytes(512))))
 
 
 @gzip_readers
 @pytest.mark.parametrize("most", [1, 7, 4096])
 def test_a_pipe_that_trickles_is_inflated(reader: Any, most: int) -> None:
     packed = gzip.compress(PLAIN[299_000:310_000]) + gzip.compress(b"another")
-    assert (PLAIN[299_000:310_000] + b"another", None) == inflated(reader(Trickling(packed, most)))
+    assert (PLAIN[299_000:310_000] + b"another", None) == inflate(reader(Trickling(packed, most)))
 
 
 @gzip_readers
 def test_a_cut_loses_nothing_that_was_in_front_of_it(reader: Any) -> None:
     packed = gzip.compress(PLAIN, 1)
     for kept in (*range(1, 60), 1000, 200_000, *range(len(packed) - 9, len(packed))):
-        made, error = inflated(reader(Trickling(packed[:kept])))
+        made, error = inflate(reader(Trickling(packed[:kept])))
         assert isinstance(error, EOFError)
         assert zlib.decompressobj(31).decompress(packed[:kept]) == made
 
@@ -90,7 +90,7 @@ def test_a_cut_loses_nothing_that_was_in_front_of_it(reader: Any) -> None:
 @gzip_readers
 def test_whole_members_in_front_of_damage_are_inflated(reader: Any) -> None:
     for behind in (b"no member of it", b"\x1f\x8b\x08\x00" + bytes(6) + b"\xff" * 64):
-        made, error = inflated(reader(Trickling(gzip.compress(PLAIN) + behind)))
+        made, error = inflate(reader(Trickling(gzip.compress(PLAIN) + behind)))
         assert PLAIN == made
         assert error is not None
         assert not isinstance(error, EOFError)
@@ -100,7 +100,7 @@ def test_whole_members_in_front_of_damage_are_inflated(reader: Any) -> None:
 def test_a_wrong_checksum_is_damage(reader: Any) -> None:
     packed = bytearray(gzip.compress(PLAIN))
     packed[-5] ^= 1
-    made, error = inflated(reader(Trickling(packed)))
+    made, error = inflate(reader(Trickling(packed)))
     assert PLAIN.startswith(made)
     assert error is not None
     assert not isinstance(error, EOFError)
@@ -116,15 +116,15 @@ def test_damage_of_any_kind_is_an_error_or_the_end_and_both_readers_give_the_sam
         damaged = bytearray(packed)
         for _ in range(chance.randrange(1, 4)):
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
-        one, why = inflated(gzip_reader(Trickling(damaged)), 512)
-        other, _ = inflated(READERS["zlib's objects"](Trickling(damaged)), 512)
+        one, why = inflate(gzip_reader(Trickling(damaged)), 512)
+        other, _ = inflate(READERS["zlib's objects"](Trickling(damaged)), 512)
         assert one.startswith(other[: len(one)])
         assert why is not None or one == other
 
 
 def test_a_gzip_header_longer_than_what_is_read_at_a_time_is_refused() -> None:
     named = b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * (1 << 20) + b"\0" + gzip.compress(b"")[10:]
-    made, error = inflated(gzip_reader(Trickling(named)))
+    made, error = inflate(gzip_reader(Trickling(named)))
     assert not made
     assert isinstance(error, OverflowError)
 
@@ -139,7 +139,7 @@ def test_gzip_is_inflated_without_isal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
     reader = gzip_reader(Trickling(gzip.compress(PLAIN)))
     assert isinstance(reader, GzipMembers)
-    assert (PLAIN, None) == inflated(reader)
+    assert (PLAIN, None) == inflate(reader)
 
 
 @pytest.mark.parametrize("package", ["zstandard", "lz4"])
@@ -152,8 +152,8 @@ def test_other_formats_give_what_comes_before_a_cut_but_a_piece(package: str) ->
     )
     packed: bytes = compress(PLAIN)
     assert packed.startswith(kind.magic)
-    assert (PLAIN, None) == inflated(kind.reader(Trickling(packed)), kind.piece)
+    assert (PLAIN, None) == inflate(kind.reader(Trickling(packed)), kind.piece)
 
-    made, _ = inflated(kind.reader(Trickling(packed[:-8])), kind.piece)
+    made, _ = inflate(kind.reader(Trickling(packed[:-8])), kind.piece)
     assert PLAIN.startswith(made)
     assert len(made) > 300_000 - kind.piece

@@ -42,7 +42,7 @@ class Counting:
         return size
 
 
-def given(source: InflatedSource, step: int = 3 << 19) -> Iterator[bytes]:
+def read_all(source: InflatedSource, step: int = 3 << 19) -> Iterator[bytes]:
     """Read to the end, a buffer at a time."""
     buffer = memoryview(bytearray(step))
     while count := source.readinto(buffer):
@@ -53,7 +53,7 @@ def source_of(plain: Counting, piece: int = BLOCK) -> InflatedSource:
     return InflatedSource("some.pcap.gz", plain, io.FileIO("/dev/null"), piece)
 
 
-def wanted(sizes: list[int]) -> bytes:
+def read_sizes(sizes: list[int]) -> bytes:
     return b"".join(bytes([(at + 1) % 251]) * size for at, size in enumerate(sizes))
 
 
@@ -62,7 +62,7 @@ def test_pieces_of_any_size_come_in_order_however_much_is_asked_for(step: int) -
     sizes = [3, BLOCK, BLOCK - 3, 1, BLOCK // 2, *[BLOCK] * 3, 17]
     plain = Counting([min(size, 1 << 17) for size in sizes])
     source = source_of(plain, 1 << 17)
-    assert wanted([min(size, 1 << 17) for size in sizes]) == b"".join(given(source, step))
+    assert read_sizes([min(size, 1 << 17) for size in sizes]) == b"".join(read_all(source, step))
     source.close()
 
 
@@ -73,13 +73,13 @@ def test_it_runs_ahead_of_the_decoder_so_many_blocks_and_no_further() -> None:
     for _ in range(AHEAD):
         plain.filled.acquire()
     assert AHEAD == plain.calls
-    assert wanted(sizes) == b"".join(given(source))
+    assert read_sizes(sizes) == b"".join(read_all(source))
     source.close()
 
 
 def test_what_comes_before_damage_is_given_and_then_the_damage_is_told_once() -> None:
     source = source_of(Counting([BLOCK, 5], ValueError("no such block")))
-    assert wanted([BLOCK, 5]) == source_bytes(source, BLOCK + 5)
+    assert read_sizes([BLOCK, 5]) == source_bytes(source, BLOCK + 5)
     with pytest.raises(CaptureError, match=r"some\.pcap\.gz: cannot be inflated: no such block"):
         source.readinto(memoryview(bytearray(1)))
     assert 0 == source.readinto(memoryview(bytearray(1)))
@@ -97,7 +97,7 @@ def source_bytes(source: InflatedSource, count: int) -> bytes:
 
 def test_a_stream_that_was_cut_off_just_ends() -> None:
     source = source_of(Counting([10], EOFError()))
-    assert wanted([10]) == b"".join(given(source))
+    assert read_sizes([10]) == b"".join(read_all(source))
     assert 0 == source.readinto(memoryview(bytearray(1)))
     source.close()
 

@@ -13,7 +13,7 @@ from rocketwire_tools.pcap.files.records import PADDING
 SECOND = 1_700_000_000
 
 
-def chained(buffer: bytes, order: str, header: int) -> list[int]:
+def chain(buffer: bytes, order: str, header: int) -> list[int]:
     """Where records begin, one after the other."""
     found: list[int] = []
     at = 0
@@ -38,7 +38,7 @@ def records(chance: random.Random, size: int, order: str, header: int, *, lies: 
     return bytes(made)
 
 
-def walked(data: bytes, order: str, header: int) -> list[int]:
+def walk(data: bytes, order: str, header: int) -> list[int]:
     classic = PcapFormat("x", order, nanoseconds=False, link=1, record_header=header)
     found, after = classic.walk(bytearray(data) + bytes(PADDING), 0, len(data))
     last = int(found[-1])
@@ -53,12 +53,12 @@ def test_all_records_are_found_in_order(order: str, header: int, lies: bool) -> 
     data = records(random.Random(header), 1_500_000, order, header, lies=lies)
     for cut in (0, 1, 15, 700):
         whole = data[: len(data) - cut]
-        assert chained(whole, order, header) == walked(whole, order, header)
+        assert chain(whole, order, header) == walk(whole, order, header)
 
 
 def test_a_length_that_nothing_has_hides_nothing_in_front_of_it() -> None:
     data = bytearray(records(random.Random(3), 1_500_000, "<", 16, lies=False))
-    places = chained(bytes(data), "<", 16)
+    places = chain(bytes(data), "<", 16)
     wrong = places[len(places) // 2]
     struct.pack_into("<I", data, wrong + 8, 0xFFFFFFFF)
-    assert places[: len(places) // 2] == walked(bytes(data), "<", 16)
+    assert places[: len(places) // 2] == walk(bytes(data), "<", 16)

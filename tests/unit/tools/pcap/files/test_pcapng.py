@@ -46,7 +46,7 @@ def packet(order: str = "<", number: int = 0, ticks: int = 1, data: bytes = b"")
     return block(order, 6, head + data)
 
 
-def found(path: Path) -> tuple[list[Packet], CaptureError | None]:
+def find_packets(path: Path) -> tuple[list[Packet], CaptureError | None]:
     """All packets, and what ended the reading."""
     source = open_input(str(path))
     made: list[Packet] = []
@@ -94,7 +94,7 @@ def test_all_packets_of_all_sections_are_found(seed: int, most: int, tmp_path: P
     data, packets = sections(random.Random(seed), 4 << 20, most)
     path = tmp_path / "many.pcapng"
     path.write_bytes(data)
-    assert (packets, None) == found(path)
+    assert (packets, None) == find_packets(path)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_packets_in_front_of_damage_are_given(
 ) -> None:
     path = tmp_path / "damaged.pcapng"
     path.write_bytes(section() + interface() + packet() * count + damage + packet() * 9)
-    packets, error = found(path)
+    packets, error = find_packets(path)
     assert count == len(packets)
     assert error is not None
     assert message in str(error)
@@ -126,7 +126,7 @@ def test_more_interfaces_than_a_section_may_have_are_refused(
     monkeypatch.setattr("rocketwire_tools.pcap.files.pcapng_blocks.MAX_INTERFACES", 3)
     path = tmp_path / "interfaces.pcapng"
     path.write_bytes(section() + interface() * 3 + packet(number=2) + interface() + packet())
-    packets, error = found(path)
+    packets, error = find_packets(path)
     assert len(packets) == 1
     assert "a section of more than 3 interfaces" in str(error)
 
@@ -163,6 +163,6 @@ def test_millions_of_sections_take_no_time_for_each_other(tmp_path: Path) -> Non
     path = tmp_path / "sections.pcapng"
     one = section() + interface() + packet()
     path.write_bytes(one * 100_000)
-    packets, error = found(path)
+    packets, error = find_packets(path)
     assert (100_000, None) == (len(packets), error)
     assert [i * len(one) + 48 + 12 for i in range(3)] == [at for at, *_ in packets[:3]]

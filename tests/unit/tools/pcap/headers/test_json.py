@@ -43,12 +43,12 @@ def read(headers: HeaderBytes) -> list[dict[str, object]]:
     return rows(HeaderReader().read(headers, np.zeros(len(headers), np.int8)))
 
 
-def said(*each: bytes) -> list[dict[str, object]]:
+def decode_each(*each: bytes) -> list[dict[str, object]]:
     return read(header_bytes(each))
 
 
 def alone(header: bytes) -> dict[str, object]:
-    return said(header)[0]
+    return decode_each(header)[0]
 
 
 BAD = {
@@ -107,7 +107,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_a_header_that_is_out_of_the_ordinary_changes_no_other(name: str) -> None:
     each = [*SEVERAL, BAD[name], *SEVERAL]
-    assert [alone(header) for header in each] == said(*each)
+    assert [alone(header) for header in each] == decode_each(*each)
 
 
 def as_the_codec_writes_them(count: int) -> list[bytes]:
@@ -133,7 +133,7 @@ def as_the_codec_writes_them(count: int) -> list[bytes]:
 
 def test_headers_as_our_own_codec_writes_them() -> None:
     every = as_the_codec_writes_them(400)
-    assert [alone(header) for header in every] == said(*every)
+    assert [alone(header) for header in every] == decode_each(*every)
 
 
 def test_headers_of_both_forms_in_several_pieces_and_any_order() -> None:

@@ -17,7 +17,7 @@ _IPV4 = struct.pack(">BBHHHBBH8x", 0x45, 0, 28, 1, 0, 64, _UDP, 0) + _DATAGRAM
 _IPV6 = struct.pack(">IHBB32x", 0x60000000, 8, _UDP, 64) + _DATAGRAM
 
 
-def _skipped(path: Path, packets: list[bytes]) -> dict[str, int]:
+def _count_skipped(path: Path, packets: list[bytes]) -> dict[str, int]:
     """The notice for a capture without any row."""
     made = (struct.pack("<4I", 1, 0, len(each), len(each)) + each for each in packets)
     path.write_bytes(_HEAD + b"".join(made))
@@ -28,4 +28,4 @@ def _skipped(path: Path, packets: list[bytes]) -> dict[str, int]:
 
 def test_a_capture_of_both_versions_of_ip_without_any_tcp_has_no_rows(tmp_path: Path) -> None:
     packets = [b"\0" * 12 + b"\x08\x00" + _IPV4, b"\0" * 12 + b"\x86\xdd" + _IPV6]
-    assert {"not TCP": 2} == _skipped(tmp_path / "udp.pcap", packets)
+    assert {"not TCP": 2} == _count_skipped(tmp_path / "udp.pcap", packets)

@@ -9,7 +9,7 @@ import pytest
 
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.__main__ import main
-from tests.integration.tools.pcap.test_recorded import counted_in
+from tests.integration.tools.pcap.test_recorded import read_counts
 from tests.support import manifest
 from tests.support.foreign.files import save
 from tests.support.foreign.tcp import ACK, SYN, Packet
@@ -37,7 +37,7 @@ def summary(capfd: pytest.CaptureFixture[str]) -> Callable[..., Tables]:
 
 
 def test_tls_and_proxied_connections_of_java_are_reported(summary: Callable[..., Tables]) -> None:
-    counted = counted_in(SECRET)
+    counted = read_counts(SECRET)
     secret = {frozenset((one["src"], one["dst"])) for one in counted if one["speaks"] == "tls"}
     proxied = {frozenset((one["src"], one["dst"])) for one in counted if one["proxy"]}
     tables = summary(SECRET)
@@ -55,7 +55,7 @@ def test_tls_and_proxied_connections_of_java_are_reported(summary: Callable[...,
     assert len(secret) == kinds["TLS"]
 
 
-def sent(data: bytes, second: int = 0, port: int = 40_000) -> list[Packet]:
+def send(data: bytes, second: int = 0, port: int = 40_000) -> list[Packet]:
     """A connection is opened, and this is sent."""
     client = CLIENT[0], port
     now = (1_700_000_000 + second) * 10**9
@@ -90,7 +90,7 @@ def sent(data: bytes, second: int = 0, port: int = 40_000) -> list[Packet]:
 def test_the_first_bytes_decide(
     data: bytes, expected: tuple[str, str | None], tmp_path: Path, summary: Callable[..., Tables]
 ) -> None:
-    tables = summary(save(tmp_path / "a.pcap", sent(data)))
+    tables = summary(save(tmp_path / "a.pcap", send(data)))
     protocol, proxied = expected
     assert [(protocol, 1, len(data))] == [
         (one["protocol"], one["connections"], one["payload_bytes"]) for one in tables["protocols"]
@@ -106,7 +106,7 @@ def test_the_first_bytes_decide(
 def test_what_one_side_says_holds_for_the_other(
     client: bytes, first: bool, tmp_path: Path, summary: Callable[..., Tables]
 ) -> None:
-    syn, said = sent(client)
+    syn, said = send(client)
     answer = Packet(said.time_ns, SERVER, said.source, 5000, 1, ACK, FRAME[:20])
     packets = [syn, said, answer] if first else [syn, answer, said]
     (protocol,) = summary(save(tmp_path / "a.pcap", packets))["protocols"]
@@ -118,7 +118,7 @@ def test_what_one_side_says_holds_for_the_other(
 def test_who_opens_many_connections_in_one_second_is_seen(
     tmp_path: Path, summary: Callable[..., Tables]
 ) -> None:
-    packets = [one for number in range(30) for one in sent(FRAME, number // 20, 40_000 + number)]
+    packets = [one for number in range(30) for one in send(FRAME, number // 20, 40_000 + number)]
     opened = summary(save(tmp_path / "a.pcap", packets))["opened"]
     assert [{"client": "10.0.0.1", "connections": 30, "most_in_a_second": 20}] == opened
 
@@ -126,7 +126,7 @@ def test_who_opens_many_connections_in_one_second_is_seen(
 def test_requests_without_an_answer_are_counted(
     tmp_path: Path, summary: Callable[..., Tables]
 ) -> None:
-    odd = summary(save(tmp_path / "a.pcap", sent(FRAME)))["oddities"]
+    odd = summary(save(tmp_path / "a.pcap", send(FRAME)))["oddities"]
     assert {"what": "requests without an answer", "count": 1} in odd
 
 

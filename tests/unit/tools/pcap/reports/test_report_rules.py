@@ -28,7 +28,7 @@ from rocketwire_tools.pcap.rows.selection import Selection
 from tests.support import manifest
 from tests.support.captures.decoded_rows import rows
 from tests.support.foreign.files import Writer
-from tests.support.foreign.repeated import recorded
+from tests.support.foreign.repeated import read_recorded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,7 +177,7 @@ def test_a_capture_of_encrypted_connections_says_so(
     path, whole = tmp_path / "tls.pcap", RECORDED / "java-5.5.0-tls.pcap.gz"
     chosen = [
         packet
-        for packet in recorded(whole)
+        for packet in read_recorded(whole)
         if {packet.source[1], packet.target[1]}.intersection(ports)
     ]
     with path.open("wb") as file:

@@ -30,8 +30,8 @@ def batch(latencies: list[int | None], topics: list[str]) -> Batch:
         "latency_ns": [*latencies],
         "held": [False] * count,
     }
-    made = [column(columns[name], EVERY[name]) for name in SlowReport.fields]
-    return arrow.batch(made, schema(SlowReport.fields))
+    requests = [column(columns[name], EVERY[name]) for name in SlowReport.fields]
+    return arrow.batch(requests, schema(SlowReport.fields))
 
 
 def test_latencies_are_counted_by_the_topic_of_the_request() -> None:
@@ -76,8 +76,8 @@ def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.Mon
     monkeypatch.setattr(reports, "_KEYS", 3)
     summary, slow = SummaryReport(10), SlowReport(10)
     for first in range(0, 40, 8):
-        summary.take(made(range(first, first + 8)))
-        slow.take(made(range(first, first + 8)))
+        summary.take(requests(range(first, first + 8)))
+        slow.take(requests(range(first, first + 8)))
     tables = {table.name: table for table in (*summary.tables([]), *slow.tables([]))}
     for name in ("requests", "clients"):
         assert sum(row[-1] for row in tables[name].rows) == 40
@@ -90,7 +90,7 @@ def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.Mon
     assert tables["latencies"].rows[0][:2] == (reports.OTHERS, reports.OTHERS)
 
 
-def made(numbers: range) -> Batch:
+def requests(numbers: range) -> Batch:
     """A request for each number, of everything another; with a latency, for those who want one."""
     names = tuple(dict.fromkeys((*SummaryReport.fields, *SlowReport.fields)))
     usual = {"kind": "request", "header_ok": True, "body_ok": True} | dict.fromkeys(

@@ -12,7 +12,7 @@ NAMES = ("code", "topic", "latency_ns", "gap")
 ROWS = [(310, "a", None, False), (11, "b", 5, True), (310, None, 9, False), (105, "ab", 7, False)]
 
 
-def kept(text: str) -> list[int]:
+def filter_rows(text: str) -> list[int]:
     """Numbers of the rows that an expression keeps."""
     columns = [
         arrow.column([row[i] for row in ROWS], COLUMNS[name]) for i, name in enumerate(NAMES)
@@ -59,7 +59,7 @@ def kept(text: str) -> list[int]:
     ],
 )
 def test_an_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: list[int]) -> None:
-    assert numbers == kept(text)
+    assert numbers == filter_rows(text)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import QueueRange
 from rocketwire_tools.spark.topics.options import PullSettings
 from rocketwire_tools.spark.topics.pulling import PullFailedError, open_pull
-from tests.support.fakes.storing_cluster import StoringCluster, connected
+from tests.support.fakes.storing_cluster import StoringCluster, connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ def read(
     async def main() -> Exception | None:
         cluster = StoringCluster(t=1)
         cluster.broker_id = broker_id
-        async with connected(cluster) as client:
+        async with connect(cluster) as client:
             cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
             place = QueueRange(topic="t", broker="a", queue_id=0, begin=begin, end=end)
             async with open_pull(client, place, settings) as pull:
@@ -137,7 +137,7 @@ def test_large_messages_are_not_pulled_far_ahead() -> None:
 
     async def main() -> None:
         cluster = StoringCluster(t=1)
-        async with connected(cluster) as client:
+        async with connect(cluster) as client:
             cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
             place = QueueRange(topic="t", broker="a", queue_id=0, begin=0, end=64)
             async with open_pull(client, place, SETTINGS) as pull:
@@ -159,7 +159,7 @@ def test_nobody_who_takes_chunks_slowly_makes_it_pull_everything() -> None:
 
     async def main() -> None:
         cluster = StoringCluster(t=1)
-        async with connected(cluster) as client:
+        async with connect(cluster) as client:
             cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
             place = QueueRange(topic="t", broker="a", queue_id=0, begin=0, end=32_000)
             async with open_pull(client, place, SETTINGS) as pull:

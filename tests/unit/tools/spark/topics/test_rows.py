@@ -200,7 +200,9 @@ def test_other_bytes_are_refused(data: bytes) -> None:
         list(read_chunk(chunk(data), PLACE))
 
 
-def packed(offset: int, body: bytes, kind: CompressionType = CompressionType.ZLIB) -> bytes:
+def compressed_message(
+    offset: int, body: bytes, kind: CompressionType = CompressionType.ZLIB
+) -> bytes:
     """A message whose body is compressed, as producers do it."""
     flags = int(MessageSysFlag.COMPRESSED | kind.sys_flag)
     return message(offset, compress_body(body, kind), sys_flag=flags)
@@ -210,7 +212,7 @@ def packed(offset: int, body: bytes, kind: CompressionType = CompressionType.ZLI
 def test_compressed_bodies_become_batches_of_limited_size(kind: CompressionType) -> None:
     sizes = [PART // 3, PART // 3, PART // 3, PART // 2, 3 * PART, 10, 0, PART + 1, 1, 2]
     bodies = [bytes([65 + number]) * size for number, size in enumerate(sizes)]
-    part = chunk(*(packed(number, body, kind) for number, body in enumerate(bodies)))
+    part = chunk(*(compressed_message(number, body, kind) for number, body in enumerate(bodies)))
 
     parts = [
         batch_of(each, schema({"queueOffset": "bigint", "body": "binary"}))
@@ -239,7 +241,7 @@ def test_a_body_is_decompressed_when_the_ones_before_it_are_taken(
         return decompress_body(data, kind, max_size=max_size)
 
     monkeypatch.setattr("rocketwire_tools.spark.topics.rows.decompress_body", decompress)
-    part = chunk(*(packed(number, bytes(PART)) for number in range(5)))
+    part = chunk(*(compressed_message(number, bytes(PART)) for number in range(5)))
 
     parts = read_chunk(part, PLACE)
 
@@ -255,7 +257,7 @@ def test_bodies_that_nobody_asks_for_stay_compressed(monkeypatch: pytest.MonkeyP
         raise AssertionError
 
     monkeypatch.setattr("rocketwire_tools.spark.topics.rows.decompress_body", decompress)
-    part = chunk(*(packed(number, bytes(PART)) for number in range(5)))
+    part = chunk(*(compressed_message(number, bytes(PART)) for number in range(5)))
 
     (selected,) = read_chunk(part, PLACE, has_bodies=False)
 
@@ -285,8 +287,8 @@ def test_compressed_inner_batches_are_cut_too() -> None:
 
 
 def test_a_body_that_claims_gigabytes_is_an_error_that_names_its_place() -> None:
-    bomb = packed(8, bytes(MAX_BODY + 1))
-    parts = read_chunk(chunk(packed(7, b"good") + bomb), PLACE)
+    bomb = compressed_message(8, bytes(MAX_BODY + 1))
+    parts = read_chunk(chunk(compressed_message(7, b"good") + bomb), PLACE)
 
     with pytest.raises(UnreadableBodyError) as error:
         list(parts)
@@ -300,7 +302,7 @@ def test_a_body_that_claims_gigabytes_is_an_error_that_names_its_place() -> None
 
 def test_or_its_body_is_null(capsys: pytest.CaptureFixture[str]) -> None:
     flags = int(MessageSysFlag.COMPRESSED | CompressionType.LZ4.sys_flag)
-    part = chunk(message(7, b"no LZ4", sys_flag=flags), packed(8, b"good"))
+    part = chunk(message(7, b"no LZ4", sys_flag=flags), compressed_message(8, b"good"))
 
     (selected,) = read_chunk(part, PLACE, fails=False)
 
@@ -310,7 +312,7 @@ def test_or_its_body_is_null(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_missing_package_is_always_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    part = chunk(packed(7, b"good", CompressionType.LZ4))
+    part = chunk(compressed_message(7, b"good", CompressionType.LZ4))
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 
     with pytest.raises(UnreadableBodyError, match=r"pip install 'rocketwire\[compression\]"):

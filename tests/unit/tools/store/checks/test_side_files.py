@@ -67,7 +67,7 @@ TIME = 1_700_000_000
 
 
 @pytest.fixture
-def timed(store: BrokerStore) -> Path:
+def store_with_timers(store: BrokerStore) -> Path:
     """A store with two timers of one slot."""
     messages = damage.places(damage.log_files(store.root)[0])
     records = [
@@ -84,8 +84,8 @@ def timed(store: BrokerStore) -> Path:
     return store.root
 
 
-def test_timers_that_point_to_messages_are_whole(timed: Path) -> None:
-    assert checked(timed).findings.kept == []
+def test_timers_that_point_to_messages_are_whole(store_with_timers: Path) -> None:
+    assert checked(store_with_timers).findings.kept == []
 
 
 @pytest.mark.parametrize(
@@ -98,33 +98,35 @@ def test_timers_that_point_to_messages_are_whole(timed: Path) -> None:
         (52 + 4, b"\0" * 7 + b"\x68", "a later one"),
     ],
 )
-def test_a_broken_timer_log_is_found(position: int, data: bytes, text: str, timed: Path) -> None:
-    damage.put(timed / "timerlog" / ("0" * 20), position, data)
+def test_a_broken_timer_log_is_found(
+    position: int, data: bytes, text: str, store_with_timers: Path
+) -> None:
+    damage.put(store_with_timers / "timerlog" / ("0" * 20), position, data)
 
-    check = checked(timed)
+    check = checked(store_with_timers)
 
     assert set(damage_of(check)) == {"timer"}
     assert any(text in finding.text for finding in check.findings.kept)
 
 
-def test_a_slot_that_leads_nowhere_is_found(timed: Path) -> None:
+def test_a_slot_that_leads_nowhere_is_found(store_with_timers: Path) -> None:
     position = TIME % timers.SLOTS * timers.SLOT_SIZE
-    damage.put(timed / "timerwheel", position + 16, b"\0" * 7 + b"\x68")
+    damage.put(store_with_timers / "timerwheel", position + 16, b"\0" * 7 + b"\x68")
 
-    check = checked(timed)
+    check = checked(store_with_timers)
 
     assert damage_of(check) == {"timer": 1}
     assert check.findings.kept[0].position == position
 
 
-def test_timers_whose_files_have_another_size_are_damage(timed: Path) -> None:
-    log = timed / "timerlog"
+def test_timers_whose_files_have_another_size_are_damage(store_with_timers: Path) -> None:
+    log = store_with_timers / "timerlog"
     for number in (1, 2):
         (log / f"{number * 1000:020}").write_bytes(bytes(1000))
     os.truncate(log / f"{2000:020}", 900)
-    os.truncate(timed / "timerwheel", 320)
+    os.truncate(store_with_timers / "timerwheel", 320)
 
-    check = checked(timed)
+    check = checked(store_with_timers)
 
     texts = {finding.file: finding.text for finding in check.findings.kept}
     size = timers.SLOTS * timers.SLOT_SIZE
@@ -132,12 +134,12 @@ def test_timers_whose_files_have_another_size_are_damage(timed: Path) -> None:
     assert texts["timerwheel"] == f"320 bytes instead of {size}"
 
 
-def test_a_full_timer_log_file_ends_with_a_blank(timed: Path) -> None:
-    path = timed / "timerlog" / ("0" * 20)
+def test_a_full_timer_log_file_ends_with_a_blank(store_with_timers: Path) -> None:
+    path = store_with_timers / "timerlog" / ("0" * 20)
     blank = (1000 - 104).to_bytes(4, "big") + bytes(8) + BLANK_MAGIC.to_bytes(4, "big")
     damage.put(path, 104, blank)
 
-    assert checked(timed).findings.kept == []
+    assert checked(store_with_timers).findings.kept == []
 
 
 @pytest.mark.parametrize("name", ["consumequeue", "config/topics"])

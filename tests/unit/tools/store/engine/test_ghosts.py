@@ -41,7 +41,7 @@ def messages(numbers: range, start: int) -> list[StoredMessage]:
     return [message(number, start + number * SECOND) for number in numbers]
 
 
-def stored(parts: Sequence[StoredMessage | bytes], base: int = 0) -> bytes:
+def log_bytes(parts: Sequence[StoredMessage | bytes], base: int = 0) -> bytes:
     """Bytes of a file of the log."""
     data = b""
     for part in parts:
@@ -58,7 +58,7 @@ def states_of(
     log = root / "commitlog"
     log.mkdir()
     for number, parts in enumerate(files):
-        data = stored(parts, number * SIZE)
+        data = log_bytes(parts, number * SIZE)
         if number + 1 < len(files):
             end = len(data.rstrip(b"\0")) + 2  # the sizes of empty properties
             blank = (SIZE - end).to_bytes(4, "big") + bytes.fromhex("bbccddee") + data[:0]
@@ -169,7 +169,7 @@ def test_the_next_file_is_judged_anew(old_start: int, tmp_path: Path) -> None:
 def test_a_recycled_file_has_no_ghosts_because_its_old_messages_name_other_offsets(
     tmp_path: Path,
 ) -> None:
-    old = stored(OLD).rstrip(b"\0")
+    old = log_bytes(OLD).rstrip(b"\0")
 
     states = states_of(tmp_path, NEW, [*messages(range(20, 30), START + DAY), old])
 

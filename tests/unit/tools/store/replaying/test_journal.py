@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SELECTION = {"topics": ["orders=new"]}
 
 
-def opened(path: Path | None, selection: Any = SELECTION, **options: Any) -> Journal:
+def open_journal(path: Path | None, selection: Any = SELECTION, **options: Any) -> Journal:
     return Journal(path, selection, **options)
 
 
@@ -31,8 +31,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "journal"
 
 
-def filled(path: Path, count: int = 3) -> None:
-    journal = opened(path)
+def fill(path: Path, count: int = 3) -> None:
+    journal = open_journal(path)
     lanes = [lane_of(number) for number in range(2)]
     for lane in lanes:
         journal.add_lane(lane)
@@ -42,9 +42,9 @@ def filled(path: Path, count: int = 3) -> None:
 
 
 def test_a_journal_gives_back_how_far_each_queue_is(path: Path) -> None:
-    filled(path, 5)
+    fill(path, 5)
 
-    journal = opened(path)
+    journal = open_journal(path)
     journal.close()
 
     first, second = journal.lanes["orders", 0], journal.lanes["orders", 1]
@@ -59,7 +59,7 @@ def test_a_queue_has_a_line_before_its_first_message_and_then_at_most_one_a_seco
 ) -> None:
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)
-    journal, lane = opened(path), lane_of(0)
+    journal, lane = open_journal(path), lane_of(0)
     journal.add_lane(lane)
     sizes = [len(path.read_bytes().splitlines())]
     for number in range(20):
@@ -70,17 +70,17 @@ def test_a_queue_has_a_line_before_its_first_message_and_then_at_most_one_a_seco
     journal.close()
 
     assert sizes == [2] * 11 + [3] * 10
-    assert opened(path, is_read_only=True).lanes["orders", 0].position == (19, -1)
+    assert open_journal(path, is_read_only=True).lanes["orders", 0].position == (19, -1)
 
 
 @pytest.mark.parametrize("tail", [b"", b'{"topic":"o', b"null\n", b"\0\0\n{", b"\xff\n", b"{}\n"])
 def test_a_line_that_is_none_and_all_after_it_is_cut(path: Path, tail: bytes) -> None:
-    filled(path)
-    opened(path).close()
+    fill(path)
+    open_journal(path).close()
     whole = path.read_bytes()
     path.write_bytes(whole + tail)
 
-    opened(path).close()
+    open_journal(path).close()
 
     assert path.read_bytes() == whole
 
@@ -92,26 +92,26 @@ def test_a_file_that_is_no_journal_stays_as_it_is(path: Path, text: bytes) -> No
     path.write_bytes(text)
 
     with pytest.raises(ValueError, match="is no journal of a replay"):
-        opened(path)
+        open_journal(path)
 
     assert path.read_bytes() == text
 
 
 def test_two_replays_do_not_share_a_journal(path: Path) -> None:
-    journal = opened(path)
+    journal = open_journal(path)
     with pytest.raises(ValueError, match="in use by another replay"):
-        opened(path)
+        open_journal(path)
     journal.close()
-    opened(path).close()
+    open_journal(path).close()
 
 
 def test_a_dry_run_reads_a_journal_and_writes_nothing(path: Path) -> None:
-    opened(path, is_read_only=True).close()
+    open_journal(path, is_read_only=True).close()
     assert not path.exists()
-    filled(path)
+    fill(path)
     before = path.read_bytes()
 
-    journal = opened(path, is_read_only=True)
+    journal = open_journal(path, is_read_only=True)
     journal.close()
 
     assert len(journal.lanes) == 2
@@ -124,31 +124,31 @@ def test_a_long_journal_is_written_anew_and_stays_locked(
 ) -> None:
     monkeypatch.setattr(journal_module, "_FEW", 10)
     monkeypatch.setattr(journal_module, "INTERVAL", 0.0)
-    journal, lane = opened(path), lane_of(0)
+    journal, lane = open_journal(path), lane_of(0)
     journal.add_lane(lane)
     for number in range(95):
         journal.note(lane, (number, -1), number)
     assert len(path.read_bytes().splitlines()) < 20
     with pytest.raises(ValueError, match="in use by another replay"):
-        opened(path)
+        open_journal(path)
     journal.close()
 
-    assert opened(path, is_read_only=True).lanes["orders", 0].position == (94, -1)
+    assert open_journal(path, is_read_only=True).lanes["orders", 0].position == (94, -1)
 
 
 def test_a_refused_message_is_done_and_has_no_place_at_the_target(path: Path) -> None:
-    journal, lane = opened(path), lane_of(0)
+    journal, lane = open_journal(path), lane_of(0)
     journal.add_lane(lane)
     for number in range(4):
         journal.note(lane, (number, -1), 7 + number if number < 2 else None)
     journal.close()
 
-    again = opened(path, is_read_only=True).lanes["orders", 0]
+    again = open_journal(path, is_read_only=True).lanes["orders", 0]
     assert (again.position, again.next_offset) == ((3, -1), 9)
 
 
 def test_without_a_file_progress_is_only_in_memory() -> None:
-    journal, lane = opened(None), lane_of(0)
+    journal, lane = open_journal(None), lane_of(0)
     journal.add_lane(lane)
     journal.note(lane, (1, -1), 8)
     journal.close()
@@ -158,17 +158,17 @@ def test_without_a_file_progress_is_only_in_memory() -> None:
 
 def test_progress_survives_a_crash_at_each_call(tmp_path: Path) -> None:
     def replay(root: Path, done: list[int]) -> None:
-        journal = opened(root / "journal")
+        journal = open_journal(root / "journal")
         lane = lane_of(0)
         journal.add_lane(lane)
         done.append(0)
         journal.note(lane, (100, -1), 7)
         journal.close()
         done.append(100)
-        opened(root / "journal").close()
+        open_journal(root / "journal").close()
 
     for root, done in run_until_crashes(tmp_path, replay):
-        journal = opened(root / "journal")
+        journal = open_journal(root / "journal")
         journal.close()
         lane = journal.lanes.get(("orders", 0))
         assert not done or lane is not None

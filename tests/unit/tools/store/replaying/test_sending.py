@@ -15,7 +15,7 @@ from rocketwire.testing import reply
 from rocketwire_tools.store.replaying.journal import Journal
 from rocketwire_tools.store.replaying.mapping import TopicMap
 from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
-from tests.support.fakes.storing_cluster import StoringCluster, connected
+from tests.support.fakes.storing_cluster import StoringCluster, connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,7 +38,7 @@ async def replay(
     book = Journal(journal, {})
     messages = list(messages)
     try:
-        async with connected(cluster) as instance:
+        async with connect(cluster) as instance:
             replayer = Replayer(instance, book, TopicMap(topics), ReplaySettings(**settings))
             await replayer.check_target()
             if stop_after is None:
@@ -230,7 +230,7 @@ async def test_no_more_sends_are_under_way_than_allowed_and_a_rate_is_kept(
         return cluster.send(request)
 
     begin = trio.current_time()
-    async with connected(cluster) as instance:
+    async with connect(cluster) as instance:
         cluster.broker.on(310, slow)
         settings = ReplaySettings(in_flight=3, rate=50.0)
         replayer = Replayer(instance, Journal(None, {}), TopicMap(()), settings)
@@ -256,7 +256,7 @@ async def test_reading_waits_while_many_bytes_are_not_sent(
             assert number - len(cluster.sends) < 8
             yield message
 
-    async with connected(cluster) as instance:
+    async with connect(cluster) as instance:
         replayer = Replayer(instance, Journal(None, {}), TopicMap(()), ReplaySettings())
         await replayer.run(messages())
     assert replayer.counts.sent == len(read) == 40
@@ -312,7 +312,7 @@ async def test_stopping_finishes_what_is_under_way(
 ) -> None:
     journal = tmp_path / "journal"
     book = Journal(journal, {})
-    async with connected(cluster) as instance:
+    async with connect(cluster) as instance:
         replayer = Replayer(instance, book, TopicMap(()), ReplaySettings(rate=10.0))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(replayer.run, make(30))

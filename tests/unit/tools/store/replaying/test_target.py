@@ -10,7 +10,7 @@ from rocketwire_tools.store.replaying.journal import Journal
 from rocketwire_tools.store.replaying.mapping import TopicMap
 from rocketwire_tools.store.replaying.sending import Replayer, ReplaySettings
 from rocketwire_tools.store.replaying.target import TargetQueues
-from tests.support.fakes.storing_cluster import StoringCluster, connected
+from tests.support.fakes.storing_cluster import StoringCluster, connect
 
 if TYPE_CHECKING:
     import trio.testing
@@ -22,7 +22,7 @@ async def test_a_message_is_found_at_its_offset_by_key_born_time_flag_and_body(
     autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
 ) -> None:
     messages = make(70, "bills", queues=1)
-    async with connected(cluster) as instance:
+    async with connect(cluster) as instance:
         replayer = Replayer(instance, Journal(None, {}), TopicMap(()), ReplaySettings())
         await replayer.run(messages)
         queues = TargetQueues(instance, 5.0)
@@ -39,7 +39,7 @@ async def test_a_message_is_found_at_its_offset_by_key_born_time_flag_and_body(
 async def test_the_end_of_a_queue_is_asked_for_until_all_messages_can_be_pulled(
     autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
 ) -> None:
-    async with connected(cluster) as instance:
+    async with connect(cluster) as instance:
         replayer = Replayer(instance, Journal(None, {}), TopicMap(()), ReplaySettings())
         await replayer.run(make(3, "bills", queues=1))
         cluster.undispatched = 4

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 QUEUES = "consumequeue"
 
 
-def opened(root: Path, name: str = QUEUES) -> Database:
+def open_database(root: Path, name: str = QUEUES) -> Database:
     return Database(read_folder([root]).rocksdb[name], name)
 
 
@@ -48,7 +48,7 @@ def test_private_folders_of_dead_processes_go(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    living = opened(root)
+    living = open_database(root)
     before = set(tmp_path.glob("rocketwire-store-*"))
     for name, age in (("new", 0), ("dead", 3600)):
         (tmp_path / f"rocketwire-store-{name}" / "data").mkdir(parents=True)
@@ -57,7 +57,7 @@ def test_private_folders_of_dead_processes_go(
     for folder in before:
         os.utime(folder, (0, 0))
 
-    other = opened(root)
+    other = open_database(root)
 
     left = {path.name for path in tmp_path.glob("rocketwire-store-*")}
     assert {"rocketwire-store-new", *(path.name for path in before)} < left
@@ -72,7 +72,7 @@ def test_reading_changes_no_file_of_the_store_and_leaves_nothing_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "private"))
     before = digests(root)
 
-    database = opened(root)
+    database = open_database(root)
 
     assert database.families == ["default", "offset"]
     assert len(list(database.items())) == 241
@@ -87,7 +87,7 @@ def test_reading_changes_no_file_of_the_store_and_leaves_nothing_behind(
 def test_records_that_only_the_log_of_a_killed_broker_has_are_read(
     packed_store: Callable[[str, str], BrokerStore],
 ) -> None:
-    database = opened(packed_store(CURRENT, "rockskilled").root, "config/metadata")
+    database = open_database(packed_store(CURRENT, "rockskilled").root, "config/metadata")
 
     assert [key for key, _ in database.items(family="consumerOffset")] == [
         b"bills@auditors",
@@ -105,7 +105,7 @@ def test_a_damaged_table_is_read_up_to_the_damage(
         data[10] ^= 0xFF
         table.write_bytes(data)
 
-    database = opened(root)
+    database = open_database(root)
 
     assert len(list(database.items())) < 241
     assert database.get(b"key") is None or database.failure
@@ -120,14 +120,14 @@ def test_a_manifest_elsewhere_is_refused(root: Path, text: str) -> None:
     (root / QUEUES / "CURRENT").write_text(text)
 
     with pytest.raises(DatabaseError, match="names no manifest"):
-        opened(root)
+        open_database(root)
 
 
 def test_a_lost_manifest_is_one_error(root: Path) -> None:
     next((root / QUEUES).glob("MANIFEST-*")).unlink()
 
     with pytest.raises(DatabaseError) as error:
-        opened(root)
+        open_database(root)
     assert "\n" not in str(error.value)
 
 
@@ -141,7 +141,7 @@ def test_options_that_name_other_folders_are_not_followed(root: Path, tmp_path: 
         options.write_text(text)
     (root / QUEUES / "rocksdict-config.json").write_text("{broken")
 
-    assert len(list(opened(root).items())) == 241
+    assert len(list(open_database(root).items())) == 241
     assert not outside.exists()
 
 
@@ -151,7 +151,7 @@ def test_links_in_the_folder_are_not_followed(root: Path, tmp_path: Path) -> Non
     table.symlink_to(tmp_path / "elsewhere.sst")
 
     with pytest.raises(DatabaseError):
-        opened(root)
+        open_database(root)
 
 
 def test_files_that_a_broker_removed_meanwhile_are_looked_for_again(root: Path) -> None:

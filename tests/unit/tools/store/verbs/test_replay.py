@@ -15,7 +15,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import ConnectFailedError
 from rocketwire.testing import reply
 from rocketwire_tools.store.verbs import replay
-from tests.support.fakes.storing_cluster import NS, StoringCluster, connected
+from tests.support.fakes.storing_cluster import NS, StoringCluster, connect
 from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
 
@@ -36,14 +36,14 @@ def cluster(monkeypatch: pytest.MonkeyPatch, copy: BrokerStore) -> StoringCluste
 
     @asynccontextmanager
     async def open_client(config: object) -> AsyncGenerator[ClientInstance]:
-        async with connected(cluster) as instance:
+        async with connect(cluster) as instance:
             yield instance
 
     monkeypatch.setattr(replay, "open_client", open_client)
     return cluster
 
 
-def expected(store: BrokerStore) -> int:
+def count_expected(store: BrokerStore) -> int:
     return sum(pulled.topic in store.truth.topics for pulled in store.truth.pulled)
 
 
@@ -56,11 +56,11 @@ def test_a_report_counts_what_was_sent_and_what_was_sent_before(
     second = run("replay", *options).out.decode()
     planned = run("replay", "--dry-run", *options).out.decode()
 
-    assert first["sent"] == len(cluster.sends) == expected(copy)
+    assert first["sent"] == len(cluster.sends) == count_expected(copy)
     assert (first["error"], first["found"], first["done_before"]) == (None, 0, 0)
     assert second == f"0 messages sent; {first['sent']} were sent before\n"
     assert planned.splitlines()[-1] == (
-        f"0 messages would be sent; {expected(copy)} were sent before"
+        f"0 messages would be sent; {count_expected(copy)} were sent before"
     )
 
 
@@ -93,7 +93,7 @@ def test_a_dry_run_shows_where_messages_would_go_and_sends_nothing(
     lines = run("replay", "-n", NS, "--dry-run", "--json", "--topic", "orders=spare", copy.root).out
 
     assert "rocketwire-store: the target has no topic orders" in output.err.decode()
-    assert f"{expected(copy)} messages would be sent" in output.out.decode()
+    assert f"{count_expected(copy)} messages would be sent" in output.out.decode()
     rows = [json.loads(line) for line in lines.splitlines()]
     assert [row["to"] for row in rows] == [f"spare:{row['queue']} at a" for row in rows]
     assert cluster.sends == []
@@ -110,7 +110,7 @@ def test_broken_bodies_and_damaged_parts_are_left_out_and_the_status_is_1(
 
     assert report["broken_messages"] == 1
     assert report["damaged_regions"] == 1
-    assert 0 < report["sent"] < expected(copy) - 1
+    assert 0 < report["sent"] < count_expected(copy) - 1
 
 
 def test_a_journal_belongs_to_one_choice_of_messages(
@@ -165,7 +165,7 @@ def test_a_signal_ends_a_replay_which_can_be_continued(
 
     assert output.endswith("; interrupted\n")
     assert rest["done_before"] >= 20
-    assert (rest["found"], len(cluster.sends)) == (0, expected(copy))
+    assert (rest["found"], len(cluster.sends)) == (0, count_expected(copy))
 
 
 def test_a_batch_that_cannot_be_read_is_counted_and_left_out(
@@ -197,7 +197,7 @@ def test_refused_messages_are_named_and_the_status_is_1(
     (line,) = output.err.decode().splitlines()
     assert line.startswith("rocketwire-store: message ")
     assert "was refused: " in line
-    assert output.out.decode() == f"{expected(copy) - 1} messages sent; brokers refused 1\n"
+    assert output.out.decode() == f"{count_expected(copy) - 1} messages sent; brokers refused 1\n"
 
 
 def test_errors_are_one_line(

@@ -40,7 +40,7 @@ def source(rows: Rows, **options: str) -> Any:
     return DefaultSource({"nameServers": rows.cluster.address, **options})
 
 
-def sent_to_a_worker(writer: Any) -> Any:
+def copy_to_worker(writer: Any) -> Any:
     return pickle.loads(pickle.dumps(writer))
 
 
@@ -49,7 +49,7 @@ def batches(*bodies: str) -> Any:
     return iter([pa.record_batch({"body": list(bodies)})])
 
 
-def sent_keys(rows: Rows, topic: str) -> set[str]:
+def keys_of(rows: Rows, topic: str) -> set[str]:
     return {message.msg_id for message in rows.cluster.messages(topic)}
 
 
@@ -65,11 +65,11 @@ def test_a_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: 
     topic = rows.cluster.topic()
     writer = source(rows, topic=topic, ids="stable").writer(BODY, False)
     writer.write(batches("a"))
-    sent_to_a_worker(writer).write(batches("a"))
-    assert len(sent_keys(rows, topic)) == 1
+    copy_to_worker(writer).write(batches("a"))
+    assert len(keys_of(rows, topic)) == 1
     source(rows, topic=topic, ids="stable").writer(BODY, False).write(batches("a"))
 
-    assert len(sent_keys(rows, topic)) == 2
+    assert len(keys_of(rows, topic)) == 2
 
 
 def test_a_stream_without_micro_batch_has_no_stable_keys(rows: Rows, context: Context) -> None:
