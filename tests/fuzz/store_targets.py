@@ -44,7 +44,9 @@ def _read_log(store: OpenedStore, size_of_log: int) -> None:
             for name in COLUMNS:
                 assert len(rows.column(name)) == len(rows)
             for place, size in zip(
-                rows.column("physical_offset").tolist(), rows.column("size").tolist(), strict=True
+                rows.column("commit_log_offset").tolist(),
+                rows.column("store_size").tolist(),
+                strict=True,
             ):
                 assert last <= place < place + size <= size_of_log
                 last = place + size

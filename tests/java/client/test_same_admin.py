@@ -130,10 +130,10 @@ ADMIN = {
     f"checkRocksdbCqWriteProgress {C} -n {{n}}": "",
     "exportPopRecord -b {b}": "",
     f"exportConfigs {C} -f {{folder}}": "",
-    # Java's fails if a static topic exists
+    # Java's exports fail if a static topic exists
     f"exportMetadata {C} -f {{folder}}": f"deleteTopic {C} -t static",
     "exportMetadata -b {b} -t -f {folder}": f"deleteTopic {C} -t static",
-    f"exportMetrics {C} -f {{folder}}": "",
+    f"exportMetrics {C} -f {{folder}}": f"deleteTopic {C} -t static",
     "updateStaticTopic -t static -qn 2 -b broker-a": f"deleteTopic {C} -t static",
     "remappingStaticTopic -t static -b broker-a": "updateStaticTopic -t static -qn 2 -b broker-a",
     "createUser -b {b} -u user -p secret1 -t Normal": "deleteUser -b {b} -u user",
