@@ -56,7 +56,7 @@ def stores(paths: Iterable[str]) -> dict[str, list[Path]]:
         paths: of stores, of folders that hold stores, or of files of commit logs; or patterns.
             Files of one folder are one store.
     """
-    found: dict[str, list[Path]] = {}
+    paths_by_store: dict[str, list[Path]] = {}
     for pattern in paths:
         path = os.path.abspath(local(pattern))
         matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
@@ -64,9 +64,9 @@ def stores(paths: Iterable[str]) -> dict[str, list[Path]]:
             raise FileNotFoundError(f"{pattern}: there is no such file or folder")
         for match in map(Path, matches):
             is_log_file = match.is_file() and offset_of_name(match.name) is not None
-            files = found.setdefault(str(match.parent if is_log_file else match), [])
+            files = paths_by_store.setdefault(str(match.parent if is_log_file else match), [])
             files += [match] if match not in files else []
-    return found
+    return paths_by_store
 
 
 def open_stores(settings: Settings) -> dict[str, OpenedStore]:
@@ -125,20 +125,20 @@ class Survey:
     end: int  # offset after the last message of the log
 
 
-def survey(whole: LogPart, size: int) -> Survey:
+def survey(log: LogPart, size: int) -> Survey:
     """Read a part of a log and cut it into smaller ones."""
-    starts, times, end, newest = [whole], [(1 << 63, 0)], whole.start, whole.newest
-    scan = scan_of(whole, block_size=min(size, BLOCK_SIZE))
+    starts, times, end, newest = [log], [(1 << 63, 0)], log.start, log.newest
+    scan = scan_of(log, block_size=min(size, BLOCK_SIZE))
     for block in scan:
         if block.base - starts[-1].start >= size:
-            starts.append(replace(whole, start=block.base, state=block.state, newest=newest))
+            starts.append(replace(log, start=block.base, state=block.state, newest=newest))
             times.append((1 << 63, 0))
         stamps = block.messages.numbers("store_timestamp")
         times[-1] = min(times[-1][0], int(stamps.min())), max(times[-1][1], int(stamps.max()))
         if block.state is not State.GHOST:
             newest = scan.trail.newest
             end = block.base + int(block.messages.positions[-1] + block.messages.sizes[-1])
-    return Survey(between(starts, whole.stop), times, end)
+    return Survey(between(starts, log.stop), times, end)
 
 
 class _Plan:
@@ -146,22 +146,22 @@ class _Plan:
 
     def __init__(self, name: str, store: OpenedStore, settings: Settings, size: int) -> None:
         files = tuple(store.scans()[0].files)
-        whole = LogPart(store=name, files=files, start=files[0].offset, stop=files[-1].end)
+        log = LogPart(store=name, files=files, start=files[0].offset, stop=files[-1].end)
         self._store = store
-        self._whole = whole
+        self._log = log
         self._settings = settings
         self._size = size
         self._is_in_use = store.is_in_use()
-        count = whole.whole_size // size
+        count = log.whole_size // size
         if count > MAX_PARTS:  # probably megabytes were meant
-            message = f"{size} bytes make {count} parts of {whole.store}"
+            message = f"{size} bytes make {count} parts of {log.store}"
             raise OptionError(f"option 'splitSize': {message}; {MAX_PARTS} are the most")
 
     def parts(self, *, needs_state: bool) -> list[LogPart]:
         """Return parts that together are the whole log, less what options leave out."""
-        whole = self._whole
-        if whole.whole_size <= self._size and not self._is_in_use:
-            planned = [whole]
+        log = self._log
+        if log.whole_size <= self._size and not self._is_in_use:
+            planned = [log]
         else:
             cut = None if needs_state else self._cut_by_queues()
             planned = self._cut_by_survey() if cut is None else cut
@@ -173,7 +173,7 @@ class _Plan:
         ]
 
     def _cut_by_survey(self) -> list[LogPart]:
-        result = survey(self._whole, self._size)
+        result = survey(self._log, self._size)
         *others, last = result.parts
         if self._is_in_use:
             last = replace(last, stop=result.end)
@@ -188,15 +188,15 @@ class _Plan:
 
         Store timestamps go up, from part to part too, or a survey has to find out why not.
         """
-        whole = self._whole
+        log = self._log
         files = self._store.folder.queues
         names = [name for name in files if not name[0].startswith(LMQ_PREFIX)]
         longest = nlargest(
             _CUTTING_QUEUES, names, key=lambda name: sum(f.size for f in files[name])
         )
-        starts = [whole]
-        times = [_store_time(at_physical_offset(self._store, whole.start, ""))]
-        while starts[-1].start + self._size < whole.stop:
+        starts = [log]
+        times = [_store_time(at_physical_offset(self._store, log.start, ""))]
+        while starts[-1].start + self._size < log.stop:
             message = self._first_message(longest, starts[-1].start + self._size)
             if message is None:
                 break
@@ -204,10 +204,10 @@ class _Plan:
             if newest < times[-1]:
                 return None
             times.append(newest)
-            starts.append(replace(whole, start=message.physical_offset, newest=newest))
+            starts.append(replace(log, start=message.physical_offset, newest=newest))
         if len(starts) == 1:
             return None
-        stop = survey(starts[-1], self._size).end if self._is_in_use else whole.stop
+        stop = survey(starts[-1], self._size).end if self._is_in_use else log.stop
         ends = [*times[1:], _NEVER]
         return [
             part

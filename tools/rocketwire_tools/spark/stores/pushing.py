@@ -95,11 +95,11 @@ def _bound(bounds: Range, name: str, value: Any) -> Range:
     if not isinstance(value, int):
         return bounds
     if name in _LOWER:
-        least = value + _LOWER[name]
-        first = least if first is None else max(first, least)
+        lower = value + _LOWER[name]
+        first = lower if first is None else max(first, lower)
     if name in _UPPER:
-        most = value + _UPPER[name]
-        last = most if last is None else min(last, most)
+        upper = value + _UPPER[name]
+        last = upper if last is None else min(last, upper)
     return first, last
 
 

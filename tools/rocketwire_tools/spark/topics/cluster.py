@@ -239,9 +239,9 @@ def _message_queue(queue: Queue) -> MessageQueue:
 async def _bounds_of_one(client: ClientInstance, queue: Queue) -> Bounds:
     place = _message_queue(queue)
     replica = await find_replica(client, place)
-    least = await client.brokers.min_offset(replica.address, place)
-    most = await client.brokers.max_offset(replica.address, place)
-    return Bounds(max(0, least), most, not replica.is_slave)
+    min_offset = await client.brokers.min_offset(replica.address, place)
+    max_offset = await client.brokers.max_offset(replica.address, place)
+    return Bounds(max(0, min_offset), max_offset, not replica.is_slave)
 
 
 async def _bounds_by_pull(

@@ -57,8 +57,8 @@ def routing_topic(topic: str, broker: str) -> str:
 class Bounds(NamedTuple):
     """First and last offset of a queue."""
 
-    least: int  # offset of its first message
-    most: int  # offset of its next message
+    min_offset: int  # of its first message
+    max_offset: int  # of its next message
     is_master: bool = True  # whether a master reported it; a slave may lag
 
 
@@ -128,7 +128,7 @@ class Places:
         return next((f"topic {topic}" for topic in self.by_topic if topic not in topics), "")
 
 
-def read_places(option: str, text: str, *, least: int = EARLIEST) -> Places:
+def read_places(option: str, text: str, *, minimum: int = EARLIEST) -> Places:
     """Read places of an option."""
     example = '{"topic": {"broker": {"0": 23}}}'
     wrong = OptionError(f"option {option!r}: {text!r} is not JSON like {example}")
@@ -143,23 +143,23 @@ def read_places(option: str, text: str, *, least: int = EARLIEST) -> Places:
         if topic == _FROM:  # the text is the offset of a checkpoint
             continue
         if not isinstance(brokers, dict):
-            places.by_topic[topic] = _number(option, brokers, least)
+            places.by_topic[topic] = _number(option, brokers, minimum)
             continue
         for broker, queues in cast("dict[str, Any]", brokers).items():
             if not isinstance(queues, dict):
-                places.by_broker[topic, broker] = _number(option, queues, least)
+                places.by_broker[topic, broker] = _number(option, queues, minimum)
                 continue
             for queue_id, number in cast("dict[str, Any]", queues).items():
                 if not queue_id.isdecimal() or len(queue_id) > 9:
                     raise OptionError(f"option {option!r}: {queue_id!r} is not a queue id")
                 queue = Queue(topic, broker, int(queue_id))
-                places.by_queue[queue] = _number(option, number, least)
+                places.by_queue[queue] = _number(option, number, minimum)
     return places
 
 
-def _number(option: str, value: Any, least: int) -> int:
-    if type(value) is not int or not least <= value < _INT64:
-        expected = _EXPECTED.get(least, "a number of milliseconds since 1970")
+def _number(option: str, value: Any, minimum: int) -> int:
+    if type(value) is not int or not minimum <= value < _INT64:
+        expected = _EXPECTED.get(minimum, "a number of milliseconds since 1970")
         raise OptionError(f"option {option!r}: {value!r} is not {expected}")
     return value
 

@@ -169,12 +169,12 @@ def _end(option: str, text: str) -> Edge:
         return Edge(everywhere=LATEST)
     if text.lower() == "earliest":
         raise OptionError(f"option {option!r}: a query cannot end at 'earliest'; use 'latest'")
-    return Edge(places=read_places(option, text, least=LATEST))
+    return Edge(places=read_places(option, text, minimum=LATEST))
 
 
 def _time(option: str, text: str) -> Edge:
     if text.lstrip().startswith("{"):
-        return Edge(times=read_places(option, text, least=0))
+        return Edge(times=read_places(option, text, minimum=0))
     return Edge(time=read_time(option, text, 'JSON like {"topic": 1700000000000}'))
 
 

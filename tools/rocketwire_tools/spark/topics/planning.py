@@ -49,21 +49,21 @@ def starts(
     at_times = _at_times("startingTimestamp", edge, questions, bounds)
     begins: dict[Queue, int] = {}
     for queue, pair in bounds.items():
-        least, most = pair.least, pair.most
+        min_offset, max_offset = pair.min_offset, pair.max_offset
         if queue in at_times:
             begin = at_times[queue]
-            if begin >= most and settings.by_time_fails:
+            if begin >= max_offset and settings.by_time_fails:
                 raise OptionError(
                     f"option 'startingTimestamp': {queue} has no message since that time; set"
                     " startingOffsetsByTimestampStrategy=latest to begin at its end"
                 )
         else:
             begin = _offset("startingOffsets", edge, queue)
-            begin = {EARLIEST: least, LATEST: most}.get(begin, begin)
-        if begin > most:
+            begin = {EARLIEST: min_offset, LATEST: max_offset}.get(begin, begin)
+        if begin > max_offset:
             raise OptionError(
                 f"option 'startingOffsets': {queue} ends before offset {begin}: its next message"
-                f" has {most}"
+                f" has {max_offset}"
             )
         begins[queue] = begin
     _refuse_unknown("startingOffsets", edge, bounds)
@@ -78,15 +78,15 @@ def ends(
     at_times = _at_times("endingTimestamp", edge, questions, bounds)
     ends_by_queue: dict[Queue, int] = {}
     for queue, pair in bounds.items():
-        most = pair.most
+        max_offset = pair.max_offset
         end = at_times.get(queue)
         if end is None:
             end = _offset("endingOffsets", edge, queue)
-            end = most if end == LATEST else end
-        if end > most:
+            end = max_offset if end == LATEST else end
+        if end > max_offset:
             raise OptionError(
                 f"option 'endingOffsets': {queue} has no message before offset {end}: its next"
-                f" message has {most}; use -1 to read to the end"
+                f" message has {max_offset}; use -1 to read to the end"
             )
         ends_by_queue[queue] = end
     _refuse_unknown("endingOffsets", edge, bounds)
@@ -144,13 +144,13 @@ def batch_ranges(
     limits = ends(settings, questions, bounds)
     for queue, begin in begins.items():
         if settings.start is not None and queue in settings.start.places.by_queue:
-            least = bounds[queue].least
-            if 0 <= begin < least and begin < limits[queue]:
+            min_offset = bounds[queue].min_offset
+            if 0 <= begin < min_offset and begin < limits[queue]:
                 from rocketwire_tools.spark.topics import loss
 
-                lost = loss.Loss(*queue, begin, min(least, limits[queue]), loss.DELETED)
+                lost = loss.Loss(*queue, begin, min(min_offset, limits[queue]), loss.DELETED)
                 loss.report_loss(lost, fails=settings.fails_on_loss)
-                begins[queue] = least
+                begins[queue] = min_offset
     if narrowing is not None:
         plain = settings.connection.plain_name
         for queue in list(begins):

@@ -199,8 +199,8 @@ class RangePull:
         self._form, self._broker_name = form, values
 
     def request_of(self, stride: _Stride) -> PreparedRequest:
-        most = MOST if self._settings.is_filtered else stride.end - stride.next_offset
-        values = (stride.next_offset, most, *self._broker_name)
+        max_messages = MOST if self._settings.is_filtered else stride.end - stride.next_offset
+        values = (stride.next_offset, max_messages, *self._broker_name)
         return PreparedRequest(self._form, values, b"")
 
     # ------------------------------------------------------------------ strides
@@ -358,8 +358,8 @@ class RangePull:
         if response.code not in _WITHOUT_MESSAGES:
             raise BrokerError(response.code, response.remark, RequestCode.PULL_MESSAGE, address)
         offset = _number(response, "nextBeginOffset")
-        least, most = _number(response, "minOffset"), _number(response, "maxOffset")
-        if offset is None or least is None or most is None or response.code == _FOUND:
+        min_offset, max_offset = (_number(response, name) for name in ("minOffset", "maxOffset"))
+        if offset is None or min_offset is None or max_offset is None or response.code == _FOUND:
             raise PullFailedError(f"{self._place}: broker {address} sends invalid answers to pulls")
         if response.code == _NO_MATCH and offset > stride.next_offset:
             # offsets of a static topic go on at a higher one where it has moved
@@ -367,9 +367,9 @@ class RangePull:
             if not self._settings.is_filtered and not is_static:
                 self._lose(stride, min(offset, stride.end), loss.REMOVED)
             self._advance(stride, offset)
-        elif response.code != _NO_MATCH and stride.next_offset < least <= most:
-            self._lose(stride, min(least, stride.end), loss.DELETED)
-            self._advance(stride, least)
+        elif response.code != _NO_MATCH and stride.next_offset < min_offset <= max_offset:
+            self._lose(stride, min(min_offset, stride.end), loss.DELETED)
+            self._advance(stride, min_offset)
         else:
             raise _QueueTooShortError
 

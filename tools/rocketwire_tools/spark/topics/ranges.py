@@ -58,7 +58,9 @@ class Limits:
         """Whether the messages that wait should wait longer."""
         return waiting < self.min_offsets and since < self.max_delay
 
-    def most(self, waiting: Mapping[Queue, int], sizes: Mapping[str, float]) -> dict[Queue, int]:
+    def apportion(
+        self, waiting: Mapping[Queue, int], sizes: Mapping[str, float]
+    ) -> dict[Queue, int]:
         """How many messages a batch takes of each queue.
 
         Args:

@@ -78,7 +78,7 @@ class Stream:
         """Let the query end at the messages that exist now (``Trigger.AvailableNow``)."""
         self._refresh(is_due=True)
         bounds = self._questions.bounds(self._queues, may_be_missing=True)
-        self._until = {queue: pair.most for queue, pair in bounds.items()}
+        self._until = {queue: pair.max_offset for queue, pair in bounds.items()}
 
     def latest(self, start: Offset, *, is_limited: bool = True) -> Offset:
         """How far the next micro-batch reads; ``start`` itself if there is nothing to read."""
@@ -89,9 +89,9 @@ class Stream:
         if settings.commits and not is_initial:
             self.commit(start)  # Spark calls it once every earlier batch has ended
         bounds = self._complete_bounds(begin, is_initial=is_initial)
-        begins = {queue: begin.get(queue, pair.least) for queue, pair in bounds.items()}
+        begins = {queue: begin.get(queue, pair.min_offset) for queue, pair in bounds.items()}
         again = self._restart_short(begins, bounds)
-        stops = {queue: pair.most for queue, pair in bounds.items()}
+        stops = {queue: pair.max_offset for queue, pair in bounds.items()}
         self._ends = {**begin, **stops}
         if self._until is not None:
             stops = {queue: min(stop, self._until[queue]) for queue, stop in stops.items()}
@@ -106,7 +106,7 @@ class Stream:
             return start
         self._last_batch = self._clock()
         self._reported -= again  # they have begun again
-        takes = limits.most(waiting, self._sizes(begins, waiting)) if is_limited else waiting
+        takes = limits.apportion(waiting, self._sizes(begins, waiting)) if is_limited else waiting
         end = begin | {queue: offset + takes[queue] for queue, offset in begins.items()}
         known: set[Queue] = set() if is_initial else begin.keys() - again
         return with_begins(end, {queue: at for queue, at in begins.items() if queue not in known})
@@ -195,10 +195,10 @@ class Stream:
                 return bounds
             for queue in bounds.keys() - until.keys():
                 # new since the run began, and so for the next one; or it was away
-                until[queue] = begin[queue] if is_initial else bounds[queue].most
+                until[queue] = begin[queue] if is_initial else bounds[queue].max_offset
             is_waiting = begin.keys() - bounds.keys() - self._reported
             if not is_waiting or any(
-                begin.get(queue, pair.least) < until[queue] for queue, pair in bounds.items()
+                begin.get(queue, pair.min_offset) < until[queue] for queue, pair in bounds.items()
             ):
                 return bounds
             self._sleep(_PAUSE)
@@ -216,7 +216,9 @@ class Stream:
             if self._until is not None:  # queues that are new have to wait for the next run
                 known = self._until.keys() | begin.keys()
                 bounds = {queue: pair for queue, pair in bounds.items() if queue in known}
-            short = {queue for queue, pair in bounds.items() if begin.get(queue, 0) > pair.most}
+            short = {
+                queue for queue, pair in bounds.items() if begin.get(queue, 0) > pair.max_offset
+            }
             self._reported -= bounds.keys() - short  # a second loss is another one
             if not short - self._reported - self._missing.keys() or self._clock() >= limit:
                 return {
@@ -253,14 +255,14 @@ class Stream:
         self, begins: dict[Queue, int], bounds: Mapping[Queue, Bounds]
     ) -> set[Queue]:
         """Report queues that end before the stream's offset, and let them begin again."""
-        short = {queue for queue, pair in bounds.items() if begins[queue] > pair.most}
+        short = {queue for queue, pair in bounds.items() if begins[queue] > pair.max_offset}
         for queue in sorted(short):
-            least, most = bounds[queue].least, bounds[queue].most
+            min_offset, max_offset = bounds[queue].min_offset, bounds[queue].max_offset
             if queue not in self._reported:
                 self._reported.add(queue)
-                lost = loss.Loss(*queue, most, begins[queue], loss.RECREATED)
+                lost = loss.Loss(*queue, max_offset, begins[queue], loss.RECREATED)
                 loss.report_loss(lost, fails=self._settings.fails_on_loss)
-            begins[queue] = least
+            begins[queue] = min_offset
         return short
 
     def _sizes(self, begins: Mapping[Queue, int], waiting: Mapping[Queue, int]) -> dict[str, float]:

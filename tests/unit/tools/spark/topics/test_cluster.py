@@ -55,7 +55,7 @@ def test_ends_of_all_queues_take_one_request_for_each_broker(
     assert len(queues) == len(bounds) == 128
     assert bounds[Queue(topic, names[0], 3)] == Bounds(0, 2)
     assert bounds[Queue(topic, names[1], 63)] == Bounds(0, 1)
-    assert sum(pair.most for pair in bounds.values()) == 3
+    assert sum(pair.max_offset for pair in bounds.values()) == 3
 
 
 @pytest.mark.parametrize(

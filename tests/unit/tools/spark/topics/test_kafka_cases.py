@@ -290,7 +290,7 @@ def test_a_restart_ignores_where_the_query_was_to_begin() -> None:
     for changed in ({"startingOffsets": "latest"}, {"startingOffsets": '{"t": 6}'}):
         query.options |= changed
         query.restart()
-        before = query.cluster.table[A0].most
+        before = query.cluster.table[A0].max_offset
         assert query.trigger() == {"a0": (before - 2, before)}
         query.cluster.table[A0] = Bounds(5, before + 2)
 

@@ -87,7 +87,7 @@ def test_what_is_no_place_is_refused_by_name(text: str, message: str) -> None:
 
 def test_an_end_cannot_be_the_first_message() -> None:
     with pytest.raises(OptionError, match="-2 is not an offset or -1"):
-        read_places("endingOffsets", '{"t": -2}', least=-1)
+        read_places("endingOffsets", '{"t": -2}', minimum=-1)
 
 
 def test_a_range_names_its_queue() -> None:

@@ -40,7 +40,9 @@ class Answers:
 
     def offsets_at(self, times: Mapping[Queue, int]) -> dict[Queue, int]:
         return {
-            queue: min(max(self.table[queue].least, -(-time // 10)), self.table[queue].most)
+            queue: min(
+                max(self.table[queue].min_offset, -(-time // 10)), self.table[queue].max_offset
+            )
             for queue, time in times.items()
         }
 

@@ -32,12 +32,12 @@ def test_no_queue_with_messages_is_left_out(limit: int, waiting: dict[Queue, int
 def test_limits_take_the_smaller_one_of_offsets_and_bytes() -> None:
     waiting = {A: 600, B: 400}
 
-    assert Limits().most(waiting, {}) == waiting
-    assert Limits(max_offsets=10).most(waiting, {}) == {A: 6, B: 4}
-    assert Limits(max_bytes=5000).most(waiting, {"t": 100.0}) == {A: 30, B: 20}
-    assert Limits(max_bytes=1).most(waiting, {"t": 100.0}) == {A: 1, B: 0}
-    assert Limits(max_bytes=5000).most(waiting, {}) == waiting
-    assert Limits(max_bytes=5000, max_offsets=10).most(waiting, {"t": 100.0}) == {A: 6, B: 4}
+    assert Limits().apportion(waiting, {}) == waiting
+    assert Limits(max_offsets=10).apportion(waiting, {}) == {A: 6, B: 4}
+    assert Limits(max_bytes=5000).apportion(waiting, {"t": 100.0}) == {A: 30, B: 20}
+    assert Limits(max_bytes=1).apportion(waiting, {"t": 100.0}) == {A: 1, B: 0}
+    assert Limits(max_bytes=5000).apportion(waiting, {}) == waiting
+    assert Limits(max_bytes=5000, max_offsets=10).apportion(waiting, {"t": 100.0}) == {A: 6, B: 4}
 
 
 def test_ranges_are_those_with_messages_in_order() -> None:

@@ -144,7 +144,7 @@ def test_a_broker_that_is_away_keeps_its_place() -> None:
 
     assert query.trigger() == {"a0": (4, 5)}
     assert query.trigger() is None
-    query.cluster.table[B0] = Bounds(gone.least, 7)
+    query.cluster.table[B0] = Bounds(gone.min_offset, 7)
     query.clock.now += ROUTES
     assert query.trigger() == {"b0": (4, 7)}
 
