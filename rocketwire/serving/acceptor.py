@@ -29,8 +29,6 @@ MOST_WARNED: Final = 1024
 
 
 class AcceptorSettings(Protocol):
-    """The settings of an acceptor."""
-
     @property
     def max_connections(self) -> int: ...
 
@@ -75,7 +73,6 @@ class Acceptor:
         self._hosts: dict[str, int] = {}
 
     def leave(self, address: str) -> None:
-        """Free the place of a connection from ``address``."""
         self._places.release()
         host = _host(address)
         count = self._hosts.pop(host, 0) - 1
@@ -83,7 +80,6 @@ class Acceptor:
             self._hosts[host] = count
 
     async def accept_for_ever(self, listener: socket.socket) -> None:
-        """Accept connections until cancelled."""
         exhausted = False
         while True:
             await self._free_place()

@@ -55,7 +55,6 @@ class Event:
 
     @property
     def text(self) -> str:
-        """The line for the log, without time and peer."""
         return self.template.format_map(
             {field.name: shown(getattr(self, field.name)) for field in fields(self)}
         )

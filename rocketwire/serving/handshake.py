@@ -52,9 +52,7 @@ class OpeningConnection(Protocol):
     @frame_since.setter
     def frame_since(self, start: float) -> None: ...
 
-    def finish(self, why: str) -> None:
-        """End it: its peer has closed it."""
-        ...
+    def finish(self, why: str) -> None: ...
 
 
 class RefusedError(Exception):

@@ -44,7 +44,6 @@ class FrameRefused(LimitExceeded):
 
     @classmethod
     def of(cls, error: DecodeError) -> tuple[FrameRefused, ...]:
-        """Return the event if a frame was refused because of its size."""
         if isinstance(error, FrameTooLargeError):
             limit, what = Guard.FRAME_LENGTH, "frame"
         elif isinstance(error, HeaderTooLargeError):

@@ -48,8 +48,6 @@ class BindError(OSError):
 
 
 class Listening(NamedTuple):
-    """The configured address and the real port of a server."""
-
     address: str
     port: int
 

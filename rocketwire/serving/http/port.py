@@ -105,7 +105,6 @@ class HttpPort:
         return self._listener is not None and not is_loopback(self._address)
 
     async def serve(self) -> None:
-        """Serve the port until cancelled; return at once if it does not listen."""
         if self._listener is None:
             return
         with self._listener as listener:

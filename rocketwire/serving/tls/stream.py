@@ -59,7 +59,6 @@ class TlsStream(trio.abc.Stream):
         await self._flush()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Wait for bytes; none of them means that the peer sends no more."""
         size = max_bytes or READ_SIZE
         try:
             data = await self._run(lambda: self._tls.read(size))
@@ -77,7 +76,6 @@ class TlsStream(trio.abc.Stream):
         return b"".join(pieces)
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Send everything."""
         unsent = memoryview(data)
         while unsent:
             try:

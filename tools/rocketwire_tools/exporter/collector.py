@@ -59,7 +59,6 @@ class Collector:
         self._collections: Counter[str] = Counter({"complete": 0, "error": 0})
 
     async def serve(self) -> None:
-        """Carry out the collections that ``refresh`` asks for, until cancelled."""
         while True:
             await self._requested.wait()
             self._requested = trio.Event()

@@ -55,7 +55,6 @@ class Options:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of the command line."""
     parser = ProgramParser(
         prog=NAME,
         description="Serve the metrics of a cluster to Prometheus, with the names of Apache's\n"
@@ -96,7 +95,6 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def options_of(arguments: argparse.Namespace, request_timeout: float) -> Options:
-    """Return the options of a parsed command line."""
     address, port = arguments.listen
     return Options(
         address=address,

@@ -31,8 +31,6 @@ class Documents:
         self._local_only = local_only
 
     def exchange(self) -> Exchange:
-        """Return the HTTP exchange of a connection."""
-
         def respond(path: str, _: Mapping[str, str]) -> Document | None:
             return self.respond(path, exchange.accept, accepts_gzip=exchange.accepts_gzip)
 

@@ -165,12 +165,10 @@ CAPACITY: Final = {
 
 
 def rate_family(word: str, period: str) -> str:
-    """Return the family of a rate."""
     return f"rocketmq_brokeruntime_{word}_tps{period}"
 
 
 def distribution_family(end: str) -> str:
-    """Return the family of a class of times."""
     return f"rocketmq_brokeruntime_pmdt_{end}"
 
 

@@ -34,7 +34,6 @@ class Samples:
         return self._count
 
     def set(self, family: str, labels: Labels, value: float) -> None:
-        """Set a value."""
         values = self.values[family]
         if labels not in values:
             if self._count >= self._most and not family.startswith("rocketmq_exporter_"):

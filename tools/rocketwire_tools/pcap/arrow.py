@@ -43,17 +43,13 @@ class Column(Protocol):
         """The values; None for a missing value."""
         ...
 
-    def to_numpy(self) -> Any:
-        """The values as an array."""
-        ...
+    def to_numpy(self) -> Any: ...
 
     def take(self, indices: Column) -> Column:
         """The values at some indices; null for a null index."""
         ...
 
-    def slice(self, offset: int, length: int) -> Column:
-        """A range of the values."""
-        ...
+    def slice(self, offset: int, length: int) -> Column: ...
 
     def dictionary_encode(self) -> Any:
         """The distinct values, and the index of each value in them."""
@@ -79,13 +75,10 @@ class Batch(Protocol):
         """The rows as objects."""
         ...
 
-    def slice(self, offset: int, length: int) -> Batch:
-        """A range of the rows."""
-        ...
+    def slice(self, offset: int, length: int) -> Batch: ...
 
 
 def compute() -> Any:
-    """``pyarrow.compute``."""
     return importlib.import_module("pyarrow.compute")
 
 
@@ -120,7 +113,6 @@ def encode(values: Column) -> tuple[Column, Column]:
 
 
 def as_texts(values: Column) -> Column:
-    """Convert numbers to texts."""
     result: Column = _call("cast", [values], _TO_TEXT)
     return result
 
@@ -132,7 +124,6 @@ def concatenate_columns(*parts: Column) -> Column:
 
 
 def text_bytes(texts: Any) -> memoryview:
-    """The bytes of texts without nulls."""
     _, ends, text = texts.buffers()
     first, last = np.frombuffer(ends, np.int32)[[texts.offset, texts.offset + len(texts)]]
     return memoryview(text)[first:last]
@@ -149,7 +140,6 @@ def parquet_writer(file: IO[bytes], schema: Schema, **options: Any) -> Any:
 
 
 def batch(columns: Sequence[Column], schema: Schema) -> Batch:
-    """Make a batch of columns."""
     result: Batch = pa.RecordBatch.from_arrays(columns, schema=schema)
     return result
 

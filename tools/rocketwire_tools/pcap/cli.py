@@ -27,13 +27,10 @@ Each command has its own help: rocketwire-pcap decode --help"""
 
 
 class Commands:
-    """The sub-commands."""
-
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(self, name: str, run: Run, text: str, example: str) -> argparse.ArgumentParser:
-        """Add a sub-command."""
         parser = self._commands.add_parser(
             name,
             help=text,
@@ -46,7 +43,6 @@ class Commands:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line; its result has the attribute ``run``."""
     result = ProgramParser(
         prog="rocketwire-pcap",
         description="Decode RocketMQ's frames in captures (pcap and pcapng, also compressed).",

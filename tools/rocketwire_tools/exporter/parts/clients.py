@@ -42,7 +42,6 @@ class Member(NamedTuple):
 
 
 def add_counts(samples: Samples, members: GroupMembers) -> None:
-    """Add the number of members of each group."""
     for labels, clients in members.places.items():
         samples.set("rocketmq_group_count", labels, len(clients))
 

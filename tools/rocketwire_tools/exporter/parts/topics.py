@@ -26,7 +26,6 @@ RATE_IN_STATS: Final = MQVersion.V5_3_3
 
 
 async def collect_topics(asking: Asking) -> None:
-    """Add the offsets of all topics of a broker, and their rates."""
     admin, address = asking.admin, asking.place.address
     names = list(await asking.ask(partial(admin.topics.configs, address)))
 

@@ -45,8 +45,6 @@ class Reach:
 
 
 class SplitDecoder(Decoder):
-    """Decodes a part of a capture."""
-
     def __init__(
         self, split: Split, options: Options | None = None, reach: Reach | None = None
     ) -> None:

@@ -62,7 +62,6 @@ class LuaCode(str):
 
 
 def dissector() -> str:
-    """Generate the dissector."""
     template = (
         resources.files("rocketwire_tools.pcap.dissector")
         .joinpath("dissector.lua")

@@ -130,8 +130,6 @@ def _lz4(file: io.RawIOBase) -> InflatingReader:
 
 
 class Compression(NamedTuple):
-    """A compression format."""
-
     magic: bytes  # first bytes of a file
     reader: Callable[[io.RawIOBase], InflatingReader]  # opens a file; raises ImportError
     package: str  # the package that ``reader`` needs

@@ -61,7 +61,6 @@ class RawSource:
         return self._file.readinto(buffer) or 0
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 

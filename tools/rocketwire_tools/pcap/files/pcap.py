@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 
 class PcapFormat:
-    """The classic format."""
-
     head_size = 24
 
     def __init__(

@@ -39,7 +39,6 @@ class Records:
     link: Integers | int  # link type of each packet, or of all packets
 
     def take(self, numbers: Integers | slice) -> Records:
-        """The records with these numbers."""
         return Records(
             self.buffer,
             self.size,

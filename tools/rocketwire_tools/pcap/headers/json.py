@@ -71,8 +71,6 @@ _NOT_STRICT: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class JsonHeaders:
-    """Reads JSON headers."""
-
     def __init__(self, column_names: AbstractSet[str]) -> None:
         self._column_names = column_names
         header_class = ColumnFields if column_names.isdisjoint(NAMES) else ColumnFieldsWithExt
@@ -90,7 +88,6 @@ class JsonHeaders:
                 yield numbers[part], to_columns(read, self._column_names)
 
     def read_one(self, header: memoryview) -> ColumnFields:
-        """Read one header."""
         try:
             return self._decode_header(header)
         except _NOT_STRICT:
@@ -138,7 +135,6 @@ def _ext_from_fields(fields: Mapping[str, Any] | None) -> ExtFields | None:
 
 
 def to_columns(headers: Sequence[ColumnFields], column_names: AbstractSet[str]) -> Columns:
-    """Make columns of headers."""
     pack = struct.Struct(f"{len(headers)}q").pack
     code, version, opaque, flag = (
         np.frombuffer(packed, np.int64)
@@ -196,7 +192,6 @@ def _ext_columns(
 
 
 def texts(values: Sequence[str | None]) -> Column:
-    """Make a column of texts."""
     try:
         return column(values, pa.string())
     except UnicodeEncodeError:

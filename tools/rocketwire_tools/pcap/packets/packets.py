@@ -65,7 +65,6 @@ class Segments:
     length: Integers  # bytes of the payload on the wire
 
     def take(self, numbers: Integers) -> Segments:
-        """The segments with these indices, in the given order."""
         return Segments(*(getattr(self, name)[numbers] for name in Segments.__dataclass_fields__))
 
 
@@ -130,7 +129,6 @@ UNREAD: Final = ("link type", "IP fragment")
 
 
 def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
-    """Find the TCP segments of records."""
     offset, ether_type = _network(records, skipped)
     end = records.data + records.captured
     four = np.flatnonzero(ether_type == _IPV4)

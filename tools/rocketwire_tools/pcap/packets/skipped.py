@@ -19,6 +19,5 @@ class Skipped:
     reasons: Counter[str] = field(default_factory=Counter[str])
 
     def count(self, reason: str, number: int) -> None:
-        """Add to the count of a reason."""
         if number:
             self.reasons[reason] += number

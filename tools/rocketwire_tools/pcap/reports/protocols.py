@@ -44,8 +44,6 @@ _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(slots=True)
 class ConnectionOpening:
-    """A connection."""
-
     protocol: str = "no data"  # of its first bytes
     bytes: int = 0  # of payload, in both directions
     proxied: str | None = None  # the client in the PROXY header of a load balancer

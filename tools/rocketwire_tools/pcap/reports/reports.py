@@ -45,7 +45,6 @@ class Table:
     note: str = ""  # a sentence below the table
 
     def objects(self) -> list[dict[str, Any]]:
-        """The rows as objects."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
@@ -53,16 +52,12 @@ class Report(Protocol):
     """Turns rows into tables."""
 
     @property
-    def fields(self) -> Sequence[str]:
-        """The columns that the report needs."""
-        ...
+    def fields(self) -> Sequence[str]: ...
 
     def take(self, batch: Batch) -> None:
         """Add rows."""
 
-    def tables(self, totals: Sequence[Totals]) -> list[Table]:
-        """Make the tables."""
-        ...
+    def tables(self, totals: Sequence[Totals]) -> list[Table]: ...
 
 
 def as_text(tables: Sequence[Table]) -> str:
@@ -138,7 +133,6 @@ class Sample:
         self.values = array("d")  # the sample
 
     def add(self, value: float, limit: int) -> bool:
-        """Add a latency to a sample of limited size; returns whether the sample has grown."""
         self.count += 1
         self.largest = max(self.largest, value)
         if self.count <= limit:
@@ -149,7 +143,6 @@ class Sample:
         return False
 
     def thin(self, limit: int) -> None:
-        """Reduce the sample to a size."""
         if len(self.values) > limit:
             self.values = array("d", random.sample(self.values, limit))
 
@@ -171,7 +164,6 @@ class PollEnds:
 
     @property
     def total(self) -> int:
-        """Number of these responses."""
         return self._counts.total()
 
     def table(self, top: int) -> Table:

@@ -23,8 +23,6 @@ TARGET: Final = 2
 
 
 class StreamNames:
-    """Texts of streams."""
-
     def __init__(self, addresses: Addresses) -> None:
         self._addresses = addresses
         self._hosts: dict[int, str] = {}
@@ -114,7 +112,6 @@ class StreamNames:
         return take(self._ports, column(ports))
 
     def host(self, number: int) -> str:
-        """An address as text."""
         text = self._hosts.get(number)
         if text is None:
             if len(self._hosts) > MOST:

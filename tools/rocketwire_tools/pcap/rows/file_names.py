@@ -24,11 +24,9 @@ class FileNames:
         self._equal: Column = pa.repeat(self._scalar, 0)
 
     def add(self, base: int, path: str) -> None:
-        """Add the next file."""
         self.begun.append((base, path))
 
     def column(self, where: Array) -> Column:
-        """The paths of the files in which frames begin."""
         if len(self.begun) == 1:
             if len(self._equal) < len(where):
                 self._equal = pa.repeat(self._scalar, len(where))

@@ -55,8 +55,6 @@ class _Numbers(NamedTuple):
 
 
 class JsonRows:
-    """Writes rows as JSON lines."""
-
     def __init__(self, schema: Schema) -> None:
         encoder = msgspec.json.Encoder()
         self._encode = encoder.encode

@@ -37,8 +37,6 @@ _OBJECTS: Final = 4096  # Rows that are objects at the same time
 
 
 class Sink(Protocol):
-    """Writes rows."""
-
     def write(self, batch: Batch) -> None:
         """Write a batch."""
 
@@ -84,8 +82,6 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
 
 
 class JsonLines:
-    """One JSON object per line."""
-
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         self._file = file
         self._rows = JsonRows(schema)

@@ -57,7 +57,6 @@ class Redaction:
         return f"{self.host(host.strip('[]'))}:{port}"
 
     def apply(self, batch: Batch) -> Batch:
-        """Mask a batch."""
         masks: dict[str, Callable[[str], str]] = {
             "topic": lambda text: self.name("topic", text),
             "request_topic": lambda text: self.name("topic", text),

@@ -97,7 +97,6 @@ class Rows:
         )
 
     def take(self, order: Array | slice) -> Rows:
-        """The rows with these indices, in the given order."""
         body = None if self.body is None else self.body[order]
         columns = {name: getattr(self, name)[order] for name in NUMBERS}
         return Rows(**columns, header=self.header.take(order), body=body)
@@ -136,7 +135,6 @@ def frames_to_rows(chunk_frames: ChunkFrames) -> list[Rows]:
 
 
 def objects(values: Sequence[Any]) -> Array:
-    """Values as an array of objects."""
     return np.fromiter(values, np.object_, len(values))
 
 

@@ -71,7 +71,6 @@ class Selection:
         self.engine_fields = tuple(needed) or ("time_ns",)  # columns that the decoder must make
 
     def rows(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """Select from the decoder's rows."""
         for engine_batch in batches:
             batch = engine_batch if self._filter is None else self._filter.apply(engine_batch)
             if not batch.num_rows:

@@ -68,7 +68,6 @@ class Connections:
         self._forgotten: list[int] = []
 
     def begin(self, number: int, where: int) -> None:
-        """Start a new connection."""
         pair = number & ~1
         self._end_pairs.setdefault(pair, _EndPair()).add(_Beginning(where, number & 1))
         self._touched.add(pair)

@@ -101,7 +101,6 @@ class Flows:
         self._open: set[Stream] = set()
 
     def feed(self, records: Records, segments: Segments) -> ChunkFrames:
-        """Process a chunk; returns the completed frames."""
         frames = ChunkFrames(records)
         self._connections.prune()
         relevant = np.flatnonzero((segments.length > 0) | (segments.flags & (SYN | FIN | RST) != 0))
@@ -338,7 +337,6 @@ class Flows:
                 self._open.discard(stream)
 
     def finish(self) -> list[Frame]:
-        """Finish all streams at the end of the capture."""
         frames: list[Frame] = []
         for stream in self._slots.objects:
             stream.finish(frames.append)

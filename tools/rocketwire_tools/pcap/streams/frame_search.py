@@ -34,7 +34,6 @@ class FrameSearch:
         return bool(self._places) and self._places[0][1].where < end and 0 in self._data
 
     def add(self, data: bytes, place: Place) -> None:
-        """Add the next bytes, and their record."""
         self._places.append((len(self._data), place))
         self._data += data
 

@@ -46,7 +46,6 @@ class HeaderBytes:
         return room_of(self.length)
 
     def take(self, order: Array | slice) -> HeaderBytes:
-        """The headers with these indices, in the given order, without a copy."""
         return HeaderBytes(self.pieces, self.start[order], self.length[order])
 
     def split(self) -> Iterator[tuple[Array, Array, Array]]:
@@ -62,7 +61,6 @@ class HeaderBytes:
                 yield piece, numbers, self.start[numbers] - begin
 
     def tolist(self) -> list[bytes]:
-        """The headers as objects."""
         headers = [b""] * len(self)
         for piece, numbers, start in self.split():
             text = piece.data

@@ -111,7 +111,6 @@ class Reassembly(ABC):
         return (first_held - sequence) % WHOLE
 
     def advance(self, length: int) -> None:
-        """Consume bytes."""
         self.next_sequence = (self.next_sequence + length) % WHOLE
         self._position += length
 

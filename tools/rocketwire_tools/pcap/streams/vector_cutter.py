@@ -41,7 +41,6 @@ class Candidates:
     split: Array
 
     def take(self, numbers: Array) -> Candidates:
-        """The candidates with these indices."""
         return Candidates(*(getattr(self, name)[numbers] for name in _PARTS))
 
 
@@ -60,7 +59,6 @@ class CutFrames:
     unfinished: Candidates
 
     def take(self, numbers: Array) -> CutFrames:
-        """The frames with these indices."""
         return CutFrames(
             self.frames.take(numbers), self.first[numbers], self.last[numbers], self.unfinished
         )
