@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from tests.support.java.cache import ROOT
 from tests.support.java.peers import JavaNameServer, properties
-from tests.support.processes import LOOPBACK, Child, free_ports
+from tests.support.processes import LOOPBACK, Server, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -74,7 +74,7 @@ class NameServer(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-class OurNameServer:
+class OurNameServer(Server):
     """``python -m rocketwire_namesrv -c FILE`` with the interpreter that runs the tests."""
 
     def __init__(
@@ -88,49 +88,25 @@ class OurNameServer:
         self.port = port or free_ports()
         self.address = f"{LOOPBACK}:{self.port}"
         (folder / "conf").mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        # several run on this machine; among the JVM's options, for 319 shows what is in the file
-        self._jvm = " ".join(("-Drocketwire.observePort=0", *jvm))
-        settings = {
-            "listenPort": self.port,
-            "bindAddress": LOOPBACK,
-            **(options or {}),
-        }
+        settings = {"listenPort": self.port, "bindAddress": LOOPBACK, **(options or {})}
         (folder / "conf" / "namesrv.properties").write_text(properties(settings))
-        self._child: Child | None = None
-
-    def start(self) -> None:
-        path = os.pathsep.join([str(ROOT), str(ROOT / "namesrv"), os.environ.get("PYTHONPATH", "")])
-        child = Child(
+        super().__init__(
             "namesrv",
             [sys.executable, "-m", "rocketwire_namesrv", "-c", "conf/namesrv.properties"],
-            self._folder,
+            folder,
             environment={
-                "PYTHONPATH": path,
+                "PYTHONPATH": os.pathsep.join(
+                    [str(ROOT), str(ROOT / "namesrv"), os.environ.get("PYTHONPATH", "")]
+                ),
                 "HOME": ".",
-                "ROCKETMQ_HOME": ".",
                 "ROCKETWIRE_LOG": "stderr",
-                "JAVA_OPT_EXT": self._jvm,
+                # several run on this machine; among the JVM's options, for 319 shows what is in the file
+                "JAVA_OPT_EXT": " ".join(("-Drocketwire.observePort=0", *jvm)),
             },
         )
-        self._child = child
-        child.wait_printed("boot success")
 
-    def stop(self) -> None:
-        if self._child is not None:
-            self._child.stop()
-
-    def kill(self) -> None:
-        if self._child is not None:
-            self._child.kill()
-
-    @property
-    def log(self) -> str:
-        return "" if self._child is None else self._child.output
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
+    def stop(self, seconds: float = 60.0) -> None:
+        super().stop(seconds)
 
     def __exit__(self, *_: object) -> None:
         self.stop()

@@ -185,6 +185,91 @@ class Child:
         self.stop()
 
 
+class Server:
+    """A server that is started, ended and started again with the same command.
+
+    Args:
+        program: name of its process and of its output, ``PROGRAM.out`` in the folder.
+        command: starts it.
+        folder: its working folder.
+        ready: what it prints when it is ready, a regular expression.
+        environment: in addition to ``ROCKETMQ_HOME``, which is the folder.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        command: Sequence[str],
+        folder: Path,
+        *,
+        ready: str = "boot success",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.folder = folder
+        self._program = program
+        self._command = command
+        self._ready = ready
+        self._environment = {"ROCKETMQ_HOME": ".", **(environment or {})}
+        self._started: Child | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it is ready; a broker need not have registered by then."""
+        self._started = Child(
+            self._program, self._command, self.folder, environment=self._environment
+        )
+        self._started.wait_printed(self._ready)
+
+    @property
+    def _child(self) -> Child:
+        if self._started is None:
+            raise PeerFailedError(f"{self._program} was never started")
+        return self._started
+
+    @property
+    def pid(self) -> int:
+        """Of its process, once it was started."""
+        return self._child.process.pid
+
+    @property
+    def runs(self) -> bool:
+        """Whether its process was started and has not ended."""
+        return self._started is not None and self._started.process.poll() is None
+
+    @property
+    def log(self) -> str:
+        """Everything that it has printed."""
+        return "" if self._started is None else self._started.output
+
+    def ask_to_end(self) -> None:
+        """SIGTERM alone; ``kill`` must follow."""
+        self._child.signal(signal.SIGTERM)
+
+    def freeze(self) -> None:
+        """SIGSTOP: it does nothing until ``thaw``; its connections stay."""
+        self._child.signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it continue after ``freeze``."""
+        self._child.signal(signal.SIGCONT)
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """SIGTERM, and SIGKILL after ``seconds``: a Java broker unregisters at once, but takes 17 s to end."""
+        if self._started is not None:
+            self._started.stop(seconds)
+
+    def kill(self) -> None:
+        """SIGKILL: its connections close without a request."""
+        if self._started is not None:
+            self._started.kill()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()  # its files are scratch, and a Java server takes seconds to end
+
+
 @atexit.register
 def _kill_survivors() -> None:
     for child in tuple(_running):

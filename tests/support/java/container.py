@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.java import cache as java_cache
 from tests.support.java.peers import CURRENT, SHORT_LIVED, java, prepare, properties
-from tests.support.java.server import JavaServer
-from tests.support.processes import LOOPBACK, free_ports
+from tests.support.processes import LOOPBACK, Server, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 CONTAINER_POM = "container.xml"
 
 
-class JavaContainer(JavaServer):
+class JavaContainer(Server):
     """A container without brokers.
 
     Attributes:
@@ -43,12 +42,12 @@ class JavaContainer(JavaServer):
             jvm=SHORT_LIVED,
             pom=CONTAINER_POM,
         )
-        super().__init__("container", command, folder, booted="boot success")
+        super().__init__("container", command, folder)
 
     def configured(self, name: str, cluster: str) -> Path:
         """The configuration file of a broker that the container can start."""
         port = free_ports((-2, 0, 1))
-        store = self._folder.resolve() / name
+        store = self.folder.resolve() / name
         settings = {
             "brokerName": name,
             "brokerClusterName": cluster,
@@ -59,6 +58,6 @@ class JavaContainer(JavaServer):
             "storePathCommitLog": store / "commitlog",
         }
         base = (java_cache.INTEROP / "conf" / "broker.properties").read_text()
-        path = self._folder.resolve() / f"{name}.properties"
+        path = self.folder.resolve() / f"{name}.properties"
         path.write_text(base + properties(settings))
         return path

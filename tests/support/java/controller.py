@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.java.peers import CURRENT, java, prepare, properties, quick_start
-from tests.support.java.server import JavaServer
-from tests.support.processes import LOOPBACK, free_ports
+from tests.support.processes import LOOPBACK, Server, free_ports
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class JavaController(JavaServer):
+class JavaController(Server):
     """One controller, which is its own quorum.
 
     Attributes:
@@ -36,4 +35,4 @@ class JavaController(JavaServer):
             *("-c", "conf/controller.properties"),
             jvm=quick_start(version),
         )
-        super().__init__("controller", command, folder, booted="boot success")
+        super().__init__("controller", command, folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NoReturn, Self
@@ -12,7 +11,7 @@ import pytest
 from tests.support import raw_call
 from tests.support.java.cluster import BROKER
 from tests.support.java.peers import properties
-from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports, wait_until
+from tests.support.processes import LOOPBACK, Server, free_ports, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +33,7 @@ NOT_IN_DEV = {
 _READY = r"ready: name server \S+, broker \S+ at \S+"
 
 
-class DevBroker:
+class DevBroker(Server):
     """A broker for development with the methods of ``JavaBroker``, on a port that it keeps.
 
     Args:
@@ -66,67 +65,17 @@ class DevBroker:
         self.name = name
         self.address = f"{LOOPBACK}:{port}"
         self.name_server_port = 0 if name_servers else free_ports()
-        self.folder = folder
         settings = {"brokerName": name, "listenPort": port, **(options or {})}
         (folder / "broker.properties").write_text(properties(settings))
         own = ["dev", f"--port={self.name_server_port}"]
         verb = ["broker", "-n", ";".join(name_servers)] if name_servers else own
-        self._command = [*PROGRAM, *verb, "-c", "broker.properties", "--status-port", "-1"]
-        self._environment = {"JAVA_OPT": " ".join(jvm)}
-        self._child: Child | None = None
-
-    def start(self) -> None:
-        """Start it; it has registered when this returns."""
-        child = self._child = Child(
-            "broker", self._command, self.folder, environment=self._environment
-        )
-        child.wait_printed(_READY)
-
-    @property
-    def pid(self) -> int:
-        """Of its process, once it was started."""
-        if self._child is None:
-            raise PeerFailedError(f"{self.name} was never started")
-        return self._child.process.pid
-
-    @property
-    def runs(self) -> bool:
-        """Whether its process was started and has not ended."""
-        return self._child is not None and self._child.process.poll() is None
+        command = [*PROGRAM, *verb, "-c", "broker.properties", "--status-port", "-1"]
+        environment = {"JAVA_OPT": " ".join(jvm)}
+        super().__init__("broker", command, folder, ready=_READY, environment=environment)
 
     def wait_registered(self, port: int, seconds: float = 10.0) -> float:
         """Wait until the name server on that port lists it; returns the seconds it took."""
         return wait_until(lambda: raw_call.knows_broker(port, self.address), "registered", seconds)
-
-    def stop(self, seconds: float = 5.0) -> None:
-        """SIGTERM, and SIGKILL after ``seconds``."""
-        if self._child is not None:
-            self._child.stop(seconds)
-
-    def freeze(self) -> None:
-        """SIGSTOP: it does nothing until ``thaw``; its connections stay."""
-        self._send(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        """End what ``freeze`` began."""
-        self._send(signal.SIGCONT)
-
-    def _send(self, number: int) -> None:
-        if self._child is None:
-            raise PeerFailedError(f"{self.name} was never started")
-        self._child.signal(number)
-
-    def kill(self) -> None:
-        """SIGKILL: its connections close without a request."""
-        if self._child is not None:
-            self._child.kill()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()
 
 
 class DevCluster:

@@ -12,14 +12,13 @@ import hashlib
 import os
 import select
 import shutil
-import signal
 import time
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from tests.support import raw_call
 from tests.support.java import cache as java_cache
 from tests.support.java.server_certificate import with_certificate
-from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports, wait_until
+from tests.support.processes import LOOPBACK, Child, PeerFailedError, Server, free_ports, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,7 +100,7 @@ def quick_start(version: str) -> list[str]:
     return [*SHORT_LIVED, *shared, *with_certificate()]
 
 
-class JavaNameServer:
+class JavaNameServer(Server):
     """Java's name server; ``tests.support.name_servers.NameServer`` describes its methods."""
 
     def __init__(
@@ -115,8 +114,8 @@ class JavaNameServer:
     ) -> None:
         self.port = port or free_ports()
         self.address = f"{LOOPBACK}:{self.port}"
-        self._folder = prepare(folder)
-        self._command = java(
+        prepare(folder)
+        command = java(
             version,
             "org.apache.rocketmq.namesrv.NamesrvStartup",
             *("-c", "conf/namesrv.properties"),
@@ -124,36 +123,10 @@ class JavaNameServer:
         )
         settings = {"listenPort": self.port, "bindAddress": LOOPBACK, **(options or {})}
         (folder / "conf" / "namesrv.properties").write_text(properties(settings))
-        self._child: Child | None = None
-
-    def start(self) -> None:
-        environment = {"ROCKETMQ_HOME": "."}
-        child = Child("namesrv", self._command, self._folder, environment=environment)
-        self._child = child
-        ready = child.output.count("boot success") + 1
-        child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
-
-    def stop(self, seconds: float = 5.0) -> None:
-        if self._child is not None:
-            self._child.stop(seconds)
-
-    def kill(self) -> None:
-        if self._child is not None:
-            self._child.kill()
-
-    @property
-    def log(self) -> str:
-        return "" if self._child is None else self._child.output
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()
+        super().__init__("namesrv", command, folder)
 
 
-class JavaBroker:
+class JavaBroker(Server):
     """A broker of any release, on ports that it keeps over restarts.
 
     Attributes:
@@ -194,7 +167,7 @@ class JavaBroker:
         self.name = name
         self.address = f"{LOOPBACK}:{port}"
         self.ha_address = f"{LOOPBACK}:{port + 1}"
-        self.folder = prepare(folder)
+        prepare(folder)
         run = java(
             version,
             BROKER_MAIN if own_main else "Broker",
@@ -202,7 +175,6 @@ class JavaBroker:
             jvm=[*quick_start(version), *PATIENT, *jvm],
             classes=None if own_main else java_cache.classes(version, "Broker.java"),
         )
-        self._command = [*before, *run]
         settings = {
             "brokerName": name,
             **({"namesrvAddr": ";".join(name_servers)} if name_servers else {}),
@@ -212,69 +184,14 @@ class JavaBroker:
         }
         base = (java_cache.INTEROP / "conf" / "broker.properties").read_text()
         (folder / "conf" / "broker.properties").write_text(base + properties(settings))
-        self._child: Child | None = None
-
-    def start(self) -> None:
-        """Start it and wait until it listens; it need not have registered by then."""
-        environment = {"ROCKETMQ_HOME": "."}
-        child = Child("broker", self._command, self.folder, environment=environment)
-        self._child = child
-        ready = child.output.count("boot success") + 1
-        child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
-
-    @property
-    def pid(self) -> int:
-        """Of its process, once it was started."""
-        if self._child is None:
-            raise PeerFailedError(f"{self.name} was never started")
-        return self._child.process.pid
-
-    @property
-    def runs(self) -> bool:
-        """Whether its process was started and has not ended."""
-        return self._child is not None and self._child.process.poll() is None
+        command = [*before, *run]
+        super().__init__("broker", command, folder)
 
     def wait_registered(self, port: int, seconds: float = REGISTER_SECONDS) -> float:
         """Wait until the name server on that port lists it; returns the seconds it took."""
-        if self._child is None:
-            raise PeerFailedError(f"{self.name} was never started")
         return self._child.wait_until(
             lambda: raw_call.knows_broker(port, self.address), f"registered on {port}", seconds
         )
-
-    def stop(self, seconds: float = 5.0) -> None:
-        """SIGTERM, and SIGKILL after ``seconds``: it unregisters at once, but would take 17 s to end."""
-        if self._child is not None:
-            self._child.stop(seconds)
-
-    def ask_to_end(self) -> None:
-        """SIGTERM alone; it goes on ending, and ``kill`` has to follow."""
-        self._send(signal.SIGTERM)
-
-    def freeze(self) -> None:
-        """SIGSTOP: it does nothing until ``thaw``; its connections stay."""
-        self._send(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        """End what ``freeze`` began."""
-        self._send(signal.SIGCONT)
-
-    def _send(self, number: int) -> None:
-        if self._child is None:
-            raise PeerFailedError(f"{self.name} was never started")
-        self._child.signal(number)
-
-    def kill(self) -> None:
-        """SIGKILL: its connections close without a request."""
-        if self._child is not None:
-            self._child.kill()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()  # its store is scratch, and asking it to end takes seconds
 
 
 ADMIN_ATTEMPTS = 3

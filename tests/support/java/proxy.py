@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.support.java.peers import CURRENT, SHORT_LIVED, JavaPeer, java, prepare
-from tests.support.java.server import JavaServer
-from tests.support.processes import LOOPBACK, free_ports
+from tests.support.processes import LOOPBACK, Server, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +16,7 @@ GRPC_CLIENT = "5.1.0"
 """Clients of the gRPC protocol have release numbers of their own."""
 
 
-class JavaProxy(JavaServer):
+class JavaProxy(Server):
     """A proxy before the brokers of DefaultCluster, one of which must have registered when it starts.
 
     Attributes:
@@ -52,7 +51,7 @@ class JavaProxy(JavaServer):
             "proxy",
             command,
             folder,
-            booted="startup successfully",
+            ready="startup successfully",
             environment={"RMQ_PROXY_HOME": "."},
         )
 
