@@ -10,13 +10,10 @@ import os
 import socket
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.client.addresses import split_address
-from rocketwire.client.producer.fast_path import MAX_RESPONSE_FORMS, learn_response
-from rocketwire.client.publish.request_builder import build_outgoing_message
-from rocketwire.client.publish.sender import FirstAttempt
-from rocketwire.client.send_result import SendResult
+from rocketwire.codes import RequestCode
 from rocketwire.errors import (
     ChannelBrokenError,
     ChannelClosedError,
@@ -24,8 +21,7 @@ from rocketwire.errors import (
     RequestTimeoutError,
     RocketWireError,
 )
-from rocketwire.policy.retry import SendStatus
-from rocketwire.portal.direct import WARM_SENDS, DirectPath, read_result
+from rocketwire.portal.direct import WARM_SENDS, DirectPath
 from rocketwire.portal.forks import plain_sockets
 from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import decode
@@ -34,7 +30,8 @@ from rocketwire.wire.frame import cut_frames
 if TYPE_CHECKING:
     from rocketwire.client.message import Message
     from rocketwire.client.producer.producer import Producer
-    from rocketwire.client.publish.request_builder import OutgoingMessage, QueueFastPath, Target
+    from rocketwire.client.publish.direct_send import DirectSend
+    from rocketwire.client.send_result import SendResult
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import RequestTemplate
 
@@ -46,111 +43,59 @@ MAX_RESPONSE: Final = 1 << 20
 
 _READ_SIZE: Final = 65_536
 _MAX_OPAQUE: Final = 2**31 - 1
-_OK: Final = SendStatus.SEND_OK
 
 
 class PendingSend:
     """A send that waits for the response of the broker.
 
     Attributes:
-        future: gets the result; an error is for ``MessageSender.send_after_failure``.
+        send: the request, and what its response means.
         opaque: number of the request.
         deadline: when it times out, monotonic.
-        connection: where the request was sent; None if nothing was sent.
+        future: gets the result; an error is for ``MessageSender.send_after_failure``.
     """
 
-    __slots__ = (
-        "_born",
-        "_config",
-        "_fast_queue",
-        "_key",
-        "_message",
-        "connection",
-        "deadline",
-        "future",
-        "opaque",
-        "target",
-    )
+    __slots__ = ("connection", "deadline", "future", "opaque", "send")
 
     def __init__(
         self,
-        message: Message,
-        key: str,
-        born: int,
-        target: Target,
-        fast_queue: QueueFastPath,
-        config: Any,
-        deadline: float,
-        opaque: int,
+        send: DirectSend,
+        request: StartedRequest,
+        within: float,
+        connection: LoopConnection,
+        future: asyncio.Future[SendResult],
     ) -> None:
-        """Create it without a future."""
-        self._message = message
-        self._key = key
-        self._born = born
-        self._fast_queue = fast_queue
-        self._config = config
-        self.target: Target = target
-        self.deadline: float = deadline
-        self.opaque: int = opaque
-        self.connection: LoopConnection | None = None
-        self.future: asyncio.Future[SendResult] | None = None
-
-    def outgoing(self) -> OutgoingMessage:
-        """Return the message for another attempt."""
-        return build_outgoing_message(self._message, self._key, self._born, self._config)
-
-    @property
-    def first(self) -> FirstAttempt:
-        """The attempt."""
-        return FirstAttempt(self.target, self._fast_queue.queue, 0.0, self.deadline, None)
+        self.send: DirectSend = send
+        self.opaque: int = request.opaque
+        self.deadline: float = request.sent_at + within
+        self.connection: LoopConnection = connection
+        self.future: asyncio.Future[SendResult] = future
 
     def receive(self, frame: bytes) -> bool:
         """Set the result from the response, if it is that of this send in the usual form."""
-        queue, key = self._fast_queue, self._key
-        form = queue.response_form
-        values = None if form is None else form.values(frame, key.encode(), self.opaque)
-        if values is None:
-            return False
-        msg_id, offset = values
-        transaction_id = key if queue.has_transaction_id else None
-        future = self.future
-        if future is not None and not future.done():
-            future.set_result(
-                SendResult(
-                    _OK,
-                    key,
-                    msg_id.decode(),
-                    queue.queue,
-                    int(offset),
-                    transaction_id,
-                    queue.region,
-                    queue.is_traced,
-                )
-            )
-        return True
+        result = self.send.read(frame)
+        if result is not None and not self.future.done():
+            self.future.set_result(result)
+        return result is not None
 
     def decode(self, response: RemotingCommand, frame: bytes) -> None:
         """Set the result from the response in any form."""
-        queue, future = self._fast_queue, self.future
-        if queue.form_count < MAX_RESPONSE_FORMS:
-            learn_response(queue, frame, self._key)
-        address = "" if self.connection is None else self.connection.address
+        self.send.learn(frame)
         try:
-            result = read_result(response, self.outgoing(), self.first, address)
+            result = self.send.decode(response, self.connection.address)
         except RocketWireError as error:
             self.fail(error)
         else:
-            if future is not None and not future.done():
-                future.set_result(result)
+            if not self.future.done():
+                self.future.set_result(result)
 
     def forget(self) -> None:
         """Drop the request, because its caller was cancelled."""
-        if self.connection is not None:
-            self.connection.forget(self)
+        self.connection.forget(self)
 
     def fail(self, error: RocketWireError) -> None:
         """Set the error."""
-        if self.future is not None and not self.future.done():
+        if not self.future.done():
             self.future.set_exception(error)
             self.future.exception()  # a caller that was cancelled does not ask
 
@@ -204,18 +149,17 @@ class LoopConnection:
                 self._write()
         return StartedRequest(opaque, time.monotonic(), None)
 
-    def expect(self, pending: PendingSend) -> asyncio.Future[SendResult]:
-        """Return the future of a request's result."""
-        pending.connection = self
-        pending.future = future = self._loop.create_future()
+    def expect(self, send: DirectSend, request: StartedRequest, within: float) -> PendingSend:
+        """Wait for the response to a request."""
+        pending = PendingSend(send, request, within, self, self._loop.create_future())
         if not self.is_open:
             pending.fail(ChannelBrokenError(f"{self.address}: the connection has ended"))
-            return future
+            return pending
         self._pending[pending.opaque] = pending
         if self._timer is None:
             delay = max(0.0, pending.deadline - time.monotonic())
             self._timer = self._loop.call_later(delay, self._expire)
-        return future
+        return pending
 
     def forget(self, pending: PendingSend) -> None:
         """Drop a request whose caller was cancelled."""
@@ -282,7 +226,7 @@ class LoopConnection:
         now = time.monotonic()
         for pending in [each for each in self._pending.values() if each.deadline <= now]:
             del self._pending[pending.opaque]
-            pending.fail(RequestTimeoutError(self.address, pending.outgoing().code, 0.0))
+            pending.fail(RequestTimeoutError(self.address, RequestCode.SEND_MESSAGE_V2, 0.0))
         if self._pending and self.is_open:
             deadline = min(pending.deadline for pending in self._pending.values())
             self._timer = self._loop.call_later(deadline - now, self._expire)
@@ -303,38 +247,6 @@ class LoopConnection:
         self._pending.clear()
 
 
-class LoopPath(DirectPath):
-    """The fast path of a loop."""
-
-    def _fall_back(
-        self,
-        message: Message,
-        key: str,
-        born: int,
-        target: Target,
-        fast_queue: QueueFastPath,
-        within: float,
-        sent_request: StartedRequest | None,
-    ) -> Any:
-        if sent_request is None:
-            connection = cast("LoopConnection | None", fast_queue.at_once)
-            if connection is not None and not connection.is_open:
-                self.forget()
-            return None
-        pending = PendingSend(
-            message,
-            key,
-            born,
-            target,
-            fast_queue,
-            self._config,
-            sent_request.sent_at + within,
-            sent_request.opaque,
-        )
-        pending.connection = cast("LoopConnection", fast_queue.at_once)
-        return pending
-
-
 class DirectSends:
     """The connections of a producer in the loop that has opened it.
 
@@ -347,7 +259,7 @@ class DirectSends:
         self._loop = loop
         self._connections: dict[str, LoopConnection] = {}
         self._connecting: dict[str, asyncio.Task[None]] = {}
-        self._path = LoopPath(producer, self._connection)
+        self._path = DirectPath(producer, self._connection)
         self._producer = producer
         self._connect_timeout = producer.instance.config.connect_timeout
         self.has_hooks: bool = producer.sender.hooks is not None
@@ -373,16 +285,11 @@ class DirectSends:
         if self._sends < WARM_SENDS:
             self._sends += 1
             return None
-        path = self._path
-        if not path.follow(message.topic):
+        send = self._path.start(message, within)
+        if send is None:
             return None
-        sent: Any = path.send(message, within)
-        if sent is None:
-            return None
-        pending = cast("PendingSend", sent)
-        if pending.connection is not None:
-            pending.connection.expect(pending)
-        return pending
+        connection = cast("LoopConnection", send.direct_queue.connection)
+        return connection.expect(send, cast("StartedRequest", send.request), within)
 
     def _connection(self, address: str) -> LoopConnection | None:
         """Return the connection to a broker; without one, start to connect."""

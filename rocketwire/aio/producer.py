@@ -111,7 +111,7 @@ class Producer(Opened[TrioProducer]):
         if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
             return await self._call(TrioProducer.send, message)  # says so
         pending = direct.start(message, limit)
-        if pending is None or pending.future is None:
+        if pending is None:
             return await self._call(TrioProducer.send_unhooked, message, limit)
         try:
             return await pending.future
@@ -127,13 +127,9 @@ class Producer(Opened[TrioProducer]):
         """Go on in trio after the first attempt has failed."""
         remaining = max(0.0, pending.deadline - time.monotonic())
         sender = self._thing.sender
-        outgoing = pending.outgoing()
-        first = pending.first
 
         async def go_on(_: TrioProducer) -> SendResult:
-            return await sender.send_after_failure(
-                message.topic, outgoing, first.target, first.queue, error, remaining
-            )
+            return await sender.send_after_failure(message.topic, pending.send, error, remaining)
 
         return await self._call(go_on)
 

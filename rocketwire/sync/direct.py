@@ -12,12 +12,12 @@ import socket
 import struct
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from rocketwire.client.addresses import split_address
-from rocketwire.client.send_result import SendResult
+from rocketwire.codes import RequestCode
 from rocketwire.errors import ChannelBrokenError, DecodeError, RequestTimeoutError, RocketWireError
-from rocketwire.portal.direct import WARM_SENDS, DirectPath, read_result
+from rocketwire.portal.direct import WARM_SENDS, DirectPath
 from rocketwire.portal.forks import plain_sockets
 from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import CommandDecoder
@@ -25,11 +25,12 @@ from rocketwire.wire.command import CommandDecoder
 if TYPE_CHECKING:
     from rocketwire.client.message import Message
     from rocketwire.client.producer.producer import Producer
-    from rocketwire.client.publish.request_builder import OutgoingMessage
-    from rocketwire.client.publish.sender import FirstAttempt
+    from rocketwire.client.publish.direct_send import DirectSend
+    from rocketwire.client.send_result import SendResult
+    from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import RequestTemplate
 
-FailedAttempt: TypeAlias = "tuple[OutgoingMessage, FirstAttempt, RocketWireError]"
+FailedAttempt: TypeAlias = "tuple[DirectSend, RocketWireError]"
 """A first attempt and its error, for ``MessageSender.send_after_failure``."""
 
 MAX_LANES: Final = 8
@@ -104,7 +105,7 @@ class DirectConnection:
             self.close()
         return StartedRequest(opaque, now, data)
 
-    def finish(self, started: StartedRequest, code: int, deadline: float) -> Any:
+    def finish(self, started: StartedRequest, within: float) -> RemotingCommand:
         """Return the response to a request whose first bytes were read.
 
         Raises:
@@ -112,10 +113,11 @@ class DirectConnection:
             RequestTimeoutError: the response did not come in time.
         """
         decoder, data = CommandDecoder(), started.data
+        deadline = started.sent_at + within
         try:
             while True:
                 if data is None:
-                    raise RequestTimeoutError(self.address, code, deadline - started.sent_at)
+                    raise RequestTimeoutError(self.address, RequestCode.SEND_MESSAGE_V2, within)
                 if not data:
                     raise ChannelBrokenError(f"{self.address}: the peer closed the connection")
                 decoder.feed(data)
@@ -182,36 +184,29 @@ class Lane:
         Raises:
             IllegalMessageError, EncodeError: see ``Producer.send``.
         """
-        path = self._path
-        if not path.follow(message.topic):
+        send = self._path.start(message, within)
+        if send is None:
             return None
-        sent = path.send(message, within)
-        if sent is None or isinstance(sent, SendResult):
-            return sent
-        outgoing, first = sent
-        if first.sent_request is None:
-            path.forget()
-            return None
+        result = send.result()
+        if result is not None:
+            return result
         try:
-            return self._finish(outgoing, first)
+            return self._finish(send, within)
         except DecodeError as error:
             self.close()
             broken = ChannelBrokenError(f"the received bytes cannot be decoded: {error}")
             broken.__cause__ = error
-            return outgoing, first, broken
+            return send, broken
         except RocketWireError as error:
             self.close()
-            return outgoing, first, error
+            return send, error
 
-    def _finish(self, outgoing: OutgoingMessage, first: FirstAttempt) -> SendResult:
+    def _finish(self, send: DirectSend, within: float) -> SendResult:
         """Return the result of a send whose response is unusual, or not complete."""
-        name = first.target.info.broker_name(first.queue)
-        address = self._path.producer.instance.routes.master(name) or ""
-        connection = self._connections.get(address)
-        if connection is None or first.sent_request is None:
-            raise ChannelBrokenError(f"{address}: the connection has ended")
-        response = connection.finish(first.sent_request, outgoing.code, first.deadline)
-        return read_result(response, outgoing, first, address)
+        connection = cast("DirectConnection", send.direct_queue.connection)
+        request = cast("StartedRequest", send.request)
+        response = connection.finish(request, within)
+        return send.decode(response, connection.address)
 
     def close(self) -> None:
         """Close the connections."""
@@ -263,8 +258,3 @@ class DirectSends:
         with suppress(IndexError):
             while True:
                 self._free.pop().close()
-
-
-def remaining(first: FirstAttempt) -> float:
-    """Return the seconds for further attempts."""
-    return max(0.0, first.deadline - time.monotonic())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -17,7 +18,7 @@ from rocketwire.portal.hooked_sends import hooked_send, hooks_of_sender
 from rocketwire.portal.likeness import like
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.direct import DirectSends, remaining
+from rocketwire.sync.direct import DirectSends
 from rocketwire.sync.opening import Opened, blocking
 from rocketwire.sync.pool import Pool
 
@@ -115,15 +116,11 @@ class Producer(Opened[TrioProducer]):
             return sent
         if sent is None:
             return resource.portal.call(TrioProducer.send_unhooked, producer, message, limit)
-        outgoing, first, error = sent
+        first, error = sent
+        request = first.request
+        spent = 0.0 if request is None else time.monotonic() - request.sent_at
         return resource.portal.call(
-            producer.sender.send_after_failure,
-            message.topic,
-            outgoing,
-            first.target,
-            first.queue,
-            error,
-            remaining(first),
+            producer.sender.send_after_failure, message.topic, first, error, limit - spent
         )
 
     send_to: Final = blocking(TrioProducer.send_to)

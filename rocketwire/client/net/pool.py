@@ -43,7 +43,7 @@ from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
-    from rocketwire.transport.fastpath.direct_requests import StartedRequest
+    from rocketwire.transport.fastpath.direct_requests import DirectRequests, StartedRequest
     from rocketwire.transport.pending import NextRequest
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -122,8 +122,8 @@ class ChannelPool:
 
     Attributes:
         changes_requests: whether ``prepare`` adds fields or a signature to requests.
-        changes: counter that grows when an earlier result of ``channel_to`` may be out of date,
-            except when a connection ends.
+        changes: counter that grows when an earlier result of ``direct_requests`` may be out of
+            date, except when a connection ends.
         remap: returns the address to connect to, for the address of a peer
             (``ClientConfig.address_remap``).
         hostnames: expected names in certificates, by address that DNS returned for the name.
@@ -233,8 +233,7 @@ class ChannelPool:
             follow: returns the next request for a response, to be sent over the same channel with
                 the same timeout (``Channel.request_chain``); the last response is returned.
                 Ignored if the pool changes requests.
-            sent_request: a request that ``DirectRequests.request`` has just sent over the channel
-                of ``channel_to``.
+            sent_request: a request that ``direct_requests`` has just sent to the address.
         """
         require_trio()
         if self.changes_requests:
@@ -281,13 +280,16 @@ class ChannelPool:
             raise RequestTimeoutError(address, command.code, limit) from error
         return response
 
-    def channel_to(self, address: str) -> Channel | None:
-        """Return the open channel to an address; None without one, or if requests are changed."""
+    def direct_requests(self, address: str) -> DirectRequests | None:
+        """Return what sends direct requests over the open channel to an address.
+
+        None without a channel, if requests are changed, or if the channel allows none.
+        """
         connection = self._connections.get(address)
         channel = None if connection is None else connection.channel
         if channel is None or not channel.is_open or self._closed or self.changes_requests:
             return None
-        return channel
+        return channel.direct
 
     async def send_oneway(
         self, address: str, command: RemotingCommand, *, within: float | None = None

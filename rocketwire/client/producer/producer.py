@@ -27,13 +27,11 @@ from rocketwire.client.producer.fast_path import FastPath
 from rocketwire.client.publish.request_builder import build_outgoing_message, wire_topic
 from rocketwire.client.publish.sender import MessageSender
 from rocketwire.client.publish.unique_keys import unique_keys
-from rocketwire.client.send_result import SendResult
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, ReplyTimeoutError
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.validation import check_message, check_producer_group
-from rocketwire.transport.fastpath import hook
 
 if TYPE_CHECKING:
     from rocketwire.client.hooks import HookChain
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.client.publish.request_builder import OutgoingMessage
+    from rocketwire.client.send_result import SendResult
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.messages.send import ReplyMessageRequestHeader
@@ -59,7 +58,7 @@ DETECT_INTERVAL = 3.0
 """Seconds between two checks of unreachable brokers."""
 
 
-@trio_only("send")
+@trio_only("send", "send_unhooked")
 class Producer(ProducerMember):
     """A producer of a group; ``open_producer`` creates it.
 
@@ -95,7 +94,14 @@ class Producer(ProducerMember):
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._sender = MessageSender(instance, self._group, config, self._chance)
         self._keys = unique_keys(instance.own_ip)
-        self._fast_path = FastPath(instance, self._sender, self._keys, config)
+        self._fast_path = FastPath(
+            instance,
+            self._sender,
+            self._keys,
+            config,
+            targets=self._sender.targets,
+            connect=instance.pool.direct_requests,
+        )
         self._check = check
         self._hooks: HookChain | None = None
         if instance.hooks is not None:
@@ -137,41 +143,31 @@ class Producer(ProducerMember):
         Cancellation: the message may have been stored or not.
         """
         require_trio()
+        check_message_type(message)
         limit = self.config.send_msg_timeout if within is None else within
-        if self._hooks is not None:
-            check_message_type(message)
-            return await self._hooks.send(
-                self.instance,
-                self._group,
-                (message,),
-                lambda messages: self.send_unhooked(messages[0], limit),
-            )
-        try:
-            sent = self._fast_path.send(message, limit)
-            if isinstance(sent, SendResult):
-                return sent
-            if sent is not None:
-                outgoing, first = sent
-                return await self._sender.send_after_first_attempt(message.topic, outgoing, first)
-            outgoing = self._build_outgoing(message)
-            return await self._sender.send(message.topic, outgoing, limit)
-        except AttributeError:
-            check_message_type(message)
-            raise
+        if self._hooks is None:
+            return await self.send_unhooked(message, limit)
+        return await self._hooks.send(
+            self.instance,
+            self._group,
+            (message,),
+            lambda messages: self.send_unhooked(messages[0], limit),
+        )
 
     async def send_unhooked(self, message: Message, limit: float) -> SendResult:
-        """Send as ``send`` does without hooks, which saves itself this call.
+        """Send as ``send`` does, but hooks do not see it.
 
         Args:
             limit: timeout of all attempts in seconds.
         """
-        sent = self._fast_path.send(message, limit)
-        if isinstance(sent, SendResult):
-            return sent
-        if sent is not None:
-            outgoing, first = sent
-            return await self._sender.send_after_first_attempt(message.topic, outgoing, first)
-        return await self._sender.send(message.topic, self._build_outgoing(message), limit)
+        started = self._fast_path.start(message, limit)
+        if started is None:
+            outgoing = self._build_outgoing(message)
+            return await self._sender.send(message.topic, outgoing, limit)
+        result = started.result()
+        if result is not None:
+            return result
+        return await self._sender.send(message.topic, started.outgoing(), limit, started)
 
     async def _send_with_hooks(
         self,
@@ -504,12 +500,7 @@ class Producer(ProducerMember):
         Not if sends are traced, requests are changed, connections are not plain TCP, or the fast
         path is off (``ROCKETWIRE_FASTPATH``).
         """
-        return (
-            hook.is_on
-            and self.trace is None
-            and self._sender.is_simple
-            and self.instance.pool.is_plain
-        )
+        return self._fast_path.is_enabled and self.trace is None and self.instance.pool.is_plain
 
     # ------------------------------------------------------------------ interface for the instance
 

@@ -29,9 +29,8 @@ from rocketwire.wire.request_template import PreparedRequest, RequestTemplate, b
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.publish.config import ProducerConfig
+    from rocketwire.client.publish.direct_send import DirectQueue
     from rocketwire.policy.routing import PublishInfo
-    from rocketwire.transport.fastpath.direct_requests import DirectRequests
-    from rocketwire.wire.response_template import ResponseTemplate
 
 REPLY: Final = "reply"
 """``MSG_TYPE`` of replies."""
@@ -77,48 +76,6 @@ class QueueTemplate(NamedTuple):
     key_only_form: RequestTemplate | None
 
 
-class QueueFastPath:
-    """State of the fast path for a queue (``rocketwire.client.producer.fast_path``).
-
-    Attributes:
-        queue_id: id of the queue as text.
-        template: template of its requests; None before the first message.
-        at_once: fast requests over the channel; None if not looked up.
-        changes: sum of the change counters of pool and routes when ``at_once`` was looked up.
-        response_form: form of the last response; None if not learned.
-        region: region of the broker, if ``response_form`` is set.
-        is_traced: whether the broker wants sends to be traced, if ``response_form`` is set.
-        has_transaction_id: whether responses contain the unique key, if ``response_form`` is set.
-        form_count: number of forms that were learned since the last look-up.
-    """
-
-    __slots__ = (
-        "at_once",
-        "changes",
-        "form_count",
-        "has_transaction_id",
-        "is_traced",
-        "queue",
-        "queue_id",
-        "region",
-        "response_form",
-        "template",
-    )
-
-    def __init__(self, queue: MessageQueue) -> None:
-        """Start without template and channel."""
-        self.queue: MessageQueue = queue
-        self.queue_id: Final = str(queue.queue_id)
-        self.template: QueueTemplate | None = None
-        self.at_once: DirectRequests | None = None
-        self.changes: int = -1
-        self.response_form: ResponseTemplate | None = None
-        self.region: str = ""
-        self.is_traced: bool = True
-        self.has_transaction_id: bool = True
-        self.form_count: int = 0
-
-
 class Target:
     """A topic that messages are sent to.
 
@@ -126,11 +83,10 @@ class Target:
         topic: topic with namespace.
         rotation: selects the queues in turn.
         templates: templates by broker name and queue id.
-        fast_queues: fast path state in the order of ``rotation``; None if the fast path is not
-            enabled.
+        direct_queues: queues for direct sends, in the order of ``rotation``; empty if not in use.
     """
 
-    __slots__ = ("fast_queues", "info", "rotation", "templates", "topic")
+    __slots__ = ("direct_queues", "info", "rotation", "templates", "topic")
 
     def __init__(self, topic: str, info: PublishInfo, *, start: int) -> None:
         """Create a target with at least one queue.
@@ -143,7 +99,7 @@ class Target:
         self.info: PublishInfo = info
         self.rotation: Final = QueueRotation(info.queues, start=start)
         self.templates: dict[tuple[str | None, int], QueueTemplate] = {}
-        self.fast_queues: list[QueueFastPath] | None = None
+        self.direct_queues: list[DirectQueue] = []
 
     def get_template(
         self,

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.publish.config import ProducerConfig
+    from rocketwire.client.publish.direct_send import DirectSend
     from rocketwire.client.publish.request_builder import OutgoingMessage, QueueTemplate
     from rocketwire.client.send_result import SendResult
     from rocketwire.messages.route import TopicRouteData
@@ -65,30 +66,12 @@ class _Attempt(NamedTuple):
         return isinstance(error, ConnectFailedError) and not isinstance(error, IllegalAddressError)
 
 
-class FirstAttempt(NamedTuple):
-    """The first attempt of a send.
-
-    Attributes:
-        started: start on trio's clock.
-        deadline: end of all attempts on trio's clock.
-        sent_request: the request, if it was sent already.
-    """
-
-    target: Target
-    queue: MessageQueue
-    started: float
-    deadline: float
-    sent_request: StartedRequest | None
-
-
 class MessageSender:
     """Sends messages to the topics of a producer.
 
     Attributes:
         faults: slow and failing brokers.
         hooks: hooks that see retries; None without hooks.
-        is_simple: whether attempts are not recorded in ``faults`` and the first may use the whole
-            timeout.
     """
 
     def __init__(
@@ -108,11 +91,6 @@ class MessageSender:
         self._pause = config.retry_interval if self._max_attempts > 1 else 0.0
         self._targets: dict[str, Target] = {}
         self._topics: dict[str, None] = {}
-        self.is_simple: bool = not (
-            config.send_latency_enable
-            or config.retry_another_broker_when_not_store_ok
-            or config.send_msg_max_timeout_per_request is not None
-        )
         self.faults: Final = FaultStrategy(
             enabled=config.send_latency_enable, detecting=config.start_detector_enable
         )
@@ -181,11 +159,19 @@ class MessageSender:
 
     # ------------------------------------------------------------------ attempts
 
-    async def send(self, topic: str, message: OutgoingMessage, within: float) -> SendResult:
+    async def send(
+        self,
+        topic: str,
+        message: OutgoingMessage,
+        within: float,
+        started: DirectSend | None = None,
+    ) -> SendResult:
         """Send to the next queue, and to another broker if that fails.
 
         Args:
             within: timeout of all attempts in seconds.
+            started: the first attempt, if it was started by now; its request is that of a channel
+                of the pool.
 
         Raises:
             BrokerError: a broker rejected the message finally.
@@ -194,59 +180,40 @@ class MessageSender:
             TopicRouteNotFoundError, ClientError, ChannelError: there is no queue, see
                 ``find_target``.
         """
-        now = trio.current_time()
-        deadline = now + within
-        name = wire_topic(self._instance.config, topic)
-        target = self._targets.get(name)
-        if target is None:
-            target = await self.find_target(name)
-            now = trio.current_time()
-        if self.is_simple:
-            queue = target.rotation.next_queue()
-            try:  # not by ``send_after_first_attempt``: each coroutine level costs time per switch
-                return await self.send_once(topic, target, queue, message, deadline, now)
-            except _FAILURES as error:
-                last = self._judge_failure(queue, error, now)
-            brokers = [queue.broker_name or ""]
-            return await self._retry(topic, target, message, deadline, brokers, last)
-        return await self._retry(
-            topic, target, message, deadline, [], _Attempt(None, None, retry=True)
-        )
-
-    async def send_after_first_attempt(
-        self, topic: str, message: OutgoingMessage, first: FirstAttempt
-    ) -> SendResult:
-        """Continue a send after its first attempt was started; requires ``is_simple``."""
-        target, queue, now, deadline, sent_request = first
-        try:
-            return await self.send_once(topic, target, queue, message, deadline, now, sent_request)
-        except _FAILURES as error:
-            last = self._judge_failure(queue, error, now)
-        return await self._retry(topic, target, message, deadline, [queue.broker_name or ""], last)
+        deadline = trio.current_time() + within
+        sent_request = None
+        if started is not None:
+            target, queue, sent_request = started.target, started.queue, started.request
+        else:
+            name = wire_topic(self._instance.config, topic)
+            target = self._targets.get(name) or await self.find_target(name)
+            queue = self._select_queue(target, [])
+        end = self._attempt_deadline(deadline, is_last=self._max_attempts == 1)
+        last = await self._attempt(topic, target, queue, message, end, sent_request)
+        if last.result is not None and not last.retry:
+            return last.result
+        return await self._retry(topic, target, message, deadline, queue, last)
 
     async def send_after_failure(
         self,
         topic: str,
-        message: OutgoingMessage,
-        target: Target,
-        queue: MessageQueue,
+        started: DirectSend,
         error: RocketWireError,
         remaining: float,
     ) -> SendResult:
-        """Continue a send whose first attempt was made elsewhere and failed.
+        """Continue a send whose first attempt was made over a connection of its own, and failed.
 
         Args:
-            target: the topic.
-            queue: queue of the first attempt.
+            started: the first attempt.
             error: its error.
             remaining: seconds for further attempts.
 
         For errors see ``send``.
         """
         now = trio.current_time()
+        target, queue, outgoing = started.target, started.queue, started.outgoing()
         last = self._judge_failure(queue, error, now)
-        brokers = [queue.broker_name or ""]
-        return await self._retry(topic, target, message, now + remaining, brokers, last)
+        return await self._retry(topic, target, outgoing, now + remaining, queue, last)
 
     async def _retry(
         self,
@@ -254,19 +221,18 @@ class MessageSender:
         target: Target,
         message: OutgoingMessage,
         deadline: float,
-        brokers: list[str],
+        queue: MessageQueue,
         last: _Attempt,
     ) -> SendResult:
-        """Make further attempts, after those with ``brokers``, of which ``last`` was the last.
+        """Make further attempts after the first, which was at ``queue`` and ended as ``last``.
 
         Before another attempt at the same broker there is a pause. Attempts without a connection do
         not count, so that the restart of a broker is waited for.
         """
-        name = target.topic
-        left = self._max_attempts - len(brokers) + (self._pause > 0 and last.sent_nothing)
-        while last.retry and left > 0 and (not brokers or trio.current_time() < deadline):
-            if brokers:
-                target = self._targets.get(name) or target
+        brokers = [queue.broker_name or ""]
+        left = self._max_attempts - (not (self._pause and last.sent_nothing))
+        while last.retry and left > 0 and trio.current_time() < deadline:
+            target = self._targets.get(target.topic) or target
             queue = self._select_queue(target, brokers)
             broker = queue.broker_name or ""
             if self._pause and broker in brokers:
@@ -274,7 +240,7 @@ class MessageSender:
                     await trio.sleep(self._pause)
                 elif last.sent_nothing:
                     break
-            if brokers and self.hooks is not None:
+            if self.hooks is not None:
                 self.hooks.retry(self._instance, topic, broker)
             brokers.append(broker)
             attempt_deadline = self._attempt_deadline(deadline, is_last=left == 1)
@@ -312,10 +278,11 @@ class MessageSender:
         queue: MessageQueue,
         message: OutgoingMessage,
         deadline: float,
+        sent_request: StartedRequest | None = None,
     ) -> _Attempt:
         started = trio.current_time()
         try:
-            result = await self.send_once(topic, target, queue, message, deadline, started)
+            result = await self.send_once(topic, target, queue, message, deadline, sent_request)
         except _FAILURES as error:
             return self._judge_failure(queue, error, started)
         self._record_fault(queue, started, isolate=False, reachable=True)
@@ -377,7 +344,6 @@ class MessageSender:
         queue: MessageQueue,
         message: OutgoingMessage,
         deadline: float,
-        now: float | None = None,
         sent_request: StartedRequest | None = None,
     ) -> SendResult:
         """Make one attempt.
@@ -386,7 +352,6 @@ class MessageSender:
             target: the topic.
             queue: queue of the topic.
             deadline: when to raise ``RequestTimeoutError``, on trio's clock.
-            now: current time of that clock, if the caller has it.
             sent_request: the request, if it was just sent over the open channel.
 
         Raises:
@@ -396,17 +361,13 @@ class MessageSender:
         """
         instance = self._instance
         client = instance.config
-        template = target.templates.get((queue.broker_name, queue.queue_id))
-        if template is None:
-            template = self._get_template(target, queue)
-        address = instance.routes.master(template.broker_name)
-        if address is None:
-            address, now = await self._find_master(target, template.broker_name), None
+        template = self.get_template(target, queue)
+        name = template.broker_name
+        address = instance.routes.master(name) or await self._find_master(target, name)
         if client.vip_channel_enabled:
             address = vip_address(address)
         request = message.build_request(template, client, self._config)
-        if now is None:
-            now = trio.current_time()
+        now = trio.current_time()
         if now >= deadline:
             raise RequestTimeoutError(address, message.code, 0.0)
         response = await instance.pool.request_by(
@@ -432,7 +393,7 @@ class MessageSender:
             ChannelError: the message could not be sent.
         """
         instance = self._instance
-        template = self._get_template(target, queue)
+        template = self.get_template(target, queue)
         name = template.broker_name
         address = instance.routes.master(name) or await self._find_master(target, name)
         if instance.config.vip_channel_enabled:
@@ -440,7 +401,8 @@ class MessageSender:
         command = message.build_command(template.fields, instance.config, self._config)
         await instance.pool.send_oneway(address, command, within=self._config.send_msg_timeout)
 
-    def _get_template(self, target: Target, queue: MessageQueue) -> QueueTemplate:
+    def get_template(self, target: Target, queue: MessageQueue) -> QueueTemplate:
+        """Return what all requests to a queue of a topic share."""
         instance = self._instance
         use_form = not instance.pool.changes_requests
         return target.get_template(

@@ -6,7 +6,6 @@ import ipaddress
 import os
 import random
 import time
-from collections.abc import Callable
 
 from rocketwire.client.net.local_address import local_address
 from rocketwire.client.periodic import now_millis
@@ -14,33 +13,20 @@ from rocketwire.wire.message.ids import UniqueKeySequence
 
 
 class UniqueKeys:
-    """Generates unique keys; the month in a key is that of the local time zone.
+    """Generates unique keys; the month in a key is that of the local time zone."""
 
-    Attributes:
-        sequence: generates the keys until the month ends.
-        month_end: end of the month, milliseconds since 1970; 0 before the first key.
-    """
+    __slots__ = ("_month_end", "_sequence")
 
-    __slots__ = ("_millis", "month_end", "sequence")
-
-    def __init__(
-        self,
-        address: bytes,
-        process_id: int,
-        constant: int,
-        millis: Callable[[], int] | None = None,
-    ) -> None:
+    def __init__(self, address: bytes, process_id: int, constant: int) -> None:
         """Create a generator.
 
         Args:
             address: address of this host, 4 or 16 bytes.
             process_id: id of this process.
             constant: 32 random bits that differ between generators of a host.
-            millis: returns the time in milliseconds since 1970; None for the system's clock.
         """
-        self._millis = millis or now_millis
-        self.month_end: int = 0
-        self.sequence: UniqueKeySequence = UniqueKeySequence(
+        self._month_end = 0
+        self._sequence = UniqueKeySequence(
             address=address, process_id=process_id, constant=constant, month_start=0
         )
 
@@ -50,11 +36,13 @@ class UniqueKeys:
         Args:
             now: current time in milliseconds since 1970, if the caller has it.
         """
-        if now is None:
-            now = self._millis()
-        if now >= self.month_end:
-            self.sequence.month_start, self.month_end = month_bounds(now)
-        return self.sequence.next_key(now)
+        return self.next_in_ascii(now_millis() if now is None else now).decode()
+
+    def next_in_ascii(self, now: int) -> bytes:
+        """Return the next key in ASCII; ``now`` as for ``next_key``."""
+        if now >= self._month_end:
+            self._sequence.month_start, self._month_end = month_bounds(now)
+        return self._sequence.next_in_ascii(now)
 
 
 def month_bounds(millis: int) -> tuple[int, int]:

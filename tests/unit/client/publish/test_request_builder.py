@@ -189,10 +189,9 @@ def test_a_broker_may_choose_another_queue_and_name_a_batch_itself() -> None:
 def test_unique_keys_tell_the_time_since_the_month_began() -> None:
     now = int(time.mktime((2026, 11, 21, 10, 0, 0, 0, 0, -1)) * 1000)
     start, end = month_bounds(now)
-    times = iter([now, end - 1, end])
-    keys = UniqueKeys(b"\x01\x02\x03\x04", 77, 5, lambda: next(times))
+    keys = UniqueKeys(b"\x01\x02\x03\x04", 77, 5)
 
-    first, second, third = (decode_unique_key(keys.next_key()) for _ in range(3))
+    first, second, third = (decode_unique_key(keys.next_key(ms)) for ms in (now, end - 1, end))
     assert start == int(time.mktime((2026, 11, 1, 0, 0, 0, 0, 0, -1)) * 1000)
     assert first.milliseconds == now - start
     assert second.milliseconds == end - 1 - start

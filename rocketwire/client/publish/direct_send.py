@@ -1,0 +1,220 @@
+"""Direct sends: the request and the response of a simple message, without input and output.
+
+A message is simple if it needs neither compression nor more properties than tags, keys and those of
+the application. Its request is formatted from the template of its queue, and its response is
+compared with the one that the queue learned last. Who sends it (a task of trio, a thread, a loop of
+asyncio) has a connection of its own, which writes the request and reads the response.
+``MessageSender`` decides about everything unusual.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from rocketwire.client.publish.request_builder import build_outgoing_message, decode_send_result
+from rocketwire.client.send_result import SendResult
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError, DecodeError
+from rocketwire.messages import message_const as const
+from rocketwire.policy.retry import SendStatus
+from rocketwire.wire.command import decode
+
+if TYPE_CHECKING:
+    from rocketwire.client.message import Message
+    from rocketwire.client.publish.config import ProducerConfig
+    from rocketwire.client.publish.request_builder import OutgoingMessage, Target
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.transport.fastpath.direct_requests import StartedRequest
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.request_template import RequestTemplate
+    from rocketwire.wire.response_template import ResponseTemplate
+
+_SUCCESS: Final = int(ResponseCode.SUCCESS)
+_OK: Final = SendStatus.SEND_OK
+_ID, _OFFSET, _KEY = "msgId", "queueOffset", "transactionId"
+_RESPONSE_FIELDS: Final = {"queueId", _OFFSET, _ID, const.MSG_REGION, const.TRACE_ON}
+"""Ext fields of the response to a simple message; 5.0 and later add the unique key."""
+
+MAX_RESPONSE_FORMS: Final = 32
+"""Limit of learned response forms of a queue; each length of offset and opaque has its own."""
+
+
+class DirectConnection(Protocol):
+    """A connection that one sender uses at a time, to one broker."""
+
+    def request(
+        self, template: RequestTemplate, values: tuple[object, ...], body: bytes, timeout: float
+    ) -> StartedRequest | None:
+        """Write a request, and read if the sender has nothing else to do; None if not possible."""
+
+
+class DirectQueue:
+    """A queue to which simple messages are sent.
+
+    Attributes:
+        form: form of requests, if there is a connection.
+        key_only_form: form of requests of messages with ``Message.has_default_properties``.
+        connection: connection to the broker; None if not looked up, or if there is none.
+        changes: sum of the change counters of pool and routes when ``connection`` was looked up.
+    """
+
+    __slots__ = (
+        "_form_count",
+        "_has_transaction_id",
+        "_is_traced",
+        "_region",
+        "_response_form",
+        "changes",
+        "connection",
+        "form",
+        "key_only_form",
+        "queue",
+    )
+
+    def __init__(self, queue: MessageQueue) -> None:
+        self.queue: MessageQueue = queue
+        self.form: RequestTemplate | None = None
+        self.key_only_form: RequestTemplate | None = None
+        self.connection: DirectConnection | None = None
+        self.changes: int = -1
+        self._response_form: ResponseTemplate | None = None
+        self._region = ""
+        self._is_traced = True
+        self._has_transaction_id = True
+        self._form_count = 0
+
+    def use(
+        self,
+        connection: DirectConnection | None,
+        form: RequestTemplate | None,
+        key_only_form: RequestTemplate | None,
+        changes: int,
+    ) -> None:
+        """Send over a connection from now on."""
+        self.connection = None if form is None else connection
+        self.form, self.key_only_form, self.changes = form, key_only_form, changes
+        self._form_count = 0
+
+    def read(self, frame: bytes, key: bytes, opaque: int) -> SendResult | None:
+        """Return the result in a response that has the form of the last one; None otherwise."""
+        form = self._response_form
+        found = None if form is None else form.values(frame, key, opaque)
+        if found is None:
+            return None
+        msg_id, offset = found
+        unique_key = key.decode()
+        values = (
+            _OK,
+            unique_key,
+            msg_id.decode(),
+            self.queue,
+            int(offset),
+            unique_key if self._has_transaction_id else None,
+            self._region,
+            self._is_traced,
+            None,
+        )
+        return tuple.__new__(SendResult, values)  # a third of the time of the constructor
+
+    def learn(self, frame: bytes, unique_key: str) -> None:
+        """Derive the form of the next responses from this one, if possible."""
+        if self._form_count >= MAX_RESPONSE_FORMS:
+            return
+        # Imported here because a first message does not need it.
+        from rocketwire.wire.response_template import learn_template
+
+        try:
+            response = decode(frame)
+        except DecodeError:
+            return
+        fields = response.ext_fields or {}
+        if (
+            response.code == _SUCCESS
+            and response.is_response
+            and fields.keys() - {_KEY} == _RESPONSE_FIELDS
+            and fields["queueId"] == str(self.queue.queue_id)
+            and fields.get(_KEY, unique_key) == unique_key
+        ):
+            self._form_count += 1
+            self._has_transaction_id = _KEY in fields
+            key_field = _KEY if self._has_transaction_id else None
+            self._response_form = learn_template(
+                frame, response, key_field, text=_ID, number=_OFFSET
+            )
+            self._region = fields[const.MSG_REGION]
+            self._is_traced = fields[const.TRACE_ON] != "false"
+
+
+class DirectSend:
+    """A simple message on its way to a queue: the first attempt of a send.
+
+    Attributes:
+        target: the topic.
+        direct_queue: the queue, with the connection of the request.
+        request: the request; None if nothing was written.
+    """
+
+    __slots__ = ("_born", "_config", "_key", "_message", "direct_queue", "request", "target")
+
+    def __init__(
+        self,
+        message: Message,
+        key: bytes,
+        born: int,
+        target: Target,
+        direct_queue: DirectQueue,
+        request: StartedRequest | None,
+        config: ProducerConfig,
+    ) -> None:
+        self._message = message
+        self._key = key
+        self._born = born
+        self.target: Target = target
+        self.direct_queue: DirectQueue = direct_queue
+        self.request: StartedRequest | None = request
+        self._config = config
+
+    @property
+    def queue(self) -> MessageQueue:
+        """The queue."""
+        return self.direct_queue.queue
+
+    def read(self, frame: bytes) -> SendResult | None:
+        """Return the result if a frame is the response in its usual form; None otherwise."""
+        request = self.request
+        return request and self.direct_queue.read(frame, self._key, request.opaque)
+
+    def learn(self, frame: bytes) -> None:
+        """Read the next responses like this one, which ``read`` could not read."""
+        self.direct_queue.learn(frame, self._key.decode())
+
+    def result(self) -> SendResult | None:
+        """Return the result if the bytes that the connection has read are the usual response."""
+        request = self.request
+        if request is None or request.data is None:
+            return None
+        result = self.direct_queue.read(request.data, self._key, request.opaque)
+        if result is None:
+            self.learn(request.data)
+        return result
+
+    def decode(self, response: RemotingCommand, address: str) -> SendResult:
+        """Return the result in a response of any form.
+
+        Args:
+            response: the response to this request.
+            address: address of the broker, for the error.
+
+        Raises:
+            BrokerError: the broker rejected the message.
+            DecodeError: the response is invalid.
+        """
+        outgoing = self.outgoing()
+        result = decode_send_result(response, outgoing.msg_id, self.queue)
+        if result is None:
+            raise BrokerError(response.code, response.remark, outgoing.code, address)
+        return result
+
+    def outgoing(self) -> OutgoingMessage:
+        """Return the message for ``MessageSender``, with the same unique key."""
+        return build_outgoing_message(self._message, self._key.decode(), self._born, self._config)
