@@ -75,18 +75,26 @@ class MessageSender:
     """
 
     def __init__(
-        self, instance: ClientInstance, group: str, config: ProducerConfig, chance: random.Random
+        self,
+        instance: ClientInstance,
+        group: str,
+        config: ProducerConfig,
+        chance: random.Random,
+        *,
+        adds_namespace: bool = True,
     ) -> None:
         """Start without topics.
 
         Args:
             chance: selects the first queue.
+            adds_namespace: whether ``send`` adds the namespace of the client to topics.
         """
         self.hooks: HookChain | None = None
         self._instance = instance
         self._group = group
         self._config = config
         self._chance = chance
+        self._adds_namespace = adds_namespace
         self._max_attempts = tries(CommunicationMode.SYNC, config.retry_times_when_send_failed)
         self._pause = config.retry_interval if self._max_attempts > 1 else 0.0
         self._targets: dict[str, Target] = {}
@@ -185,7 +193,7 @@ class MessageSender:
         if started is not None:
             target, queue, sent_request = started.target, started.queue, started.request
         else:
-            name = wire_topic(self._instance.config, topic)
+            name = wire_topic(self._instance.config, topic) if self._adds_namespace else topic
             target = self._targets.get(name) or await self.find_target(name)
             queue = self._select_queue(target, [])
         end = self._attempt_deadline(deadline, is_last=self._max_attempts == 1)

@@ -38,7 +38,8 @@ class TraceSender:
         group = f"_INNER_TRACE_PRODUCER-{name}"
         check_producer_group(group)
         chance = random.Random()  # noqa: S311 - spreads load, hides nothing
-        self._sender = MessageSender(instance, group, _CONFIG, chance)
+        # as in Java, where the producer of traces has no namespace
+        self._sender = MessageSender(instance, group, _CONFIG, chance, adds_namespace=False)
         self._keys = unique_keys(instance.own_ip)
 
     async def send(self, message: Message) -> None:

@@ -45,7 +45,7 @@ VARIABLE = re.compile(
     r"|Signature|originMsgId|time|id|epoch|checkStoreTime|clientID|requestId|cost|offsetId|jstack)$"
 )
 """Paths whose values are ids, times and figures that differ from run to run: only their presence is compared."""
-TRACE_TOPICS = ("RMQ_SYS_TRACE_TOPIC", "rmq_sys_TRACE_DATA_")
+TRACE_TOPICS = ("RMQ_SYS_TRACE_TOPIC", "rmq_sys_TRACE_DATA_", "OWN_TRACE")
 TRACED = {
     "Pub": "time region group topic id tags keys host length cost type offsetId success",
     "SubBefore": "time region group requestId id retries keys",

@@ -81,10 +81,12 @@ SETTINGS = {
     "zone": "push send",
     "acl+zone": "send",
     "namespace+trace": "push send commit check",
+    "namespace+tracetopic": "push send",
     "acl+namespace2+stream+trace+unit": "push pop lite send check request",
 }
 """What differs from the defaults of both clients, and the kinds that are compared so."""
 WIRE_PREFIX = "NS1%"
+OWN_TRACE = "OWN_TRACE"
 SECRET = b"secret"
 HEARTBEAT, PULL, POP, LITE_PULL, SEND_BACK, SEND = 34, 11, 200050, 361, 36, 310
 ACK, CHANGE_INVISIBLE = 200051, 200053
@@ -134,6 +136,7 @@ async def open_ours(
     """Do what ``Requests.java`` does of that kind."""
     config = settings(setting, address)
     is_traced = "trace" in setting or setting == "cloud"
+    trace_topic = OWN_TRACE if "tracetopic" in setting else None
     subscription = {topic: ("a > 5", "SQL92") if kind.endswith("sql") else "*"}
     fails = kind.endswith(("-later", "-dead"))
     most = 0 if kind.endswith("-dead") else 16 if kind.startswith("pop") else -1
@@ -160,6 +163,7 @@ async def open_ours(
             consume_from_where=FIRST,
             message_model=model,
             enable_trace=is_traced,
+            trace_topic=trace_topic,
             max_reconsume_times=most,
         )
         name = "orderly_listener" if kind.startswith("orderly") else "listener"
@@ -169,8 +173,12 @@ async def open_ours(
         )
     else:
         client = await stack.enter_async_context(open_client(config))
-        open_sends = send_requests if kind == "request" else send_ours
-        await open_sends(stack, kind, client, topic, group, is_traced=is_traced)
+        if kind == "request":
+            await send_requests(stack, client, topic, group, is_traced=is_traced)
+        else:
+            await send_ours(
+                stack, kind, client, topic, group, is_traced=is_traced, trace_topic=trace_topic
+            )
 
 
 async def open_lite(
@@ -201,7 +209,7 @@ async def open_lite(
 
 
 async def send_requests(
-    stack: AsyncExitStack, _kind: str, client: Any, topic: str, group: str, *, is_traced: bool
+    stack: AsyncExitStack, client: Any, topic: str, group: str, *, is_traced: bool
 ) -> None:
     """Send a request to a consumer of the same client, which replies."""
 
@@ -228,13 +236,25 @@ make_message = partial(Message, body=b"body", tags="tag", keys="key", properties
 
 
 async def send_ours(
-    stack: AsyncExitStack, kind: str, client: Any, topic: str, group: str, *, is_traced: bool
+    stack: AsyncExitStack,
+    kind: str,
+    client: Any,
+    topic: str,
+    group: str,
+    *,
+    is_traced: bool,
+    trace_topic: str | None,
 ) -> None:
     async def check(_message: object) -> LocalTransactionState:
         return LocalTransactionState.COMMIT_MESSAGE
 
     producer = await stack.enter_async_context(
-        open_producer(client, group, config=patient_producer(enable_trace=is_traced), check=check)
+        open_producer(
+            client,
+            group,
+            config=patient_producer(enable_trace=is_traced, trace_topic=trace_topic),
+            check=check,
+        )
     )
     message = make_message(topic)
     if kind == "batch":
@@ -283,6 +303,8 @@ async def record(world: World, java: JavaPeer | None, kind: str, setting: str) -
     prefix = WIRE_PREFIX if "namespace" in setting.split("+") else ""
     wire_topic, wire_group = prefix + topic, prefix + group
     await trio.to_thread.run_sync(world.make_topic, wire_topic)
+    if "tracetopic" in setting:
+        await trio.to_thread.run_sync(world.make_topic, OWN_TRACE)
     if kind.startswith("pop"):
         mode = {"topic": wire_topic, "consumerGroup": wire_group, "mode": "POP"}
         world.ask(401, json.dumps({**mode, "popShareQueueNum": 8}).encode())

@@ -102,6 +102,10 @@ public class Requests {
                 case "trace":
                     client.setEnableTrace(true);
                     break;
+                case "tracetopic":
+                    client.setEnableTrace(true);
+                    client.setTraceTopic("OWN_TRACE");
+                    break;
                 default:
             }
         }

@@ -19,6 +19,7 @@ async def test_a_trace_message_is_sent_by_the_internal_group_of_the_traced_one()
     assert [request.body for request in sent] == [b"record"]
     fields = sent[0].ext_fields or {}
     assert fields["a"] == "_INNER_TRACE_PRODUCER-n%pg-PRODUCE"
+    assert fields["b"] == "T"  # Java: test_same_requests.py, namespace+tracetopic
     assert "INSTANCE_ID" not in fields["i"]
 
 
