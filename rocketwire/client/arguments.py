@@ -7,11 +7,12 @@ Java: the compiler, and ``DefaultMQPushConsumerImpl.checkConfig``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Final, Self, TypeAlias
 
 from rocketwire.controls import is_secret_name
 from rocketwire.errors import IllegalTypeError, IllegalValueError
+from rocketwire.nearest import did_you_mean
 
 Rule: TypeAlias = Callable[[str, object], object]
 """Checks the value of a setting: (name, value)."""
@@ -118,6 +119,36 @@ def check_settings(settings: object, rules: Mapping[str, Rule] = {}) -> None:
     for name, annotation in owner.__annotations__.items():
         rule = rules.get(name) or _RULE_OF_TYPE[annotation]
         rule(f"{owner.__name__}.{name}", getattr(settings, name))
+
+
+class Settings:
+    """Base class of configs: an unknown setting is rejected with the nearest names."""
+
+    __slots__ = ()
+
+    def __new__(cls, *_: object, **values: object) -> Self:
+        """Create a config; raises ``IllegalTypeError`` for a setting that does not exist."""
+        check_setting_names(values, cls.__annotations__)
+        return super().__new__(cls)
+
+
+_OTHER_NAMES: Final = {
+    "timeout": ("send_msg_timeout", "consume_timeout", "mq_client_api_timeout"),
+    "concurrency": ("consume_thread_max",),
+    "access_key": ("credentials",),
+    "secret_key": ("credentials",),
+    "name_servers": ("namesrv_addr",),
+}
+"""Settings that other libraries name otherwise."""
+
+
+def check_setting_names(names: Iterable[str], known: Collection[str]) -> None:
+    """Raise ``IllegalTypeError`` for the first name that is not known, with the nearest names."""
+    for name in names:
+        if name not in known:
+            others = [other for other in _OTHER_NAMES.get(name, ()) if other in known]
+            hint = did_you_mean(others[0] if others else name, known, count=1 if others else 3)
+            raise IllegalTypeError(f"{name}: there is no such setting{hint}")
 
 
 def check_config(value: object, expected: type[Any]) -> None:

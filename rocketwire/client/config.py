@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire.client.addresses import build_remap, namespace_of_endpoint, parse_name_servers
 from rocketwire.client.arguments import (
+    Settings,
     check_settings,
     instance_of,
     optional,
@@ -108,7 +109,7 @@ class Hook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClientConfig:
+class ClientConfig(Settings):
     """Settings of a client instance.
 
     A value with a wrong type or out of range is rejected when the config is created.

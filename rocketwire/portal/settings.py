@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from rocketwire.client.arguments import check_config, wrong_type
+from rocketwire.client.arguments import check_config, check_setting_names, wrong_type
 from rocketwire.client.config import ClientConfig, to_config
-from rocketwire.errors import IllegalTypeError
-from rocketwire.nearest import did_you_mean
 
 Config = TypeVar("Config")
 
@@ -53,24 +51,9 @@ def apply_client_settings(client: object, settings: Mapping[str, Any]) -> object
     return replace(to_config(client), **settings)
 
 
-_OTHER_NAMES: Final = {
-    "timeout": ("send_msg_timeout", "consume_timeout", "mq_client_api_timeout"),
-    "concurrency": ("consume_thread_max",),
-    "access_key": ("credentials",),
-    "secret_key": ("credentials",),
-    "name_servers": ("namesrv_addr",),
-}
-"""Settings that other libraries name otherwise."""
-
-
 def _check_names(settings: Mapping[str, Any], *classes: type[Any]) -> None:
-    """Raise ``IllegalTypeError`` for a setting that no config has, with the nearest names."""
     names = [field.name for config_class in classes for field in fields(config_class)]
-    for name in settings:
-        if name not in names:
-            others = [other for other in _OTHER_NAMES.get(name, ()) if other in names]
-            hint = did_you_mean(others[0] if others else name, names, count=1 if others else 3)
-            raise IllegalTypeError(f"{name}: there is no such setting{hint}")
+    check_setting_names(settings, names)
 
 
 def _has(config_class: type[Any], name: str) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from rocketwire.client.arguments import (
     Rule,
+    Settings,
     check_settings,
     check_text,
     instance_of,
@@ -29,6 +30,7 @@ from rocketwire.policy.allocation import AllocateMessageQueueAveragely, Allocate
 from rocketwire.policy.process_queue import Thresholds
 from rocketwire.policy.subscription import looks_like_sql
 from rocketwire.wire.message.stored import StoredMessage
+from rocketwire.wire.values import frozen
 from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
@@ -174,8 +176,8 @@ def check_thresholds(name: str, value: object) -> None:
     check_settings(value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PushConsumerConfig:
+@frozen.dataclass(frozen=True, slots=True, kw_only=True)
+class PushConsumerConfig(Settings):
     """Settings of a push consumer.
 
     A value with a wrong type or out of range is rejected when the config is created.

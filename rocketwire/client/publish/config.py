@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 
 from rocketwire.client.arguments import (
     Rule,
+    Settings,
     check_settings,
     instance_of,
     seconds,
@@ -24,7 +25,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerConfig:
+class ProducerConfig(Settings):
     """Settings of a producer.
 
     A value with a wrong type or out of range is rejected when the config is created.

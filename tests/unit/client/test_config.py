@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from rocketwire.client import (
+    LitePullConsumerConfig,
+    PopConsumerConfig,
+    ProducerConfig,
+    PushConsumerConfig,
+)
 from rocketwire.client.addresses import join_address, parse_name_servers, split_address, vip_address
 from rocketwire.client.config import ClientConfig, Credentials
 from rocketwire.client.net.local_address import best_address, local_address
@@ -172,6 +180,27 @@ def test_every_request_carries_namespace_zone_and_kind() -> None:
         "__ZONE_MODE": "true",
     }
     assert ClientConfig(zone_name="").common_fields({"ROCKETMQ_ZONE": "z"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("config", "name", "nearest"),
+    [
+        (ClientConfig, "namesrv_adr", "namesrv_addr"),
+        (ClientConfig, "access_key", "credentials"),
+        (ProducerConfig, "send_timeout", "send_msg_timeout"),
+        (PushConsumerConfig, "consume_thread_mx", "consume_thread_max"),
+        (PopConsumerConfig, "enable_tracee", "enable_trace"),
+        (LitePullConsumerConfig, "auto_comit", "auto_commit"),
+    ],
+)
+def test_an_unknown_setting_is_rejected_with_the_nearest(
+    config: type[Any], name: str, nearest: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"{name}: .*; did you mean {nearest}"):
+        config(**{name: "x"})
+    assert nearest in inspect.signature(config).parameters
+    with pytest.raises(TypeError, match=nearest):
+        replace(config(), **{name: "x"})
 
 
 @pytest.mark.parametrize("value", ["ak:TopSecret", ("ak", "TopSecret")])

@@ -6,12 +6,12 @@ Java: ``DefaultLitePullConsumer``, ``AssignedMessageQueue.MessageQueueState``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
-from rocketwire.client.arguments import Rule, check_settings, optional, seconds, whole
+from rocketwire.client.arguments import Rule, Settings, check_settings, optional, seconds, whole
 from rocketwire.client.consumer.config import FROM_WHERE, check_strategy, check_thresholds
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullResult
 from rocketwire.codes import ResponseCode
@@ -20,6 +20,7 @@ from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LitePullConsumerConfig:
+class LitePullConsumerConfig(Settings):
     """Settings of a lite pull consumer; times in seconds.
 
     A value with a wrong type or out of range is rejected when the config is created.

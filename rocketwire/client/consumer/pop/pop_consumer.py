@@ -15,7 +15,6 @@ import logging
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -24,6 +23,7 @@ import trio
 
 from rocketwire.client.arguments import (
     Rule,
+    Settings,
     check_config,
     check_settings,
     instance_of,
@@ -86,6 +86,7 @@ from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from rocketwire.client.hooks import HookChain
@@ -140,7 +141,7 @@ Any other result acknowledges it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PopConsumerConfig:
+class PopConsumerConfig(Settings):
     """Settings of a pop consumer; times in seconds.
 
     A value with a wrong type or out of range is rejected when the config is created.
