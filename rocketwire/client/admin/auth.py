@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Final, TypeVar, Unpack
 
-from rocketwire.client.admin.changes import Change, Target, change_each, no_value
+from rocketwire.client.admin.changes import Change, Target, change_each, name_target, no_value
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
@@ -46,6 +46,7 @@ class Users(ClusterCalls):
     are sent unencrypted: use TLS.
     """
 
+    @name_target
     async def create(self, user: UserInfo, **target: Unpack[Target]) -> list[Change[UserInfo]]:
         """Create a user (codes 3004, 3001; Java: ``createUser``).
 
@@ -59,6 +60,7 @@ class Users(ClusterCalls):
         """
         return await self._put((user,), Code.AUTH_CREATE_USER, **target)
 
+    @name_target
     async def update(self, user: UserInfo, **target: Unpack[Target]) -> list[Change[UserInfo]]:
         """Change password, type or status (``enable``, ``disable``) of a user (codes 3004, 3002).
 
@@ -89,6 +91,7 @@ class Users(ClusterCalls):
         found = {name: await self.get(address, name) for name in names}
         return {name: user for name, user in found.items() if user is not None}
 
+    @name_target
     async def delete(self, username: str, **target: Unpack[Target]) -> list[Change[UserInfo]]:
         """Delete a user with its policies (codes 3004, 3003; Java: ``deleteUser``).
 
@@ -141,6 +144,7 @@ class Acls(ClusterCalls):
     and a name may end with ``*``.
     """
 
+    @name_target
     async def create(self, acl: AclInfo, **target: Unpack[Target]) -> list[Change[PolicyEntryInfo]]:
         """Add policies to a subject (codes 3009, 3006; Java: ``createAcl``).
 
@@ -152,6 +156,7 @@ class Acls(ClusterCalls):
         """
         return await self._put(acl, Code.AUTH_CREATE_ACL, **target)
 
+    @name_target
     async def update(self, acl: AclInfo, **target: Unpack[Target]) -> list[Change[PolicyEntryInfo]]:
         """Change the policies of a subject by resource (codes 3009, 3007; Java: ``updateAcl``).
 
@@ -190,6 +195,7 @@ class Acls(ClusterCalls):
             for entry in policy.entries or ()
         }
 
+    @name_target
     async def delete(
         self, subject: str, resource: str | None = None, **target: Unpack[Target]
     ) -> list[Change[PolicyEntryInfo]]:

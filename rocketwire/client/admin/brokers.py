@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Unpack, cast
 
-from rocketwire.client.admin.changes import Change, Target, change_each, change_settings
+from rocketwire.client.admin.changes import (
+    Change,
+    Target,
+    change_each,
+    change_settings,
+    name_target,
+)
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
@@ -157,6 +163,7 @@ class Brokers(ClusterCalls):
 
     # ------------------------------------------------------------------ cleanup
 
+    @name_target
     async def clean_unused_topics(self, **target: Unpack[Target]) -> tuple[str, ...]:
         """Let brokers remove queues of deleted topics (code 316).
 
@@ -167,6 +174,7 @@ class Brokers(ClusterCalls):
         """
         return await self._clean(Code.CLEAN_UNUSED_TOPIC, target)
 
+    @name_target
     async def clean_expired_queues(self, **target: Unpack[Target]) -> tuple[str, ...]:
         """Let brokers remove queues whose messages have expired (code 306).
 
@@ -174,6 +182,7 @@ class Brokers(ClusterCalls):
         """
         return await self._clean(Code.CLEAN_EXPIRED_CONSUMEQUEUE, target)
 
+    @name_target
     async def delete_expired_commit_log(self, **target: Unpack[Target]) -> tuple[str, ...]:
         """Let brokers delete expired files now (code 329).
 

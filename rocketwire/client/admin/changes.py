@@ -6,11 +6,11 @@ default. Java's mqadmin sends them like this.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from inspect import signature
-from typing import Any, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.errors import SettingNotFoundError
@@ -20,6 +20,7 @@ from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.nearest import did_you_mean
 from rocketwire.policy.topic_attributes import apply_attribute_changes, attribute_differences
 
+Parameters = ParamSpec("Parameters")
 T = TypeVar("T")
 Config = TypeVar("Config", TopicConfig, SubscriptionGroupConfig)
 
@@ -41,14 +42,16 @@ class Target(TypedDict, total=False):
     dry_run: bool
 
 
-def name_target(call: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
+def name_target(
+    call: Callable[Parameters, Coroutine[Any, Any, T]],
+) -> Callable[Parameters, Coroutine[Any, Any, T]]:
     """Let a call with ``**target`` show the names of ``Target`` in its signature, refuse others."""
     shown = signature(call)
     *others, _ = shown.parameters.values()
     shown = shown.replace(parameters=[*others, *signature(_target).parameters.values()])
 
     @wraps(call)
-    async def call_with_target(*arguments: Any, **named: Any) -> T:
+    async def call_with_target(*arguments: Parameters.args, **named: Parameters.kwargs) -> T:
         for name in named.keys() - shown.parameters:
             hint = did_you_mean(name, shown.parameters)
             raise TypeError(f"{call.__qualname__}() has no argument {name!r}{hint}")

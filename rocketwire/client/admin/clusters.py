@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from rocketwire.client.admin.changes import Change, change_each, name_target
+from rocketwire.client.admin.changes import Change, change_each
 from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.client.instance.routes import select_address
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
@@ -166,14 +166,6 @@ class ClusterCalls(AdminCalls):
         """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = Clusters(client, within)
-
-    def __init_subclass__(cls) -> None:
-        """Let methods with ``**target`` show what that may be."""
-        for name, method in list(vars(cls).items()):
-            annotations = getattr(method, "__annotations__", {})
-            if annotations.get("target") == "Unpack[Target]" and not name.startswith("_"):
-                setattr(cls, name, name_target(method))
-        super().__init_subclass__()
 
     async def change(
         self,

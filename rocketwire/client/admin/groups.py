@@ -16,6 +16,7 @@ from rocketwire.client.admin.changes import (
     Change,
     Edit,
     Target,
+    name_target,
     no_value,
     replace_config,
     start_from,
@@ -93,6 +94,7 @@ class Groups(TopicCalls):
         )
         return tuple(change.address for change in changes)
 
+    @name_target
     async def update(
         self,
         edits: Mapping[str, Edit[SubscriptionGroupConfig]],
@@ -138,6 +140,7 @@ class Groups(TopicCalls):
         body = SubscriptionGroupList(group_config_list=configs)
         await self.ask(address, Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST, None, body)
 
+    @name_target
     async def delete(
         self, group: str, *, clean_offset: bool = False, **target: Unpack[Target]
     ) -> list[Change[SubscriptionGroupConfig]]:
@@ -247,6 +250,7 @@ class Groups(TopicCalls):
 
     # ------------------------------------------------------------------ pull or pop
 
+    @name_target
     async def set_request_mode(
         self,
         group: str,

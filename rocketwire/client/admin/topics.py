@@ -17,6 +17,7 @@ from rocketwire.client.admin.changes import (
     Edit,
     Target,
     change_each,
+    name_target,
     no_value,
     replace_config,
     start_from,
@@ -114,6 +115,7 @@ class Topics(ClusterCalls):
         )
         return tuple(change.address for change in changes)
 
+    @name_target
     async def update(
         self,
         edits: Mapping[str, Edit[TopicConfig]],

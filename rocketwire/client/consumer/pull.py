@@ -42,6 +42,9 @@ BROKER_SUSPEND_MAX_TIME: Final = 15.0
 CONSUMER_TIMEOUT_WHEN_SUSPEND: Final = 30.0
 """Timeout in seconds of a pull that the broker may hold."""
 
+UNLIMITED_BYTES: Final = 2**31 - 1
+"""Most bytes of a pull whose size only ``max_msg_nums`` limits (Java: ``Integer.MAX_VALUE``)."""
+
 
 class PullStatus(Enum):
     """Status of a pull (Java: ``PullStatus``)."""
@@ -82,7 +85,7 @@ class PullRequest:
     group: str
     subscription: SubscriptionData
     max_msg_nums: int = 32
-    max_msg_bytes: int | None = 2**31 - 1
+    max_msg_bytes: int | None = UNLIMITED_BYTES
     commit_offset: int | None = None
     suspend_timeout: float = BROKER_SUSPEND_MAX_TIME
     send_subscription: bool = False

@@ -107,10 +107,10 @@ class ConsumerTrace(ClientHook):
         for message in filter(self._is_recorded, messages):
             keys = _joined_keys(message)
             record = records.build_record(
-                *("SubBefore", self._topic(message), call.region, message.msg_id, keys),
-                *(now, call.region, self._group, call.request_id, message.msg_id),
-                *(message.reconsume_times, keys),
-            )
+                "SubBefore", self._topic(message), call.region, message.msg_id, keys,
+                now, call.region, self._group, call.request_id, message.msg_id,
+                message.reconsume_times, keys,
+            )  # fmt: skip
             self._dispatcher.append(record)
         return call
 
@@ -139,10 +139,10 @@ class ConsumerTrace(ClientHook):
             outcome = TIME_OUT if is_timeout else SUCCESS if is_success else failure
             keys = _joined_keys(message)
             record = records.build_record(
-                *("SubAfter", self._topic(message), call.region, message.msg_id, keys),
-                *(call.request_id, message.msg_id, duration // len(messages), is_success),
-                *(keys, outcome, *end),
-            )
+                "SubAfter", self._topic(message), call.region, message.msg_id, keys,
+                call.request_id, message.msg_id, duration // len(messages), is_success,
+                keys, outcome, *end,
+            )  # fmt: skip
             self._dispatcher.append(record)
 
     def _region(self, messages: Sequence[StoredMessage]) -> str | None:

@@ -57,14 +57,13 @@ class ProducerTrace(ClientHook):
         elif message.is_delayed:
             message_type = records.DELAY
         length, topic = sum(len(each.body) for each in context.messages), message.topic
-        self.dispatcher.append(
-            records.build_record(
-                *("Pub", topic, result.region, result.msg_id, keys),
-                *(started, result.region, self._group, topic, result.msg_id, tags, keys),
-                *(self._broker_address(result), length, now_millis() - started, message_type),
-                *(result.offset_msg_id, result.is_ok),
-            )
-        )
+        record = records.build_record(
+            "Pub", topic, result.region, result.msg_id, keys,
+            started, result.region, self._group, topic, result.msg_id, tags, keys,
+            self._broker_address(result), length, now_millis() - started, message_type,
+            result.offset_msg_id, result.is_ok,
+        )  # fmt: skip
+        self.dispatcher.append(record)
 
     def record_end_transaction(
         self, message: Message, result: SendResult, state: LocalTransactionState
@@ -100,23 +99,21 @@ class ProducerTrace(ClientHook):
         from_check: bool,
     ) -> None:
         region = region or records.DEFAULT_REGION
-        self.dispatcher.append(
-            records.build_record(
-                *("EndTransaction", topic, region, msg_id, keys),
-                *(now_millis(), region, self._group, topic, msg_id, tags, keys, address),
-                *(records.TRANS_COMMIT, transaction_id, state.name, from_check),
-            )
-        )
+        record = records.build_record(
+            "EndTransaction", topic, region, msg_id, keys,
+            now_millis(), region, self._group, topic, msg_id, tags, keys, address,
+            records.TRANS_COMMIT, transaction_id, state.name, from_check,
+        )  # fmt: skip
+        self.dispatcher.append(record)
 
     def record_recall(self, topic: str, msg_id: str) -> None:
         """Record a recalled message."""
         region = records.DEFAULT_REGION
-        self.dispatcher.append(
-            records.build_record(
-                *("Recall", topic, region, msg_id, None),
-                *(now_millis(), region, self._group, topic, msg_id, True),
-            )
-        )
+        record = records.build_record(
+            "Recall", topic, region, msg_id, None,
+            now_millis(), region, self._group, topic, msg_id, True,
+        )  # fmt: skip
+        self.dispatcher.append(record)
 
     def _is_trace(self, message: Message) -> bool:
         return message.topic.startswith(self.dispatcher.topic)

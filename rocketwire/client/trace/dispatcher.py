@@ -123,11 +123,14 @@ class TraceDispatcher:
     def _take_batch(self) -> list[TraceRecord]:
         """Remove the oldest records that fit into a message from the queue."""
         batch = [self._queue.popleft()]
-        size, keys_size = len(batch[0].text), batch[0].keys_size
-        while self._queue and len(batch) < BATCH and self._queue[0][2:] == batch[0][2:]:
-            size += len(self._queue[0].text)
-            keys_size += self._queue[0].keys_size
-            if size > MAX_TRACE_BYTES or keys_size > MAX_KEYS_BYTES:
+        first = batch[0]
+        size, keys_size = len(first.text), first.keys_size
+        while self._queue and len(batch) < BATCH:
+            record = self._queue[0]
+            size += len(record.text)
+            keys_size += record.keys_size
+            is_alike = record.topic == first.topic and record.region == first.region
+            if not is_alike or size > MAX_TRACE_BYTES or keys_size > MAX_KEYS_BYTES:
                 break
             batch.append(self._queue.popleft())
         return batch
