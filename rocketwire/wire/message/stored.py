@@ -268,14 +268,18 @@ def _head_property(slot: Any) -> property:
     return property(value, slot.__set__)
 
 
+_get_head: Final = vars(LazyFields)["_head"].__get__
+_PUT_HEAD_FIELDS: Final = [vars(LazyFields)[name].__set__ for name in _HEAD_FIELDS]
+"""Looked up once: every handler that asks a message for its queue gets here."""
+
+
 def _decode_head(message: object) -> None:
-    slots = vars(LazyFields)
-    values: list[Any] = [*_HEAD.unpack(slots["_head"].__get__(message))]
+    values: list[Any] = [*_HEAD.unpack(_get_head(message))]
     for index in _HOST_INDICES:
         raw = values[index]
         values[index] = Host(raw[:4], int.from_bytes(raw[4:]))
-    for name, value in zip(_HEAD_FIELDS, values, strict=True):
-        slots[name].__set__(message, value)
+    for put, value in zip(_PUT_HEAD_FIELDS, values, strict=True):
+        put(message, value)
 
 
 def _properties_property(slot: Any) -> property:
