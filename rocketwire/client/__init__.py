@@ -139,7 +139,6 @@ def __getattr__(name: str) -> object:
 
 
 def _create_stub(name: str, package: str | None) -> type:
-    """Return a class that stands in ``dir()`` and ``help()`` for one whose package is missing."""
     text = f"{name} needs {package}: pip install 'rocketwire[{_EXTRAS[name]}]'"
 
     def refuse(*_: object, **__: object) -> None:

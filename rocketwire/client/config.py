@@ -85,7 +85,6 @@ class Credentials:
 
 
 def _check_secret(name: str, value: object) -> None:
-    """Check a value that must not appear in errors."""
     if not isinstance(value, str):
         type_name = type(value).__name__
         raise IllegalTypeError(
@@ -94,7 +93,6 @@ def _check_secret(name: str, value: object) -> None:
 
 
 def _check_name_servers(name: str, value: Any) -> None:
-    """Check the types of ``namesrv_addr``; ``name_servers`` parses the addresses."""
     if isinstance(value, str):
         return
     if isinstance(value, (bytes, bytearray)) or not hasattr(value, "__iter__"):
@@ -326,13 +324,12 @@ def to_config(config: ClientConfig | str) -> ClientConfig:
 
 
 def _check_tls(name: str, value: object) -> None:
-    """Check for an ``ssl.SSLContext`` without importing ``ssl``."""
+    # check for an ssl.SSLContext without importing ssl
     if not hasattr(value, "wrap_bio"):
         raise wrong_type(name, "an ssl.SSLContext", value)
 
 
 def _check_hooks(name: str, value: Any) -> None:
-    """Check for a tuple or list of hooks."""
     hooks = cast("Sequence[Any]", value if type(value) in (tuple, list) else (None,))
     if not all(isinstance(hook, Hook) for hook in hooks):
         raise wrong_type(name, "a tuple of hooks, for example (OpenTelemetryHook(),)", value)

@@ -129,7 +129,6 @@ class CheckedHandler:
     __slots__ = ("_example", "_handler", "_name")
 
     def __init__(self, name: str, handler: Callable[..., Any], example: str) -> None:
-        """Wrap ``handler``; errors have the argument's ``name`` and a correct ``example``."""
         self._name = name
         self._handler = handler
         self._example = example
@@ -150,7 +149,6 @@ class CheckedHandler:
 
 
 def _unwrap_function(handler: Any) -> Any:
-    """Remove ``functools.partial``, method, callable object and ``staticmethod``."""
     while True:
         if isinstance(handler, functools.partial):
             handler = handler.func
@@ -169,7 +167,6 @@ def _unwrap_function(handler: Any) -> Any:
 
 
 def _is_async(function: object) -> bool:
-    """Return whether a call certainly returns an awaitable."""
     if inspect.isclass(function):
         return hasattr(function, "__await__")
     code = getattr(function, "__code__", None)
@@ -180,7 +177,6 @@ def _is_async(function: object) -> bool:
 
 
 def _find_reason_against(function: Any) -> str:
-    """Return why a call cannot return an awaitable; empty if it may."""
     if inspect.isasyncgenfunction(function):
         return "an async generator function, which has a yield in it and cannot be awaited"
     if inspect.isgeneratorfunction(function):

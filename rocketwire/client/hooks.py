@@ -77,7 +77,6 @@ class SendMessageContext:
         *,
         is_oneway: bool = False,
     ) -> None:
-        """Create the context of a send that starts now."""
         self.client: HookedClient = client
         self.producer_group: str = producer_group
         self.messages: Sequence[Message] = messages
@@ -123,7 +122,6 @@ class ConsumeMessageContext:
         messages: Sequence[StoredMessage],
         seconds: float | None = None,
     ) -> None:
-        """Create the context of a call that starts now."""
         self.client: HookedClient = client
         self.consumer_group: str = consumer_group
         self.message_queue: MessageQueue = message_queue
@@ -158,7 +156,6 @@ class _OperationContext:
         seconds: float,
         exception: BaseException | None = None,
     ) -> None:
-        """Create the context of an operation that ends now."""
         self.client: HookedClient = client
         self.consumer_group: str = consumer_group
         self.operation: str = operation
@@ -235,7 +232,6 @@ class CommitOffsetContext(_OperationContext):
         *,
         in_background: bool,
     ) -> None:
-        """Create the context of a commit that ends now."""
         topic, broker_name = message_queue.topic or "", message_queue.broker_name or ""
         super().__init__(
             client, consumer_group, "commit", topic, broker_name, (), seconds, exception
@@ -310,7 +306,6 @@ class HookChain:
     __slots__ = ("_hooks", "_reported", "_reversed", "is_thread_safe")
 
     def __init__(self, hooks: Iterable[ClientHook]) -> None:
-        """Create the chain of these hooks."""
         self._hooks = tuple(hooks)
         self._reversed = self._hooks[::-1]
         self.is_thread_safe: bool = all(hook.is_thread_safe for hook in self._hooks)
@@ -484,7 +479,7 @@ class HookChain:
                 self._report(hook)
 
     def _report(self, hook: ClientHook) -> object:
-        """Log the first error of a hook with its traceback, and later ones for debugging only."""
+        # log the first error of a hook with its traceback, and later ones for debugging only
         level = logging.DEBUG if hook in self._reported else logging.ERROR
         self._reported.add(hook)
         _LOG.log(level, "hook %s failed", type(hook).__name__, exc_info=True)

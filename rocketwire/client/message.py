@@ -213,7 +213,6 @@ _NO_KEYS: Final = ()
 
 
 def _are_texts(keys: Any) -> bool:
-    """Return whether keys are a ``str``, or a tuple or list of ``str``."""
     if keys.__class__ is str:
         return True
     if keys.__class__ is tuple or keys.__class__ is list:
@@ -226,7 +225,6 @@ def _are_texts(keys: Any) -> bool:
 
 
 def _are_pairs_of_texts(properties: Any) -> bool:
-    """Return whether properties are a dict of ``str``."""
     if properties.__class__ is not dict:
         return False
     for name, value in properties.items():

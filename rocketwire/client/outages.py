@@ -62,7 +62,6 @@ class WarningInterval:
     __slots__ = ("_interval", "_last", "_reason", "_reasons", "is_warned", "since")
 
     def __init__(self, now: float) -> None:
-        """Start an outage at ``now``, in seconds of a monotonic clock."""
         self.since: float = now
         self.is_warned: bool = False
         self._reason = ""
@@ -94,8 +93,6 @@ class WarningInterval:
 
 
 class _Outage:
-    """An outage, and the parts of its subject that fail."""
-
     __slots__ = ("interval", "parts", "server")
 
     def __init__(self, now: float) -> None:
@@ -177,7 +174,7 @@ class Outages:
         )
 
     def _has_warned_of_server(self, outage: _Outage) -> bool:
-        """Return whether an earlier outage has a warning about the same server."""
+        # returns whether an earlier outage has a warning about the same server
         if outage.server is None:
             return False
         for earlier in self._outages.values():
@@ -234,7 +231,6 @@ class Outages:
 
 
 def _unreachable_server(reason: object) -> str | None:
-    """Return the address of an unreachable server; None for other reasons."""
     if not isinstance(reason, ChannelError):
         return None
     address = str(reason).partition(": ")[0]

@@ -250,7 +250,6 @@ class Channel(trio.abc.AsyncResource):
         await trio.aclose_forcefully(self._stream)
 
     async def _wait_for_response(self, opaque: int, received: bytes | None) -> RemotingCommand:
-        """Decode received bytes, then wait for the response to a pending request."""
         pending = self._pending[opaque] = PendingRequest(opaque)
         if received is not None:
             self._receive(received)
@@ -261,7 +260,7 @@ class Channel(trio.abc.AsyncResource):
         return pending.response
 
     def _receive_directly(self, opaque: int) -> tuple[RemotingCommand | None, bytes | None]:
-        """Return the response to the sole pending request, or other bytes that came first."""
+        # returns the response to the sole pending request, or other bytes that came first
         try:
             data = self.reader.receive_directly()
         except BaseException:  # KeyboardInterrupt
@@ -274,8 +273,6 @@ class Channel(trio.abc.AsyncResource):
         return response or None, data
 
     async def _wait_for(self, pending: PendingRequest) -> None:
-        """Wait until a request has a response or an error."""
-
         def abort(_: object) -> trio.lowlevel.Abort:
             self._pending.pop(pending.opaque, None)
             self._connection.forget(pending.opaque)
@@ -287,7 +284,6 @@ class Channel(trio.abc.AsyncResource):
     def _encode_link(
         self, chain: RequestChain, command: RemotingCommand | PreparedRequest
     ) -> bytes:
-        """Encode the next request of a chain, and add it to the pending ones."""
         now = self._now()
         deadline = now + chain.timeout
         opaque, data = self._connection.send_request(command, now=now, deadline=deadline)
@@ -302,14 +298,13 @@ class Channel(trio.abc.AsyncResource):
             raise self._copy_error()
 
     def _copy_error(self) -> ChannelError:
-        """Return a copy of the channel's error, for one caller."""
+        # returns a copy of the channel's error, for one caller
         error = self._error or ChannelBrokenError("the channel ended")
         copy = type(error)(*error.args)
         copy.__cause__ = error.__cause__
         return copy
 
     async def _wait_for_room(self, deadline: float | None, code: int) -> None:
-        """Wait until the peer has read enough, at most until the deadline."""
         started = trio.current_time()
         with trio.CancelScope(deadline=math.inf if deadline is None else deadline) as scope:
             await self._writer.wait_for_room(self._has_no_error)
@@ -333,7 +328,6 @@ class Channel(trio.abc.AsyncResource):
         self._end(error)
 
     def _end(self, error: ChannelError) -> None:
-        """End the channel with its first error; later errors are ignored."""
         if self._error is not None:
             return
         self._error = error
@@ -410,7 +404,7 @@ class Channel(trio.abc.AsyncResource):
     def _continue(
         self, chain: RequestChain, response: RemotingCommand, requests: list[bytes]
     ) -> bool:
-        """Add the next request of a chain to ``requests``; return False for its last response."""
+        # add the next request of a chain to requests; return False for its last response
         try:
             command = chain.next_request(response)
             if command is None:
@@ -426,21 +420,19 @@ class Channel(trio.abc.AsyncResource):
         return True
 
     def _wrap(self, failure: Exception) -> DecodeError:
-        """Log a failure of a chain's function, and return the error for its caller."""
         _LOG.error("%s: a response cannot be handled", self.peer, exc_info=failure)
         error = DecodeError(f"{self.peer}: the response cannot be handled: {failure!r}")
         error.__cause__ = failure
         return error
 
     def _silence_hint(self) -> str:
-        """Return a hint if nothing was ever received, as from a server that requires TLS."""
+        # returns a hint if nothing was ever received, as from a server that requires TLS
         if self.reader.received_at != self._opened_at:
             return ""
         hint = "" if isinstance(self._stream, trio.SSLStream) else "; does it want TLS?"
         return f" before it sent anything{hint}"
 
     def _handle_end(self, event: Event) -> None:
-        """End the channel if the event is an end of the connection."""
         if isinstance(event, PeerClosed):
             self._break(f"the peer closed the connection{self._silence_hint()}")
         elif isinstance(event, ConnectionIdle):

@@ -74,7 +74,7 @@ async def _tcp_stream(host: str, port: int) -> trio.SocketStream:
 
 
 def _describe(error: OSError | ValueError) -> str:
-    """Return the system's text of an error, without the address."""
+    # returns the system's text of an error, without the address
     reason = reason_of_no_connection(error)
     number = getattr(reason, "errno", None) or 0
     if number > 0:

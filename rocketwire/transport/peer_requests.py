@@ -95,7 +95,6 @@ class PeerRequests:
                 self._rejected = 0
 
     def _log_rejection(self, request: RemotingCommand) -> None:
-        """Log the first rejection since the handlers were idle."""
         self._rejected += 1
         if self._rejected == 1:
             _LOG.warning(

@@ -57,7 +57,6 @@ class StreamReader:
     )
 
     def __init__(self, stream: trio.abc.Stream) -> None:
-        """Create a reader, the only one of its stream."""
         self.single_responses: int = 0
         self._stream = stream
         self._low_water: int = 1

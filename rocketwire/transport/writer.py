@@ -44,7 +44,6 @@ class StreamWriter:
     )
 
     def __init__(self, stream: trio.abc.Stream) -> None:
-        """Create a writer, the only one of its stream."""
         self.unsent: int = 0
         self._stream = stream
         self._descriptor = descriptor_of(stream)

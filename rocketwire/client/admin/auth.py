@@ -74,7 +74,7 @@ class Users(ClusterCalls):
     async def _put(
         self, users: Iterable[UserInfo], code: Code | None = None, **target: Unpack[Target]
     ) -> list[Change[UserInfo]]:
-        """Create or change users; without ``code`` those that exist are changed."""
+        # create or change users; without code those that exist are changed
         by_name = {user.username or "": user for user in users}
 
         async def write(address: str, changes: Sequence[Change[UserInfo]]) -> None:

@@ -163,7 +163,6 @@ class ClusterCalls(AdminCalls):
     """Requests to the brokers of a cluster or topic."""
 
     def __init__(self, client: ClientInstance, within: float) -> None:
-        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = Clusters(client, within)
 

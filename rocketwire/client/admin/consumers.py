@@ -87,7 +87,7 @@ class Consumers(TopicCalls):
         )
 
     async def _retries(self, address: str, topic: str) -> dict[MessageQueue, OffsetWrapper]:
-        """Return the queues of a retry topic that hold messages: members begin with the oldest."""
+        # returns the queues of a retry topic that hold messages: members begin with the oldest
         try:
             stats = await self._topics.stats_of(address, topic)
         except BrokerError:  # the group has no retry topic here
@@ -110,7 +110,7 @@ class Consumers(TopicCalls):
     async def _places(
         self, group: str, topic: str | None, by: str | None = None
     ) -> Mapping[str, str]:
-        """Return the brokers of the retry topic, else of the topic, else of the pop retry topic."""
+        # returns the brokers of the retry topic, else of the topic, else of the pop retry topic
         if topic is not None and by is not None and not has_own_route(topic):
             return await self._clusters.of_topic(by)
         topics = [retry_topic(group)]

@@ -94,7 +94,6 @@ class AdminCalls:
     """
 
     def __init__(self, client: ClientInstance, within: float = ADMIN_TIMEOUT) -> None:
-        """Send nothing yet."""
         self.client = client
         self.within = within
 

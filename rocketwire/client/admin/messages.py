@@ -68,7 +68,6 @@ class Messages(ClusterCalls):
     """
 
     def __init__(self, client: ClientInstance, within: float) -> None:
-        """Send nothing yet."""
         super().__init__(client, within)
         self._pulls = PullCalls(client)
         self._report = ReadReport(TOOLS_GROUP)
@@ -204,7 +203,7 @@ class Messages(ClusterCalls):
         cluster: str | None,
         holds: Callable[[StoredMessage], bool],
     ) -> tuple[StoredMessage, ...]:
-        """Query messages, and compare keys exactly: brokers compare hash codes only."""
+        # query messages, and compare keys exactly: brokers compare hash codes only
         messages = await self._query(header, cluster, unique=False)
         topic = header.topic or ""
         is_routed = has_own_route(topic)  # messages of a lite topic are its parent's

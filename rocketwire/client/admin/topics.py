@@ -79,7 +79,6 @@ class Topics(ClusterCalls):
     """
 
     def __init__(self, client: ClientInstance, within: float) -> None:
-        """Send nothing yet."""
         super().__init__(client, within)
         self._name_servers = NameServerUpkeep(client, within)
 
@@ -182,7 +181,7 @@ class Topics(ClusterCalls):
         await self.ask(address, Code.UPDATE_AND_CREATE_TOPIC_LIST, header, body)
 
     async def _check_queues(self, changes: Sequence[Change[TopicConfig]], *, force: bool) -> None:
-        """Raise, or with ``force`` log, if messages are in queues that leave the route."""
+        # raise, or with force log, if messages are in queues that leave the route
         for address, topic, before, after in changes:
             if before is None or after is None or after.read_queue_nums >= before.read_queue_nums:
                 continue
@@ -401,7 +400,6 @@ class TopicCalls(ClusterCalls):
     """Requests that need those for topics."""
 
     def __init__(self, client: ClientInstance, within: float) -> None:
-        """Send nothing yet."""
         super().__init__(client, within)
         self._topics = Topics(client, within)
 

@@ -98,7 +98,6 @@ class GroupMember(ABC):
         self.rebalance_soon()
 
     async def _check_expressions(self) -> None:
-        """Let brokers check the subscriptions; for errors see ``check_expression``."""
         for subscription in self._subscriptions.values():
             await check_expression(self._instance, self.group, subscription)
 
@@ -126,7 +125,6 @@ class GroupMember(ABC):
     def _sum_cached(
         queues: Iterable[tuple[MessageQueue, ProcessQueue[StoredMessage]]],
     ) -> dict[str, CachedMessages]:
-        """Add up the queues of each topic."""
         cached: dict[str, CachedMessages] = {}
         for queue, process in queues:
             messages, size, lag = cached.get(queue.topic or "", (0, 0, 0))
@@ -149,7 +147,6 @@ class GroupMember(ABC):
         status_table: Mapping[str, ConsumeStatus] | None = None,
         pops: Mapping[MessageQueue, PopProcessQueueInfo] | None = None,
     ) -> ConsumerRunningInfo:
-        """Build the state of the consumer (code 307), without the fields that the instance adds."""
         now, millis = trio.current_time(), time.time() * 1000
         pool = {} if threads is None else {"PROP_THREADPOOL_CORE_SIZE": str(threads)}
         return ConsumerRunningInfo(

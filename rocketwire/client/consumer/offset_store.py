@@ -99,7 +99,6 @@ class OffsetStore(ABC):
         """
 
     def _keep(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
-        """Forget all other queues; returns the offsets of these."""
         assigned = set(queues)
         for queue in [queue for queue in self._offsets if queue not in assigned]:
             self.forget(queue)
@@ -207,7 +206,7 @@ class RemoteBrokerOffsetStore(OffsetStore):
     async def _persist(
         self, queue: MessageQueue, offset: int, *, oneway: bool
     ) -> RocketWireError | None:
-        """Store an offset; returns the error, which is logged."""
+        # store an offset; returns the error, which is logged
         subject = f"storing of offsets of topic {queue.topic} on broker {queue.broker_name}"
         try:
             await self.commit(queue, offset, oneway=oneway, in_background=True)

@@ -208,7 +208,7 @@ class _QueueState:
     def build_request(
         self, request: PullRequest, config: ClientConfig, *, to_slave: bool
     ) -> RemotingCommand | PreparedRequest:
-        """Build the command; only three of its fields differ between pulls."""
+        # build the command; only three of its fields differ between pulls
         settings = (
             request.group,
             request.max_msg_nums,
@@ -232,7 +232,6 @@ class _QueueState:
         return make_request(config, _request_code(request), fields)
 
     def build_next(self, next_pull: NextPull, *, to_slave: bool) -> PreparedRequest | None:
-        """Build a request with other offsets than the last one; None if requests have no form."""
         form = self._form
         if form is None:
             return None
@@ -322,7 +321,6 @@ class PullCalls:
     """
 
     def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
-        """Start with masters."""
         self._instance = instance
         self._limits = limits
         self._states: dict[MessageQueue, _QueueState] = {}
@@ -400,7 +398,6 @@ class PullCalls:
         return None
 
     async def _select_replica(self, queue: MessageQueue) -> tuple[_QueueState, BrokerAddress]:
-        """Return the state of a queue, and the replica for its next pull."""
         state = self._states.get(queue)
         if state is None:
             state = self._states[queue] = _QueueState(queue, self._limits)

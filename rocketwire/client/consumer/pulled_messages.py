@@ -242,7 +242,6 @@ class ReadReport:
     """
 
     def __init__(self, group: str) -> None:
-        """Start with zero."""
         self.unreadable: int = 0
         self._group = group
         self._limited_places: set[object] = set()

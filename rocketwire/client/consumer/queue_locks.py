@@ -30,7 +30,6 @@ LOCK_INTERVAL: Final = 20.0
 
 
 def _lock_outage(queue: MessageQueue) -> str:
-    """Return the name of the outage of a broker's locks."""
     return f"locks on broker {queue.broker_name}"
 
 

@@ -76,7 +76,6 @@ def report_failed_handler(message: StoredMessage, group: str) -> None:
 
 
 def _report_dead_letter(message: StoredMessage, group: str, max_reconsume_times: int) -> None:
-    """Log that the broker has stored a message as a dead letter."""
     described, attempts = describe_message(message, group), max_reconsume_times + 1
     topic = dlq_topic(group)
     _LOG.error("%s: message %s of %d: now a dead letter in %s", group, described, attempts, topic)
@@ -185,7 +184,6 @@ def _settle(
     broker_name: str,
     request: Awaitable[T],
 ) -> Awaitable[T]:
-    """Return the request, or with hooks one that they see."""
     hooks = instance.hooks
     if hooks is None:
         return request
@@ -196,7 +194,6 @@ def _settle(
 async def _send_to_queue(
     instance: ClientInstance, queue: MessageQueue, message: StoredMessage, max_reconsume_times: int
 ) -> None:
-    """Send a message as a new one to a queue of a retry topic."""
     topic, name = queue.topic or "", queue.broker_name
     tries = message.reconsume_times + 1
     properties = dict(message.properties or {})

@@ -17,8 +17,6 @@ _SLOTS_OF_AN_HOUR: Final = 360
 
 
 class _Counter:
-    """Sums of the last hour in slots of ten seconds."""
-
     __slots__ = ("_slots",)
 
     def __init__(self) -> None:
@@ -33,7 +31,6 @@ class _Counter:
         last[2] += value
 
     def sums(self, now: float, slots: int) -> tuple[float, float]:
-        """Return the sums of times and values of the last ``slots`` slots."""
         since = now // _SLOT - slots
         recent = [slot for slot in self._slots if slot[0] > since]
         return sum(slot[1] for slot in recent), sum(slot[2] for slot in recent)
@@ -43,7 +40,6 @@ class ConsumerStats:
     """Counts pulled, consumed and failed messages of each topic."""
 
     def __init__(self) -> None:
-        """Start with zero."""
         self._pulls: dict[str, _Counter] = defaultdict(_Counter)
         self._consumed: dict[str, _Counter] = defaultdict(_Counter)
         self._failed: dict[str, _Counter] = defaultdict(_Counter)

@@ -99,7 +99,6 @@ class ConsumerTrace(ClientHook):
     # ------------------------------------------------------------------ records
 
     def _record_before(self, messages: Sequence[StoredMessage], seconds: float) -> _Call:
-        """Record that a handler will be called, or was called so many seconds ago."""
         now = now_millis() - round(1000 * seconds)
         call = _Call(self._keys.next_key(now), now, self._region(messages))
         if call.region is None:
@@ -146,14 +145,14 @@ class ConsumerTrace(ClientHook):
             self._dispatcher.append(record)
 
     def _region(self, messages: Sequence[StoredMessage]) -> str | None:
-        """Return the region of the last recorded message, as in Java."""
+        # returns the region of the last recorded message, as in Java
         region = None
         for message in filter(self._is_recorded, messages):
             region = (message.properties or {}).get(const.MSG_REGION)
         return region
 
     def _is_recorded(self, message: StoredMessage) -> bool:
-        """Return whether the broker wants traces; messages of the trace topic are not recorded."""
+        # returns whether the broker wants traces; messages of the trace topic are not recorded
         is_enabled = (message.properties or {}).get(const.TRACE_ON) != "false"
         return is_enabled and self._topic(message) != self._dispatcher.topic
 

@@ -53,7 +53,6 @@ class BrokerRequests:
     """Handlers for the requests of brokers to a client instance."""
 
     def __init__(self, instance: Members) -> None:
-        """Register no handler before ``install``."""
         self._instance = instance
         self._outages = Outages()
 

@@ -76,7 +76,6 @@ class HeartbeatHistory:
     """The brokers that support heartbeats without subscriptions, and the last one to each."""
 
     def __init__(self) -> None:
-        """Start without brokers."""
         self._v2_brokers: set[str] = set()
         self._fingerprints: dict[str, int] = {}
 

@@ -74,7 +74,6 @@ VERSION_5: Final = 413
 
 
 def _heartbeat_outage(address: str) -> str:
-    """Return the name of the outage of heartbeats to a broker."""
     return f"heartbeats to broker {address}"
 
 
@@ -107,7 +106,6 @@ class ClientInstance:
         *,
         has_own_name: bool = False,
     ) -> None:
-        """Create a client without producers and consumers; ``open_client`` starts its tasks."""
         self.config = config
         self.client_id = client_id
         self.own_ip = own_ip
@@ -413,7 +411,7 @@ class ClientInstance:
         return build_heartbeat(self.client_id, self.producers, consumers)
 
     def _send_first_heartbeat(self, address: str) -> None:
-        """Send a heartbeat over a new connection, because brokers bind groups to connections."""
+        # send a heartbeat over a new connection, because brokers bind groups to connections
         self._heartbeat_history.forget(address)
         is_broker = self.routes.broker_name(address) is not None
         if is_broker and (self.producers or self.consumers):
@@ -428,7 +426,7 @@ class ClientInstance:
     async def _handle_first_request(
         self, address: str, request: RemotingCommand
     ) -> RemotingCommand | None:
-        """Import and register ``BrokerRequests`` when a broker sends the first request."""
+        # import and register BrokerRequests when a broker sends the first request
         from rocketwire.client.instance.broker_requests import BrokerRequests
 
         BrokerRequests(self).install()

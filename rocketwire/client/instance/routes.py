@@ -42,7 +42,6 @@ class Routes:
     """
 
     def __init__(self) -> None:
-        """Create an empty table."""
         self.changes: int = 0
         self._routes: dict[str, TopicRouteData] = {}
         self._brokers: dict[str, dict[int, str]] = {}

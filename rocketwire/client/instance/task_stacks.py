@@ -27,14 +27,11 @@ _LIBRARIES: Final = frozenset({
 
 
 class _Stack(NamedTuple):
-    """A stack: innermost function first, each with its line."""
-
     title: str
     functions: list[tuple[FrameType, int]]
 
     @property
     def is_idle(self) -> bool:
-        """Whether no function of the application is in it."""
         return all(_module(frame).partition(".")[0] in _LIBRARIES for frame, _ in self.functions)
 
     def lines(self) -> Iterator[str]:
@@ -60,7 +57,7 @@ def _module(frame: FrameType) -> str:
 
 
 def _of_threads() -> Iterator[_Stack]:
-    """The stacks of all threads but this one, whose tasks have their own."""
+    # the stacks of all threads but this one, whose tasks have their own
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage] - there is no other way
     for ident, innermost in frames.items():

@@ -207,7 +207,7 @@ class NameServers(NameServerCalls):
             self._outages.end(f"name server {address}")
 
     def _report(self, address: str, error: ChannelError) -> None:
-        """Log a warning if another server is available; otherwise the caller gets the error."""
+        # log a warning if another server is available; otherwise the caller gets the error
         total = len(self._selector.addresses)
         available = total - len(self._selector.failed)
         if available:

@@ -69,8 +69,6 @@ Also gets one-way requests.
 
 
 class _Connection:
-    """A channel and its state, from the first request for it until it is closed."""
-
     __slots__ = ("address", "channel", "error", "ready", "retired", "scope", "users")
 
     def __init__(self, address: str) -> None:
@@ -84,7 +82,6 @@ class _Connection:
 
     @property
     def heard_at(self) -> float:
-        """Time of the last received bytes, on trio's clock."""
         return -math.inf if self.channel is None else self.channel.received_at
 
     def require_channel(self) -> Channel:
@@ -99,19 +96,18 @@ class _Connection:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the channel is open or still connecting."""
         return self.error is None and (self.channel is None or self.channel.is_open)
 
 
 def _follow_unless_retired(
     connection: _Connection, follow: NextRequest, response: RemotingCommand
 ) -> RemotingCommand | PreparedRequest | None:
-    """Return the next request after a response; None if the connection accepts no more."""
+    # returns the next request after a response; None if the connection accepts no more
     return None if connection.retired or response.code == _GO_AWAY else follow(response)
 
 
 def _is_async(function: object) -> bool:
-    """Whether a function is a coroutine function; ``inspect`` takes longer to import and ask."""
+    # whether a function is a coroutine function; inspect takes longer to import and ask
     flags: int = getattr(getattr(function, "__code__", None), "co_flags", 0)
     return bool(flags & _CO_COROUTINE)
 
@@ -396,14 +392,12 @@ class ChannelPool:
     async def _get_connection_by(
         self, address: str, deadline: float
     ) -> tuple[_Connection, Channel]:
-        """Return the connection to the address and its channel, open before the deadline."""
         with trio.move_on_at(deadline):
             connection = await self._get_connection(address)
             return connection, connection.require_channel()
         raise RequestTimeoutError(address, 0, 0.0)
 
     async def _get_connection(self, address: str) -> _Connection:
-        """Return the connection to the address when its channel is open."""
         if self._closed:
             raise ChannelClosedError("the pool was closed")
         connection = self._connections.get(address)
@@ -478,12 +472,10 @@ class ChannelPool:
         self._close_if_unused(connection)
 
     def _release(self, connection: _Connection) -> None:
-        """End the use of a connection."""
         connection.users -= 1
         self._close_if_unused(connection)
 
     def _close_if_unused(self, connection: _Connection) -> None:
-        """Close a retired connection that has no pending request."""
         if connection.retired and not connection.users and connection.channel is not None:
             connection.scope.cancel()
 

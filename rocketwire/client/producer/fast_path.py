@@ -122,7 +122,6 @@ class FastPath:
         return DirectSend(message, key, born, target, queue, request, self._config)
 
     def _look_up(self, target: Target, queue: DirectQueue) -> None:
-        """Look up the templates and the connection of a queue."""
         template = self._sender.get_template(target, queue.queue)
         address = self._routes.master(template.broker_name)
         connection = None if address is None else self._connect(address)
@@ -131,7 +130,7 @@ class FastPath:
 
     @staticmethod
     def _enable(target: Target) -> list[DirectQueue]:
-        """Return the queues of a topic; none if messages must not be sent to it."""
+        # returns the queues of a topic; none if messages must not be sent to it
         topic = target.topic
         if topic not in SEND_FORBIDDEN_TOPICS and not is_retry_topic(topic):
             check_topic(topic)

@@ -174,7 +174,6 @@ class Producer(ProducerMember):
         messages: Sequence[Message],
         send: Callable[[Sequence[Message]], Awaitable[SendResult]],
     ) -> SendResult:
-        """Send messages; hooks see it if there are any."""
         hooks = self._hooks
         if hooks is None:
             return await send(messages)

@@ -76,7 +76,6 @@ class PendingRequests:
     """Requests of a producer that wait for their replies."""
 
     def __init__(self) -> None:
-        """Start without requests."""
         self._pending: dict[str, _PendingRequest] = {}
 
     def __len__(self) -> int:
@@ -138,7 +137,7 @@ def decode_reply(
 
 
 def _parse_host(text: str | None) -> Host:
-    """Parse an address in Java's format; 0.0.0.0:0 if it is invalid."""
+    # parse an address in Java's format; 0.0.0.0:0 if it is invalid
     try:
         return Host.parse((text or "").lstrip("/"))
     except ValueError:

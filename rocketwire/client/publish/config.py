@@ -82,7 +82,6 @@ class ProducerConfig(Settings):
 
 
 def _check_codes(name: str, value: Any) -> None:
-    """Check a set of response codes."""
     codes = cast("Iterable[Any]", value if type(value) in (frozenset, set) else (None,))
     if not all(isinstance(code, int) for code in codes):
         raise wrong_type(name, "a frozenset of response codes (int)", value)

@@ -179,7 +179,6 @@ class OutgoingMessage:
     def __init__(
         self, code: int, msg_id: str, body: bytes, fields: MessageFields | dict[str, str]
     ) -> None:
-        """Create a message; ``fields`` are the ext fields that ``QueueTemplate`` does not have."""
         self.code: int = code
         self.msg_id: str = msg_id
         self.body: bytes = body
@@ -269,7 +268,6 @@ def build_outgoing_message(
 
 
 def _compress(body: bytes, config: ProducerConfig) -> tuple[bytes, int]:
-    """Compress a large body; returns the body and its system flags."""
     if len(body) < config.compress_msg_body_over_howmuch:
         return body, 0
     body = compress_body(body, config.compress_type, level=config.compress_level)

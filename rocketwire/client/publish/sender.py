@@ -53,15 +53,13 @@ _FAILURES: Final = (BrokerError, ChannelError, BrokerNotFoundError)
 
 
 class _Attempt(NamedTuple):
-    """The end of an attempt: its result or error, and whether another attempt follows."""
-
     result: SendResult | None
     error: RocketWireError | None
     retry: bool
 
     @property
     def sent_nothing(self) -> bool:
-        """Whether there was no connection, so that another attempt cannot store a second copy."""
+        # whether there was no connection, so that another attempt cannot store a second copy
         error = self.error
         return isinstance(error, ConnectFailedError) and not isinstance(error, IllegalAddressError)
 
@@ -156,7 +154,6 @@ class MessageSender:
         return any([await self._instance.is_before_5(a) for a in addresses if a is not None])
 
     async def _use_default_route(self, topic: str) -> None:
-        """Use the queues that the topic will be created with."""
         try:
             route = await self._instance.name_servers.route(DEFAULT_TOPIC)
         except TopicRouteNotFoundError:
@@ -302,7 +299,6 @@ class MessageSender:
     def _judge_failure(
         self, queue: MessageQueue, error: RocketWireError, started: float
     ) -> _Attempt:
-        """Decide whether another attempt follows an error."""
         failure, code = Failure.CLIENT, None
         if isinstance(error, BrokerError):
             failure, code = Failure.BROKER, int(error.code)
@@ -422,7 +418,6 @@ class MessageSender:
 
 
 def _name_broker(error: RocketWireError, broker_name: str) -> RocketWireError:
-    """Return the error; that of a failed connection also with the name of its broker."""
     if type(error) is not ConnectFailedError:
         return error
     return ConnectFailedError(f"broker {broker_name} at {error}")

@@ -84,7 +84,6 @@ class Registration:
         name_servers: NameServers,
         wall_clock_ms: Callable[[], int],
     ) -> None:
-        """Send nothing yet."""
         self.identity = identity
         self.settings = settings
         self.name_servers = name_servers
@@ -218,7 +217,7 @@ class Registration:
     async def _query_outdated(
         self, servers: Iterable[SingleNameServer]
     ) -> tuple[SingleNameServer, ...]:
-        """Return the servers with an older version or no response (Java: ``needRegister``)."""
+        # returns the servers with an older version or no response (Java: needRegister)
         outdated: list[SingleNameServer] = []
 
         async def query(server: SingleNameServer) -> None:

@@ -33,7 +33,6 @@ class MessageContexts:
     """Writes and reads contexts in the format of a propagator."""
 
     def __init__(self, propagator: TextMapPropagator) -> None:
-        """Use a propagator."""
         self._propagator = propagator
         self._fields = frozenset(propagator.fields)
         self._is_w3c = is_w3c(propagator)
@@ -69,7 +68,7 @@ class MessageContexts:
 
 
 def _ids(traceparent: str | None) -> SpanContext | None:
-    """Return what the usual text of W3C says; None for others, which the propagator reads."""
+    # returns what the usual text of W3C says; None for others, which the propagator reads
     match = _TRACEPARENT(traceparent or "")
     if match is None:
         return None
@@ -79,7 +78,6 @@ def _ids(traceparent: str | None) -> SpanContext | None:
 
 
 def _traceparent(ids: SpanContext) -> str:
-    """Return the context of a span in the format of W3C."""
     return f"00-{ids.trace_id:032x}-{ids.span_id:016x}-{ids.trace_flags:02x}"
 
 
@@ -103,7 +101,6 @@ class Links(Sequence[Link]):
     def __init__(
         self, messages: Sequence[StoredMessage], create: Callable[[StoredMessage], Link | None]
     ) -> None:
-        """Create links to messages, with a function that returns None for some."""
         self._messages = messages
         self._create = create
         self._links: list[Link] | None = None

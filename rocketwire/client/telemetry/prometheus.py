@@ -54,15 +54,11 @@ _ATTEMPTS: Final = 5
 
 
 class _Sends(NamedTuple):
-    """The series of sends to a topic with the same status."""
-
     cost: Histogram
     messages: Counter
 
 
 class _Calls(NamedTuple):
-    """The series of handler calls for a topic."""
-
     succeeded: Histogram
     failed: Histogram
     successes: Counter
@@ -211,7 +207,7 @@ class PrometheusHook(ClientHook):
 
 
 class _Clients(Collector):
-    """The state of the open clients, read when Prometheus asks, in the thread that serves it."""
+    # the state of the open clients, read when Prometheus asks, in the thread that serves it
 
     def __init__(self) -> None:
         self._clients: list[ClientInstance] = []
@@ -223,11 +219,9 @@ class _Clients(Collector):
         self._clients = [each for each in self._clients if each is not client]
 
     def describe(self) -> Iterable[Metric]:
-        """Return the metrics without values."""
         return _families()
 
     def collect(self) -> Iterator[Metric]:
-        """Return the metrics of all open clients."""
         connections, in_flight, cached, cached_bytes, lag = families = _families()
         for client in self._clients:
             pool = client.pool

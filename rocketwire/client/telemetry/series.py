@@ -35,7 +35,6 @@ class Series:
     __slots__ = ("attributes", "messages")
 
     def __init__(self, attributes: Attributes) -> None:
-        """Start with no messages."""
         self.attributes: Attributes = attributes
         self.messages: int = 0
 

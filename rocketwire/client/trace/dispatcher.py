@@ -105,7 +105,6 @@ class TraceDispatcher:
                 await self._send_next()
 
     async def _send_next(self) -> None:
-        """Send the oldest records, and log a warning if that fails."""
         batch = self._take_batch()
         topic = CLOUD_TRACE_PREFIX + batch[0].region if self.is_cloud else self.topic
         message = build_trace_message(topic, batch)
@@ -121,7 +120,6 @@ class TraceDispatcher:
                 self._outages.end(_DROPPED_RECORDS)
 
     def _take_batch(self) -> list[TraceRecord]:
-        """Remove the oldest records that fit into a message from the queue."""
         batch = [self._queue.popleft()]
         first = batch[0]
         size, keys_size = len(first.text), first.keys_size

@@ -110,7 +110,6 @@ class EpollBypass:
         return deadline
 
     def _is_quiet(self) -> bool:
-        """Return whether no other task can run, and no instrument or test clock is active."""
         runner = self._runner
         tasks = runner.tasks
         if len(tasks) > MAX_TASKS or runner.waiting_for_idle:

@@ -82,7 +82,6 @@ class LitePullConsumer(GroupMember):
         nursery: trio.Nursery,
         hooks: HookChain | None,
     ) -> None:
-        """Create a consumer without queues; ``open_lite_pull_consumer`` also registers it."""
         super().__init__(instance, group, nursery)
         self.config = config
         self._hooks = hooks
@@ -211,7 +210,6 @@ class LitePullConsumer(GroupMember):
         return None
 
     def _report_poll(self, hooks: HookChain, polled: Polled, seconds: float) -> None:
-        """Let hooks see the messages of a poll that ends now."""
         queue = polled.message_queue
         topic, broker = queue.topic or "", queue.broker_name or ""
         hooks.receive(self._instance, self.group, "poll", topic, broker, polled.messages, seconds)
@@ -234,7 +232,6 @@ class LitePullConsumer(GroupMember):
         return None
 
     def _count_handled(self) -> None:
-        """Count the messages of the last ``poll`` as handled."""
         if self._unhandled is not None:
             queue, offset = self._unhandled
             queue.consumed = offset
@@ -450,7 +447,7 @@ class LitePullConsumer(GroupMember):
             self._nursery.start_soon(self._keep_pulling, queue, state)
 
     def _restart(self, queue: MessageQueue, state: LiteQueue, offset: int) -> None:
-        """Pull a queue from another offset; a pending pull is cancelled."""
+        # pull a queue from another offset; a pending pull is cancelled
         state.scope.cancel()
         state.process.dropped = True
         self._passed.discard(state)

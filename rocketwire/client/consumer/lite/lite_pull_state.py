@@ -113,7 +113,6 @@ class LiteQueue:
     __slots__ = ("consumed", "passed", "paused", "position", "process", "scope")
 
     def __init__(self, now: float) -> None:
-        """Start without messages."""
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope: Final = trio.CancelScope()
         self.position: int | None = None
@@ -129,7 +128,6 @@ class LitePulls:
     """
 
     def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
-        """Send nothing yet."""
         self._pulls = PullCalls(instance, limits)
         self._brokers_without_lite: set[str | None] = set()
 

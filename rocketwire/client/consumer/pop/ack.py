@@ -35,7 +35,6 @@ class _Batch:
     __slots__ = ("failure", "is_over", "is_refused", "messages")
 
     def __init__(self) -> None:
-        """Create an empty batch."""
         self.messages: list[StoredMessage] = []
         self.is_over = False
         self.is_refused = False
@@ -87,7 +86,7 @@ class Acknowledgements:
         return not batch.is_refused
 
     async def _send(self, name: str, batch: _Batch) -> None:
-        """Send the request; if it is cancelled, the next task of the batch sends it again."""
+        # send the request; if it is cancelled, the next task of the batch sends it again
         try:
             if len(batch.messages) == 1:
                 await self._calls.ack(batch.messages[0])

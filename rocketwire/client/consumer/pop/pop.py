@@ -106,7 +106,6 @@ class PopCalls:
     def __init__(
         self, instance: ClientInstance, group: str, limits: StoredLimits = DEFAULT_LIMITS
     ) -> None:
-        """Send nothing yet."""
         self._limits = limits
         self._instance = instance
         self._group = group
@@ -299,7 +298,6 @@ class PopCalls:
         messages: Sequence[StoredMessage],
         request: Awaitable[Response],
     ) -> Awaitable[Response]:
-        """Return the request, or with hooks one that they see."""
         hooks = self._instance.hooks
         if hooks is None:
             return request

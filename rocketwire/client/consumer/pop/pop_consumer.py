@@ -392,7 +392,6 @@ class PopConsumer(GroupMember):
                 await self._refresh_due.wait()
 
     def _report_permissions(self, topic: str, route: TopicRouteData) -> None:
-        """Log a warning if no queue of a topic is readable."""
         subject = queue_outage(topic)
         queues = route.queue_datas
         if queues and not any((queue.perm or 0) & Perm.READ for queue in queues):
@@ -467,7 +466,6 @@ class PopConsumer(GroupMember):
                     self._start_settling(key, messages[0], consume)
 
     async def _pop(self, queue: MessageQueue) -> PopResult:
-        """Pop once; hooks see the messages or the error. For errors see ``PopCalls.pop``."""
         config, topic, broker_name = self.config, queue.topic or "", queue.broker_name or ""
         started = trio.current_time()
         messages: Sequence[StoredMessage] = ()
@@ -506,7 +504,7 @@ class PopConsumer(GroupMember):
                 )
 
     def _settle_unhandled(self, key: MessageQueue, result: PopResult) -> None:
-        """Acknowledge or return the messages of a pop that no handler gets."""
+        # acknowledge or return the messages of a pop that no handler gets
         place = f"{key.topic} at {key.broker_name}"
         self._report.report_unreadable(place, result.unreadable, "counts as not handled")
         if result.stopped_by is not None:
@@ -573,7 +571,7 @@ class PopConsumer(GroupMember):
     async def _consume_retried(
         self, messages: Sequence[StoredMessage], _context: object
     ) -> ConsumeConcurrentlyStatus:
-        """Handle a message that a push consumer of the group sent back."""
+        # handle a message that a push consumer of the group sent back
         async with self._handlers:
             handled = [await self._handle(message, self._listener) for message in messages]
         if all(handled):
@@ -599,7 +597,6 @@ class PopConsumer(GroupMember):
         return not self._closing
 
     async def _handle(self, message: StoredMessage, listener: PopListener) -> bool:
-        """Call the handler; returns whether it succeeded."""
         try:
             namespace = self._instance.config.namespace
             return await listener(with_real_topic(message, self.group, namespace)) is not False

@@ -204,7 +204,7 @@ class Assignment:
         return all(results) and len(results) == len(queues)
 
     async def _lock(self, queues: list[MessageQueue]) -> set[MessageQueue]:
-        """Lock queues; returns the locked ones. Logs a warning if locks stay with other clients."""
+        # lock queues; returns the locked ones. Logs a warning if locks stay with other clients
         locked = await self._locks.lock(queues)
         for queue in queues:
             if queue in locked:
@@ -221,7 +221,6 @@ class Assignment:
         return locked
 
     async def _acquire(self, queue: MessageQueue) -> bool:
-        """Start to consume a queue; returns whether that succeeded."""
         self._offsets.forget(queue)
         try:
             offset = await find_start_offset(
@@ -241,7 +240,7 @@ class Assignment:
     # ------------------------------------------------------------------ release
 
     async def _release(self, queue: MessageQueue) -> bool:
-        """Release a queue; returns False if a handler must finish first, to be tried again."""
+        # release a queue; returns False if a handler must finish first, to be tried again
         assigned, now = self._assigned[queue], trio.current_time()
         assigned.scope.cancel()
         assigned.process.retiring = True
@@ -258,7 +257,6 @@ class Assignment:
         return True
 
     async def _drop(self, queue: MessageQueue) -> None:
-        """Store the offset of a queue, and remove and unlock it."""
         assigned = self._assigned.pop(queue, None)
         if assigned is None:
             return

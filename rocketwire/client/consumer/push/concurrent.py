@@ -157,7 +157,7 @@ class ConcurrentConsumption:
     # ------------------------------------------------------------------ workers
 
     def _wake_worker(self) -> None:
-        """Wake an idle worker if there is work; it wakes the next one when it has to wait."""
+        # wake an idle worker if there is work; it wakes the next one when it has to wait
         if self._batches and self._idle_workers and not self._is_waking:
             self._is_waking = True
             trio.lowlevel.reschedule(self._idle_workers.pop())
@@ -188,7 +188,6 @@ class ConcurrentConsumption:
                     turn_start = self._now()
 
     async def _wait_for_work(self) -> None:
-        """Wait until ``_wake_worker`` wakes this worker."""
         task = trio.lowlevel.current_task()
 
         def abort(_: object) -> trio.lowlevel.Abort:
@@ -199,7 +198,7 @@ class ConcurrentConsumption:
         await trio.lowlevel.wait_task_rescheduled(abort)
 
     async def _handle(self, claim: WorkerClaim, max_calls: int) -> int:
-        """Call the handler for unclaimed messages of the batch; returns the number of calls."""
+        # call the handler for unclaimed messages of the batch; returns the number of calls
         batch, size = claim.batch, self._config.consume_message_batch_max_size
         queue, process, messages = batch.queue, batch.process, batch.messages
         calls_left, end, listener = max_calls, len(messages), self._listener_of(queue)
@@ -234,7 +233,6 @@ class ConcurrentConsumption:
         return max_calls - calls_left
 
     def _listener_of(self, queue: MessageQueue) -> MessageListenerConcurrently:
-        """Return the handler of a queue, which gets topics as the application names them."""
         listener, group, namespace = self._hooked, self._group, self._instance.config.namespace
         if not (namespace or (queue.topic or "").startswith(RETRY_PREFIX)):
             return listener
@@ -252,7 +250,7 @@ class ConcurrentConsumption:
             batches.popleft()
 
     def _before_wait(self, claim: WorkerClaim) -> None:
-        """Publish the state of a claim, and let other workers continue, before this one waits."""
+        # publish the state of a claim, and let other workers continue, before this one waits
         self._settle(claim)
         if in_progress := claim.announce():
             claim.batch.process.mark_started(in_progress, now=claim.since)
@@ -260,7 +258,6 @@ class ConcurrentConsumption:
         self._wake_worker()
 
     def _settle(self, claim: WorkerClaim) -> None:
-        """Remove the handled messages of a claim from the process queue."""
         now = self._now()
         if claim.begin < claim.end:
             queue, handled = claim.batch.queue, claim.take_handled()
@@ -288,7 +285,6 @@ class ConcurrentConsumption:
         status: ConsumeConcurrentlyStatus | None,
         context: ConsumeConcurrentlyContext,
     ) -> None:
-        """Send back the messages of a handler call that failed, all or after ``ack_index``."""
         batch = claim.batch
         ack_index = context.ack_index
         if status is _RECONSUME_LATER:
@@ -313,7 +309,7 @@ class ConcurrentConsumption:
         messages: Sequence[StoredMessage],
         context: ConsumeConcurrentlyContext,
     ) -> Sequence[StoredMessage]:
-        """Send messages back; returns those that may leave the process queue."""
+        # send messages back; returns those that may leave the process queue
         if self._config.message_model is MessageModel.BROADCASTING:
             for message in messages:
                 _LOG.warning(

@@ -36,7 +36,6 @@ class Delivery:
     __slots__ = ("_retry_level", "_settled", "message", "message_queue")
 
     def __init__(self, message: StoredMessage, message_queue: MessageQueue) -> None:
-        """Create a delivery that is not handled yet."""
         self.message: StoredMessage = message
         self.message_queue: MessageQueue = message_queue
         self._settled = trio.Event()
@@ -69,7 +68,6 @@ class DeliveryChannel:
     """Passes messages from handlers to the loop."""
 
     def __init__(self) -> None:
-        """Start without a message."""
         self._send, self._receive = trio.open_memory_channel[Delivery](0)
         self._last: Delivery | None = None
 

@@ -80,7 +80,6 @@ class LentMessages:
         process: ProcessQueue[StoredMessage],
         lent_at: float,
     ) -> None:
-        """Create a part that is not settled."""
         self.queue: MessageQueue = queue
         self.messages: Sequence[StoredMessage] = messages
         self.pulled: Sequence[StoredMessage] = pulled
@@ -211,7 +210,6 @@ class LentConsumption(ConcurrentConsumption):
         self._settled.unpark_all()
 
     def _report(self, hooks: HookChain, part: LentMessages, failures: Sequence[Failure]) -> None:
-        """Let hooks see a part that an application has handled."""
         from rocketwire.client.hooks import ConsumeMessageContext
 
         messages = part.messages
@@ -233,7 +231,7 @@ class LentConsumption(ConcurrentConsumption):
             self._lend()
 
     def _adapt(self, part: LentMessages, seconds: float) -> None:
-        """Lend larger parts while handlers are fast; to an application, more parts."""
+        # lend larger parts while handlers are fast; to an application, more parts
         if not self._borrower.handles:
             most = self._config.consume_thread_max
             least = min(LEAST_PARTS, most)
@@ -245,7 +243,6 @@ class LentConsumption(ConcurrentConsumption):
             self._calls = min(MAX_PART, self._calls * 2)
 
     def _lend(self) -> None:
-        """Lend parts of the first batches."""
         batches, limit = self._batches, self._limit
         parts: list[LentMessages] = []
         now = self._now()

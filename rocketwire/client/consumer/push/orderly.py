@@ -137,7 +137,6 @@ class OrderlyConsumption:
     # ------------------------------------------------------------------ one queue
 
     async def _consume(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> None:
-        """Handle the messages of a queue until there are none."""
         previous_task = self._running.get(queue)
         if previous_task is not None:
             await previous_task.wait()  # from an earlier assignment of the queue
@@ -163,13 +162,12 @@ class OrderlyConsumption:
                 del self._running[queue]
 
     def _has_valid_lock(self, process: ProcessQueue[StoredMessage], now: float) -> bool:
-        """Return whether the client has the lock of the queue."""
         return process.locked and not process.dropped and not process.is_lock_expired(now)
 
     async def _wait_for_lock(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
     ) -> bool:
-        """Wait until the queue is locked; returns False if it is dropped."""
+        # wait until the queue is locked; returns False if it is dropped
         if self._config.message_model is MessageModel.BROADCASTING:
             return True
         while not process.dropped and not process.retiring:
@@ -244,7 +242,7 @@ class OrderlyConsumption:
         messages: Sequence[StoredMessage],
         context: ConsumeOrderlyContext,
     ) -> None:
-        """Retry after a pause; messages that exceed the limit of attempts become dead letters."""
+        # retry after a pause; messages that exceed the limit of attempts become dead letters
         limit = self._config.max_reconsume_times
         limit = _NO_LIMIT if limit == -1 else limit
         retried = [
@@ -259,7 +257,7 @@ class OrderlyConsumption:
             self._commit(queue, process)
 
     async def _send_away(self, message: StoredMessage, limit: int) -> bool:
-        """Send a message to the retry topic; returns whether a broker accepted it."""
+        # send a message to the retry topic; returns whether a broker accepted it
         message = with_real_topic(message, self._group)
         try:
             await send_to_retry_topic(self._instance, self._group, message, limit)

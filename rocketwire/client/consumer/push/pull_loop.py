@@ -71,7 +71,6 @@ class AssignedQueue:
     __slots__ = ("dropped_at", "process", "scope")
 
     def __init__(self, now: float) -> None:
-        """Start without messages."""
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope: Final = trio.CancelScope()
         self.dropped_at: float | None = None
@@ -147,7 +146,7 @@ class PullLoop:
     async def _pull_until_moved(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
     ) -> int | None:
-        """Pull until the queue is dropped; or return the new offset if the broker moves it."""
+        # pull until the queue is dropped; or return the new offset if the broker moves it
         position = _PullPosition(self, queue, process, offset)
         while not process.dropped:
             delay = self.delay(queue, process, trio.current_time())
@@ -206,7 +205,6 @@ class PullLoop:
         seconds: float,
         error: RocketWireError | None = None,
     ) -> None:
-        """Let hooks see the messages or the error of a pull that ends now."""
         topic, broker = queue.topic or "", queue.broker_name or ""
         hooks.receive(self._instance, self._group, "pull", topic, broker, messages, seconds, error)
 
@@ -268,8 +266,6 @@ class PullLoop:
 
 
 class _PullPosition:
-    """Position of the pulls of a queue."""
-
     __slots__ = ("_loop", "_process", "_queue", "_subscription", "offset")
 
     def __init__(
@@ -282,7 +278,6 @@ class _PullPosition:
         self.offset = offset
 
     def build_request(self) -> PullRequest:
-        """Build the next pull."""
         request = self._loop.build_request(self._queue, self.offset)
         self._subscription = request.subscription
         return request

@@ -33,7 +33,6 @@ class PulledBatch:
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
     ) -> None:
-        """Create a batch without claims."""
         self.queue: MessageQueue = queue
         self.process: ProcessQueue[StoredMessage] = process
         self.messages: Sequence[StoredMessage] = messages
@@ -63,7 +62,6 @@ class WorkerClaim:
     __slots__ = ("announced", "batch", "begin", "end", "since")
 
     def __init__(self, batch: PulledBatch, since: float) -> None:
-        """Claim nothing yet."""
         self.batch: PulledBatch = batch
         self.since: float = since
         self.begin: int = batch.next_index
