@@ -103,6 +103,18 @@ MessageListenerConcurrently: TypeAlias = Callable[
 ]
 """Handles messages. None means success; an exception means ``RECONSUME_LATER``."""
 
+
+def count_successes(
+    messages: int, status: ConsumeConcurrentlyStatus | None, context: ConsumeConcurrentlyContext
+) -> int:
+    """Return how many of the messages of a handler call, from the first on, were handled."""
+    if status is ConsumeConcurrentlyStatus.RECONSUME_LATER:
+        return 0
+    if context.ack_index is None:
+        return messages
+    return min(max(context.ack_index + 1, 0), messages)
+
+
 MessageListenerOrderly: TypeAlias = Callable[
     [Sequence[StoredMessage], ConsumeOrderlyContext], Awaitable[ConsumeOrderlyStatus | None]
 ]

@@ -5,16 +5,18 @@ Java: ``ConsumeMessageConcurrentlyService.ConsumeRequest.run`` and its counterpa
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.consumer.config import ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
+from rocketwire.client.consumer.config import ConsumeOrderlyStatus, count_successes
 from rocketwire.client.hooks import ConsumeMessageContext
 from rocketwire.messages.message_queue import MessageQueue
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import (
         ConsumeConcurrentlyContext,
+        ConsumeConcurrentlyStatus,
         ConsumeOrderlyContext,
         MessageListenerConcurrently,
         MessageListenerOrderly,
@@ -26,6 +28,18 @@ if TYPE_CHECKING:
 _SUCCESS_STATES: Final = (None, ConsumeOrderlyStatus.SUCCESS, ConsumeOrderlyStatus.COMMIT)
 
 
+@contextmanager
+def _observe(hooks: HookChain, call: ConsumeMessageContext) -> Generator[None]:
+    hooks.consume_before(call)
+    try:
+        yield
+    except BaseException as error:
+        call.exception = error
+        raise
+    finally:
+        hooks.consume_after(call)
+
+
 def hook_concurrent(
     listener: MessageListenerConcurrently, hooks: HookChain, client: ClientInstance, group: str
 ) -> MessageListenerConcurrently:
@@ -35,19 +49,10 @@ def hook_concurrent(
         messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
     ) -> ConsumeConcurrentlyStatus | None:
         call = ConsumeMessageContext(client, group, context.message_queue, messages)
-        hooks.consume_before(call)
-        try:
+        with _observe(hooks, call):
             call.status = status = await listener(messages, context)
-            if status is not ConsumeConcurrentlyStatus.RECONSUME_LATER:
-                ack_index = context.ack_index
-                successes = len(messages) if ack_index is None else ack_index + 1
-                call.successes = max(0, min(successes, len(messages)))
+            call.successes = count_successes(len(messages), status, context)
             return status
-        except BaseException as error:
-            call.exception = error
-            raise
-        finally:
-            hooks.consume_after(call)
 
     return hooked
 
@@ -61,16 +66,10 @@ def hook_orderly(
         messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
     ) -> ConsumeOrderlyStatus | None:
         call = ConsumeMessageContext(client, group, context.message_queue, messages)
-        hooks.consume_before(call)
-        try:
+        with _observe(hooks, call):
             call.status = status = await listener(messages, context)
             call.successes = len(messages) if status in _SUCCESS_STATES else 0
             return status
-        except BaseException as error:
-            call.exception = error
-            raise
-        finally:
-            hooks.consume_after(call)
 
     return hooked
 
@@ -93,15 +92,9 @@ def hook_pop(
             topic=message.topic, broker_name=broker_name(message), queue_id=message.queue_id
         )
         call = ConsumeMessageContext(client, group, queue, [message])
-        hooks.consume_before(call)
-        try:
+        with _observe(hooks, call):
             call.status = is_success = await listener(message)
             call.successes = 0 if is_success is False else 1
             return is_success
-        except BaseException as error:
-            call.exception = error
-            raise
-        finally:
-            hooks.consume_after(call)
 
     return hooked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import trio
 
@@ -16,6 +16,9 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
+from rocketwire.client.consumer.config import PushConsumerConfig
+from rocketwire.client.consumer.push.consumption import PushParts
+from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import decode_body
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     import pytest
 
     from rocketwire.client import ClientInstance
+    from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.wire.command import RemotingCommand
 
 NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
@@ -47,6 +51,13 @@ PULLS = (Code.PULL_MESSAGE, Code.LITE_PULL_MESSAGE, Code.POP_MESSAGE)
 
 PLAIN_CLIENT: Final = SimpleNamespace(config=ClientConfig())
 """A client with its settings alone."""
+
+
+def push_parts(nursery: trio.Nursery, offsets: object, **parts: object) -> PushParts:
+    """The parts of a push consumer of group ``g`` without a broker."""
+    parts = {"config": PushConsumerConfig(), "stats": ConsumerStats(), "locks": None, **parts}
+    shared: Any = {"instance": PLAIN_CLIENT, "group": "g", "subscriptions": {}, **parts}
+    return PushParts(**shared, offsets=cast("OffsetStore", offsets), nursery=nursery)
 
 
 def route(perm: int = 6, queues: int = 2) -> RemotingCommand:

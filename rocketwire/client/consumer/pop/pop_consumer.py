@@ -50,6 +50,7 @@ from rocketwire.client.consumer.pop.pop import (
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
+from rocketwire.client.consumer.push.consumption import PushParts
 from rocketwire.client.consumer.queue_locks import QueueLocks
 from rocketwire.client.consumer.rebalance import Rebalance, queue_outage
 from rocketwire.client.consumer.retry import (
@@ -252,16 +253,17 @@ class PopConsumer(GroupMember):
             max_inflated_size=config.max_inflated_size,
             max_reconsume_times=config.max_reconsume_times,
         )
-        self._retried = ConcurrentConsumption(
+        parts = PushParts(
             instance,
             group,
             retries,
-            self._consume_retried,
+            {name: self._subscriptions[name]},
             self._offsets,
+            QueueLocks(instance, group),
             self._stats,
             nursery,
-            hooks,
         )
+        self._retried = ConcurrentConsumption(parts, self._consume_retried, hooks)
         self._rebalance = Rebalance(
             instance,
             group,
@@ -270,19 +272,7 @@ class PopConsumer(GroupMember):
             by_broker=True,
         )
         self._outages = self._rebalance.outages
-        self._retries = Assignment(
-            instance,
-            group,
-            retries,
-            {name: self._subscriptions[name]},
-            self._offsets,
-            QueueLocks(instance, group),
-            self._stats,
-            self._retried,
-            nursery,
-            instance.send_heartbeats,
-            self._rebalance,
-        )
+        self._retries = Assignment(parts, self._retried, instance.send_heartbeats, self._rebalance)
 
     def subscriptions_changed(self) -> None:
         """Apply the subscriptions; the next heartbeat announces them."""

@@ -21,15 +21,8 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.config import PushConsumerConfig
-    from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
-    from rocketwire.client.consumer.push.orderly import OrderlyConsumption
-    from rocketwire.client.consumer.queue_locks import QueueLocks
-    from rocketwire.client.consumer.stats import ConsumerStats
-    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.consumer.push.consumption import Consumption, PushParts
     from rocketwire.client.outages import Outages
-    from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -66,39 +59,28 @@ class Assignment:
 
     def __init__(
         self,
-        instance: ClientInstance,
-        group: str,
-        config: PushConsumerConfig,
-        subscriptions: Mapping[str, SubscriptionData],
-        offsets: OffsetStore,
-        locks: QueueLocks,
-        stats: ConsumerStats,
-        consumption: ConcurrentConsumption | OrderlyConsumption,
-        nursery: trio.Nursery,
+        parts: PushParts,
+        consumption: Consumption,
         on_changed: Callable[[], Awaitable[object]],
         rebalance: Rebalance | None = None,
     ) -> None:
         """Start without queues.
 
         Args:
-            subscriptions: subscriptions by topic; read for each rebalance and pull.
-            locks: locks of orderly queues.
-            nursery: runs the pulls.
             on_changed: awaited when the assigned queues have changed.
             rebalance: allocates the queues; None to do that by ``config``.
         """
+        instance, group, config = parts.instance, parts.group, parts.config
         self._instance = instance
         self._group = group
         self._config = config
-        self._subscriptions = subscriptions
-        self._offsets = offsets
-        self._locks = locks
+        self._subscriptions = parts.subscriptions
+        self._offsets = parts.offsets
+        self._locks = parts.locks
         self._consumption = consumption
-        self._nursery = nursery
+        self._nursery = parts.nursery
         self._on_changed = on_changed
-        self.pulls: PullLoop = PullLoop(
-            instance, group, config, subscriptions, offsets, stats, consumption, self.move
-        )
+        self.pulls: PullLoop = PullLoop(parts, consumption, self.move)
         self._rebalance = rebalance or Rebalance(
             instance, group, config.message_model, config.allocate_message_queue_strategy
         )

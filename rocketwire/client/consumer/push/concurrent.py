@@ -26,9 +26,10 @@ from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
     MessageListenerConcurrently,
-    PushConsumerConfig,
     concurrently_context,
+    count_successes,
 )
+from rocketwire.client.consumer.push.consumption import TURN, Consumption
 from rocketwire.client.consumer.push.worker_batches import (
     PulledBatch,
     WorkerClaim,
@@ -42,13 +43,10 @@ from rocketwire.client.consumer.retry import (
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.enums import MessageModel
-from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.stats import ConsumerStats
+    from rocketwire.client.consumer.push.consumption import PushParts
     from rocketwire.client.hooks import HookChain
-    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -66,45 +64,31 @@ EXPIRED_DELAY_LEVEL: Final = 3
 
 _RECONSUME_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
-TURN: Final = 64
-"""Handler calls before a worker lets other tasks run."""
-
 SHORT_TURN: Final = 0.001
 """A turn shorter than this (seconds) is not ended: a switch costs about ten fast calls."""
 
 
-class ConcurrentConsumption:
+class ConcurrentConsumption(Consumption):
     """The workers of a consumer."""
 
     def __init__(
         self,
-        instance: ClientInstance,
-        group: str,
-        config: PushConsumerConfig,
+        parts: PushParts,
         listener: MessageListenerConcurrently,
-        offsets: OffsetStore,
-        stats: ConsumerStats,
-        nursery: trio.Nursery,
         hooks: HookChain | None = None,
     ) -> None:
         """Create the consumption; ``start`` starts the workers.
 
         Args:
-            instance: client instance that sends messages back.
             hooks: hooks that see handler calls; None without hooks.
         """
-        self._instance = instance
-        self._group = group
-        self._config = config
+        super().__init__(parts)
         self.listener = listener
         self._hooked = listener
         if hooks is not None:
             from rocketwire.client.consumer.hooked_listeners import hook_concurrent
 
-            self._hooked = hook_concurrent(listener, hooks, instance, group)
-        self._offsets = offsets
-        self._stats = stats
-        self._nursery = nursery
+            self._hooked = hook_concurrent(listener, hooks, parts.instance, parts.group)
         self._now = trio.lowlevel.current_clock().current_time
         self._batches: deque[PulledBatch] = deque()
         self._idle_workers: list[trio.lowlevel.Task] = []
@@ -112,13 +96,7 @@ class ConcurrentConsumption:
         self._active: dict[int, ProcessQueue[StoredMessage]] = {}
         self._settled = trio.lowlevel.ParkingLot()
 
-    @property
-    def is_orderly(self) -> bool:
-        """Whether messages are handled in order."""
-        return False
-
     def start(self) -> None:
-        """Start the workers."""
         for number in range(self._config.consume_thread_max):
             self._nursery.start_soon(self._worker, number)
 
@@ -128,12 +106,10 @@ class ConcurrentConsumption:
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
     ) -> None:
-        """Submit messages that are in the process queue to the workers."""
         self._batches.append(PulledBatch(queue, process, messages))
         self._wake_worker()
 
     async def settle(self, seconds: float) -> None:
-        """Drop unclaimed messages, and wait until no handler runs, at most ``seconds``."""
         for batch in self._batches:
             batch.drop()
         self._batches.clear()
@@ -144,7 +120,6 @@ class ConcurrentConsumption:
     async def settle_queue(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
     ) -> bool:
-        """Wait until no handler of a queue runs, at most ``seconds``; returns whether none runs."""
         del queue
         with trio.move_on_after(seconds):
             while self._is_active(process):
@@ -233,14 +208,14 @@ class ConcurrentConsumption:
         return max_calls - calls_left
 
     def _listener_of(self, queue: MessageQueue) -> MessageListenerConcurrently:
-        listener, group, namespace = self._hooked, self._group, self._instance.config.namespace
-        if not (namespace or (queue.topic or "").startswith(RETRY_PREFIX)):
+        listener = self._hooked
+        if not self._changes_topics(queue):
             return listener
 
         async def with_real_topics(
             messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
         ) -> ConsumeConcurrentlyStatus | None:
-            return await listener([with_real_topic(m, group, namespace) for m in messages], context)
+            return await listener(self._with_real_topics(messages), context)
 
         return with_real_topics
 
@@ -286,12 +261,7 @@ class ConcurrentConsumption:
         context: ConsumeConcurrentlyContext,
     ) -> None:
         batch = claim.batch
-        ack_index = context.ack_index
-        if status is _RECONSUME_LATER:
-            successes = 0
-        else:
-            successes = len(messages) if ack_index is None else ack_index + 1
-        successes = min(max(successes, 0), len(messages))
+        successes = count_successes(len(messages), status, context)
         claim.end += successes
         if successes == len(messages):
             return
@@ -359,7 +329,6 @@ class ConcurrentConsumption:
     async def send_back_expired(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
     ) -> None:
-        """Send back the oldest messages whose handlers still run (Java: ``cleanExpiredMsg``)."""
         for _ in range(MAX_EXPIRED_AT_ONCE):
             message = process.oldest_expired(now=self._now(), timeout=self._config.consume_timeout)
             if message is None or not await self.send_back(queue, message, EXPIRED_DELAY_LEVEL):

@@ -16,18 +16,14 @@ import trio
 from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
-    PushConsumerConfig,
+    count_successes,
 )
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
-from rocketwire.client.consumer.retry import with_real_topic
-from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import MessageListenerConcurrently
-    from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.stats import ConsumerStats
+    from rocketwire.client.consumer.push.consumption import PushParts
     from rocketwire.client.hooks import HookChain
-    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -120,24 +116,20 @@ class LentConsumption(ConcurrentConsumption):
 
     def __init__(
         self,
-        instance: ClientInstance,
-        group: str,
-        config: PushConsumerConfig,
+        parts: PushParts,
         listener: MessageListenerConcurrently,
-        offsets: OffsetStore,
-        stats: ConsumerStats,
-        nursery: trio.Nursery,
         borrower: Borrower,
         hooks: HookChain | None = None,
     ) -> None:
-        """Create the consumption; for the arguments see ``ConcurrentConsumption``.
+        """Create the consumption.
 
         Args:
             listener: handles a message that an operator sends directly.
             borrower: gets all other messages.
             hooks: see each part that an application has handled; None without hooks.
         """
-        super().__init__(instance, group, config, listener, offsets, stats, nursery)
+        super().__init__(parts, listener)
+        config = parts.config
         self._borrower = borrower
         self._hooks = hooks
         self._size = config.consume_message_batch_max_size
@@ -148,7 +140,7 @@ class LentConsumption(ConcurrentConsumption):
         self._parts: dict[int, LentMessages] = {}
 
     def start(self) -> None:
-        """Start nothing: there are no workers."""
+        pass  # there are no workers
 
     async def settle(self, seconds: float) -> None:
         """Lend nothing more, and wait until everything is settled, at most ``seconds``.
@@ -255,10 +247,7 @@ class LentConsumption(ConcurrentConsumption):
             batch.next_index = stop = start + self._calls * self._size
             messages = batch.messages
             pulled = messages if start == 0 and stop >= len(messages) else messages[start:stop]
-            real = pulled
-            namespace = self._instance.config.namespace
-            if namespace or (batch.queue.topic or "").startswith(RETRY_PREFIX):
-                real = [with_real_topic(m, self._group, namespace) for m in pulled]
+            real = self._with_real_topics(pulled) if self._changes_topics(batch.queue) else pulled
             part = LentMessages(batch.queue, real, pulled, batch.process, now)
             self._active[id(part)] = batch.process
             self._parts[id(part)] = part
@@ -289,8 +278,4 @@ def failed_messages(
     context: ConsumeConcurrentlyContext,
 ) -> Sequence[StoredMessage]:
     """Return the messages of a handler call that are to be redelivered."""
-    if status is ConsumeConcurrentlyStatus.RECONSUME_LATER:
-        return messages
-    if context.ack_index is None:
-        return ()
-    return messages[min(max(context.ack_index + 1, 0), len(messages)) :]
+    return messages[count_successes(len(messages), status, context) :]

@@ -23,7 +23,7 @@ from rocketwire.client.consumer.config import (
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
 )
-from rocketwire.client.consumer.push.concurrent import TURN
+from rocketwire.client.consumer.push.consumption import TURN, Consumption
 from rocketwire.client.consumer.retry import (
     report_failed_handler,
     send_to_retry_topic,
@@ -32,15 +32,11 @@ from rocketwire.client.consumer.retry import (
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages.enums import MessageModel
-from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.config import MessageListenerOrderly, PushConsumerConfig
-    from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.queue_locks import QueueLocks
-    from rocketwire.client.consumer.stats import ConsumerStats
+    from rocketwire.client.consumer.config import MessageListenerOrderly
+    from rocketwire.client.consumer.push.consumption import PushParts
     from rocketwire.client.hooks import HookChain
-    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -53,51 +49,31 @@ LOCK_RETRY_INTERVAL: Final = 3.0
 _NO_LIMIT: Final = 2**31 - 1
 
 
-class OrderlyConsumption:
+class OrderlyConsumption(Consumption):
     """The handlers of a consumer, one task for each queue."""
 
+    is_orderly = True
+
     def __init__(
-        self,
-        instance: ClientInstance,
-        group: str,
-        config: PushConsumerConfig,
-        listener: MessageListenerOrderly,
-        offsets: OffsetStore,
-        locks: QueueLocks,
-        stats: ConsumerStats,
-        nursery: trio.Nursery,
-        hooks: HookChain | None = None,
+        self, parts: PushParts, listener: MessageListenerOrderly, hooks: HookChain | None = None
     ) -> None:
         """Create the consumption; the task of a queue starts with its first messages.
 
         Args:
-            instance: client instance that sends messages to the retry topic.
-            locks: locks of the queues.
-            nursery: runs the tasks.
             hooks: hooks that see handler calls; None without hooks.
         """
-        self._instance = instance
-        self._group = group
-        self._config = config
+        super().__init__(parts)
         self.listener = listener
         self._hooked = listener
         if hooks is not None:
             from rocketwire.client.consumer.hooked_listeners import hook_orderly
 
-            self._hooked = hook_orderly(listener, hooks, instance, group)
-        self._offsets = offsets
-        self._locks = locks
-        self._stats = stats
-        self._nursery = nursery
+            self._hooked = hook_orderly(listener, hooks, parts.instance, parts.group)
+        self._locks = parts.locks
         self._running: dict[MessageQueue, trio.Event] = {}
 
-    @property
-    def is_orderly(self) -> bool:
-        """Whether messages are handled in order."""
-        return True
-
     def start(self) -> None:
-        """Start nothing: ``submit`` starts the tasks."""
+        pass  # ``submit`` starts the tasks
 
     def submit(
         self,
@@ -105,19 +81,9 @@ class OrderlyConsumption:
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
     ) -> None:
-        """Start the task of a queue, whose messages are in the process queue."""
         self._nursery.start_soon(self._consume, queue, process)
 
-    async def send_back_expired(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> None:
-        """Do nothing: an orderly handler has no timeout."""
-
     async def settle(self, seconds: float) -> None:
-        """Wait until no handler runs, at most ``seconds``.
-
-        The queues must be retiring or dropped.
-        """
         with trio.move_on_after(seconds):
             for finished in list(self._running.values()):
                 await finished.wait()
@@ -125,7 +91,6 @@ class OrderlyConsumption:
     async def settle_queue(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
     ) -> bool:
-        """Wait until no handler of a queue runs, at most ``seconds``; returns whether none runs."""
         del process
         finished = self._running.get(queue)
         if finished is None:
@@ -133,6 +98,11 @@ class OrderlyConsumption:
         with trio.move_on_after(seconds):
             await finished.wait()
         return finished.is_set()
+
+    async def send_back_expired(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
+    ) -> None:
+        pass  # an orderly handler has no timeout
 
     # ------------------------------------------------------------------ one queue
 
@@ -219,9 +189,8 @@ class OrderlyConsumption:
     async def _call_handler(
         self, queue: MessageQueue, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
     ) -> ConsumeOrderlyStatus:
-        namespace = self._instance.config.namespace
-        if namespace or (queue.topic or "").startswith(RETRY_PREFIX):
-            messages = [with_real_topic(m, self._group, namespace) for m in messages]
+        if self._changes_topics(queue):
+            messages = self._with_real_topics(messages)
         try:
             return await self._hooked(messages, context) or ConsumeOrderlyStatus.SUCCESS
         except IllegalHandlerError:  # it would fail for every message, so it ends the consumer

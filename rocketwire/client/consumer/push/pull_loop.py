@@ -10,7 +10,7 @@ Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -30,14 +30,9 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.config import PushConsumerConfig
-    from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.pull import NextPull, PullRequest, PullResult
-    from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
-    from rocketwire.client.consumer.push.orderly import OrderlyConsumption
-    from rocketwire.client.consumer.stats import ConsumerStats
+    from rocketwire.client.consumer.push.consumption import Consumption, PushParts
     from rocketwire.client.hooks import HookChain
-    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -86,32 +81,26 @@ class PullLoop:
 
     def __init__(
         self,
-        instance: ClientInstance,
-        group: str,
-        config: PushConsumerConfig,
-        subscriptions: Mapping[str, SubscriptionData],
-        offsets: OffsetStore,
-        stats: ConsumerStats,
-        consumption: ConcurrentConsumption | OrderlyConsumption,
+        parts: PushParts,
+        consumption: Consumption,
         on_moved: Callable[[MessageQueue, int], Awaitable[None]],
     ) -> None:
         """Start without queues.
 
         Args:
-            subscriptions: subscriptions by topic; read for each pull.
-            offsets: offsets to commit with pulls.
             on_moved: called when the broker moves the offset of a queue; its loop has ended then.
         """
         self.suspended = False
+        instance, config, group = parts.instance, parts.config, parts.group
         self._instance = instance
         self._hooks = instance.hooks
         self.outages: Outages = Outages(f"group {group}")
         self.report: Final = ReadReport(group)
         self._group = group
         self._config = config
-        self._subscriptions = subscriptions
-        self._offsets = offsets
-        self._stats = stats
+        self._subscriptions = parts.subscriptions
+        self._offsets = parts.offsets
+        self._stats = parts.stats
         self._consumption = consumption
         self._on_moved = on_moved
         self._calls = PullCalls(

@@ -35,6 +35,7 @@ from rocketwire.client.consumer.offset_store import (
 )
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
+from rocketwire.client.consumer.push.consumption import PushParts
 from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
 from rocketwire.client.consumer.push.lending import LentConsumption
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
@@ -118,20 +119,20 @@ class PushConsumer(GroupMember):
         deliveries = DeliveryChannel()
         self._is_iterated = borrower is not None and not borrower.handles
         self._deliveries = None if listener or orderly_listener else deliveries
-        locks = QueueLocks(instance, group)
+        parts = PushParts(
+            instance,
+            group,
+            config,
+            self._subscriptions,
+            self._offsets,
+            QueueLocks(instance, group),
+            self._stats,
+            nursery,
+        )
         self._consumption: ConcurrentConsumption | OrderlyConsumption
         if orderly:
-            self._consumption = OrderlyConsumption(
-                instance,
-                group,
-                config,
-                orderly_listener or deliveries.orderly,
-                self._offsets,
-                locks,
-                self._stats,
-                nursery,
-                hooks,
-            )
+            ordered = orderly_listener or deliveries.orderly
+            self._consumption = OrderlyConsumption(parts, ordered, hooks)
         elif (
             borrower is not None
             and listener is not None
@@ -139,39 +140,12 @@ class PushConsumer(GroupMember):
                 hooks is None or not borrower.handles  # hooks see each call of a handler
             )
         ):
-            self._consumption = LentConsumption(
-                instance,
-                group,
-                config,
-                listener,
-                self._offsets,
-                self._stats,
-                nursery,
-                borrower,
-                hooks,
-            )
+            self._consumption = LentConsumption(parts, listener, borrower, hooks)
         else:
-            self._consumption = ConcurrentConsumption(
-                instance,
-                group,
-                config,
-                listener or deliveries.concurrently,
-                self._offsets,
-                self._stats,
-                nursery,
-                hooks,
-            )
+            concurrent = listener or deliveries.concurrently
+            self._consumption = ConcurrentConsumption(parts, concurrent, hooks)
         self.assignment: Assignment = Assignment(
-            instance,
-            group,
-            config,
-            self._subscriptions,
-            self._offsets,
-            locks,
-            self._stats,
-            self._consumption,
-            nursery,
-            self._announce_subscriptions,
+            parts, self._consumption, self._announce_subscriptions
         )
 
     # ------------------------------------------------------------------ interface for the

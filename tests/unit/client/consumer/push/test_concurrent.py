@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -13,19 +13,17 @@ from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyStatus,
     PushConsumerConfig,
 )
-from rocketwire.client.consumer.push.concurrent import SHORT_TURN, TURN, ConcurrentConsumption
+from rocketwire.client.consumer.push.concurrent import SHORT_TURN, ConcurrentConsumption
+from rocketwire.client.consumer.push.consumption import TURN
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import PLAIN_CLIENT
+from tests.support.fakes.consumer_fakes import push_parts
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.instance.instance import ClientInstance
-
     Listener = Callable[
         [Sequence[StoredMessage], ConsumeConcurrentlyContext],
         Awaitable[ConsumeConcurrentlyStatus | None],
@@ -53,15 +51,9 @@ class Consumption:
         self.offsets = Offsets()
         self.stats = ConsumerStats()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
-        self.all = ConcurrentConsumption(
-            cast("ClientInstance", PLAIN_CLIENT),
-            "g",
-            PushConsumerConfig(**settings),
-            listener,
-            cast("OffsetStore", self.offsets),
-            self.stats,
-            nursery,
-        )
+        config = PushConsumerConfig(**settings)
+        parts = push_parts(nursery, self.offsets, config=config, stats=self.stats)
+        self.all = ConcurrentConsumption(parts, listener)
         self.all.start()
 
     def bring(self, *offsets: int) -> None:

@@ -20,12 +20,11 @@ from rocketwire.client.consumer.push.lending import (
     LentMessages,
     failed_messages,
 )
-from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import PLAIN_CLIENT
+from tests.support.fakes.consumer_fakes import push_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,16 +53,8 @@ class Library:
         self.settled: list[tuple[LentMessages, Sequence[Failure]]] = []
         self.offsets = Offsets()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
-        self.all = LentConsumption(
-            cast("Any", PLAIN_CLIENT),
-            "g",
-            PushConsumerConfig(**settings),
-            cast("Any", None),
-            cast("Any", self.offsets),
-            ConsumerStats(),
-            nursery,
-            self,
-        )
+        parts = push_parts(nursery, self.offsets, config=PushConsumerConfig(**settings))
+        self.all = LentConsumption(parts, cast("Any", None), self)
         self.all.start()
 
     def receive(self, parts: Sequence[LentMessages]) -> None:
@@ -224,7 +215,7 @@ async def test_what_a_handler_rejects_are_the_messages_after_its_ack_index() -> 
     messages: Any = ["a", "b", "c"]
     context = ConsumeConcurrentlyContext(message_queue=QUEUE)
 
-    assert failed_messages(messages, None, context) == ()
+    assert failed_messages(messages, None, context) == []
     assert failed_messages(messages, ConsumeConcurrentlyStatus.RECONSUME_LATER, context) == messages
     context.ack_index = 0
     assert failed_messages(messages, None, context) == messages[1:]

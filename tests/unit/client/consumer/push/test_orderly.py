@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.client.consumer.config import PushConsumerConfig
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
-from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import PLAIN_CLIENT
+from tests.support.fakes.consumer_fakes import push_parts
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import ConsumeOrderlyContext, MessageListenerOrderly
-    from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.queue_locks import QueueLocks
-    from rocketwire.client.instance.instance import ClientInstance
 
 
 class Offsets:
@@ -53,16 +48,7 @@ class Consumption:
         self.offsets = Offsets()
         self.locks = Locks()
         self.windows: dict[MessageQueue, ProcessQueue[StoredMessage]] = {}
-        self.all = OrderlyConsumption(
-            cast("ClientInstance", PLAIN_CLIENT),
-            "g",
-            PushConsumerConfig(),
-            listener,
-            cast("OffsetStore", self.offsets),
-            cast("QueueLocks", self.locks),
-            ConsumerStats(),
-            nursery,
-        )
+        self.all = OrderlyConsumption(push_parts(nursery, self.offsets, locks=self.locks), listener)
 
     def bring(self, number: int, count: int) -> MessageQueue:
         queue = MessageQueue(topic="T", broker_name="b", queue_id=number)

@@ -1,0 +1,109 @@
+"""What the parts of a push consumer share, and what all ways to handle its messages have in common.
+
+Java: ``ConsumeMessageService``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.client.consumer.retry import with_real_topic
+from rocketwire.policy.resource_names import RETRY_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import trio
+
+    from rocketwire.client.consumer.config import PushConsumerConfig
+    from rocketwire.client.consumer.offset_store import OffsetStore
+    from rocketwire.client.consumer.queue_locks import QueueLocks
+    from rocketwire.client.consumer.stats import ConsumerStats
+    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.policy.process_queue import ProcessQueue
+    from rocketwire.wire.message.stored import StoredMessage
+
+TURN: Final = 64
+"""Handler calls before a task lets other tasks run."""
+
+
+class PushParts(NamedTuple):
+    """What the parts of a push consumer share.
+
+    Attributes:
+        subscriptions: subscriptions by topic; read for each rebalance and pull.
+        offsets: offsets of the group.
+        locks: locks of orderly queues.
+        nursery: runs the tasks.
+    """
+
+    instance: ClientInstance
+    group: str
+    config: PushConsumerConfig
+    subscriptions: Mapping[str, SubscriptionData]
+    offsets: OffsetStore
+    locks: QueueLocks
+    stats: ConsumerStats
+    nursery: trio.Nursery
+
+
+class Consumption(ABC):
+    """Handles the messages of a consumer.
+
+    Attributes:
+        is_orderly: whether messages are handled in order.
+    """
+
+    is_orderly: bool = False
+
+    def __init__(self, parts: PushParts) -> None:
+        self._instance = parts.instance
+        self._group = parts.group
+        self._config = parts.config
+        self._offsets = parts.offsets
+        self._stats = parts.stats
+        self._nursery = parts.nursery
+        self._namespace = parts.instance.config.namespace
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start tasks that are needed before the first message."""
+
+    @abstractmethod
+    def submit(
+        self,
+        queue: MessageQueue,
+        process: ProcessQueue[StoredMessage],
+        messages: Sequence[StoredMessage],
+    ) -> None:
+        """Handle messages that are in the process queue."""
+
+    @abstractmethod
+    async def settle(self, seconds: float) -> None:
+        """Start no handler any more, and wait until none runs, at most ``seconds``.
+
+        The queues must be retiring or dropped.
+        """
+
+    @abstractmethod
+    async def settle_queue(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
+    ) -> bool:
+        """Wait until no handler of a queue runs, at most ``seconds``; returns whether none runs."""
+
+    @abstractmethod
+    async def send_back_expired(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
+    ) -> None:
+        """Send back the oldest messages whose handlers still run (Java: ``cleanExpiredMsg``)."""
+
+    def _changes_topics(self, queue: MessageQueue) -> bool:
+        # whether messages of the queue have another topic on the wire than in the application
+        return bool(self._namespace) or (queue.topic or "").startswith(RETRY_PREFIX)
+
+    def _with_real_topics(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
+        return [with_real_topic(message, self._group, self._namespace) for message in messages]
