@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.client.addresses import split_address
+from rocketwire.client.publish.direct_send import DirectSend
 from rocketwire.codes import RequestCode
 from rocketwire.errors import (
     ChannelBrokenError,
@@ -30,7 +31,6 @@ from rocketwire.wire.frame import cut_frames
 if TYPE_CHECKING:
     from rocketwire.client.message import Message
     from rocketwire.client.producer.producer import Producer
-    from rocketwire.client.publish.direct_send import DirectSend
     from rocketwire.client.send_result import SendResult
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import RequestTemplate
@@ -285,8 +285,8 @@ class DirectSends:
         if self._sends < WARM_SENDS:
             self._sends += 1
             return None
-        send = self._path.start(message, within)
-        if send is None:
+        send = self._path.send(message, within)
+        if not isinstance(send, DirectSend):  # only a result that was read at once would be one
             return None
         connection = cast("LoopConnection", send.direct_queue.connection)
         return connection.expect(send, cast("StartedRequest", send.request), within)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from rocketwire.client.addresses import split_address
+from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode
 from rocketwire.errors import ChannelBrokenError, DecodeError, RequestTimeoutError, RocketWireError
 from rocketwire.portal.direct import WARM_SENDS, DirectPath
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from rocketwire.client.message import Message
     from rocketwire.client.producer.producer import Producer
     from rocketwire.client.publish.direct_send import DirectSend
-    from rocketwire.client.send_result import SendResult
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import RequestTemplate
 
@@ -184,12 +184,9 @@ class Lane:
         Raises:
             IllegalMessageError, EncodeError: see ``Producer.send``.
         """
-        send = self._path.start(message, within)
-        if send is None:
-            return None
-        result = send.result()
-        if result is not None:
-            return result
+        send = self._path.send(message, within)
+        if send is None or isinstance(send, SendResult):
+            return send
         try:
             return self._finish(send, within)
         except DecodeError as error:

@@ -7,11 +7,11 @@ anything is written or together with the request that was written already.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.client.publish.direct_send import DirectConnection, DirectQueue, DirectSend
-from rocketwire.policy.queue_selection import POSITIVE
+from rocketwire.policy.queue_selection import POSITIVE, QueueRotation
 from rocketwire.policy.resource_names import SEND_FORBIDDEN_TOPICS, is_retry_topic
 from rocketwire.policy.validation import check_topic
 from rocketwire.transport.fastpath import hook
@@ -23,12 +23,19 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.request_builder import Target
     from rocketwire.client.publish.sender import MessageSender
     from rocketwire.client.publish.unique_keys import UniqueKeys
+    from rocketwire.client.send_result import SendResult
 
 MAX_BODY_SIZE: Final = 4096
 """Larger bodies take the normal path, because the body then dominates the cost."""
 
 MAX_PROPERTIES_SIZE: Final = 4096
 """Longer properties take the normal path, which checks the size of their bytes."""
+
+
+class _Topic(NamedTuple):
+    target: Target
+    rotation: QueueRotation
+    queues: Sequence[DirectQueue]  # in the order of ``rotation``
 
 
 class FastPath:
@@ -46,25 +53,27 @@ class FastPath:
         keys: UniqueKeys,
         config: ProducerConfig,
         *,
-        targets: Mapping[str, Target],
         connect: Callable[[str], DirectConnection | None],
+        shares_turns: bool,
     ) -> None:
         """Start without connections.
 
         Args:
             instance: knows the addresses of brokers.
-            sender: sends what is unusual.
+            sender: knows the topics, and sends what is unusual.
             keys: unique keys of the messages.
-            targets: topics that may be sent to.
-            connect: returns the sender's connection to an address; None if it has none.
+            connect: returns this sender's connection to an address; None if it has none.
+            shares_turns: whether it takes turns at queues with ``sender``; False in another thread.
         """
         client = instance.config
         self._sender = sender
         self._keys = keys
         self._config = config
         self._pool, self._routes = instance.pool, instance.routes
-        self._targets = targets
+        self._targets = sender.targets
+        self._topics: dict[str, _Topic] = {}
         self._connect = connect
+        self._shares_turns = shares_turns
         self.is_enabled: bool = (
             hook.is_on
             and not instance.pool.changes_requests
@@ -77,15 +86,16 @@ class FastPath:
         end = min(config.max_message_size, config.compress_msg_body_over_howmuch - 1, MAX_BODY_SIZE)
         self._max_body_size = end if self.is_enabled else 0
 
-    def start(self, message: Message, within: float) -> DirectSend | None:
-        """Start to send a message to the next queue.
+    def send(self, message: Message, within: float) -> SendResult | DirectSend | None:
+        """Send a message to the next queue.
 
         Args:
             within: timeout in seconds.
 
         Returns:
-            The send, whose ``request`` is None if nothing was written; otherwise it has to be
-            finished before anything is awaited. None if the message is not simple.
+            The result, if the connection has read the usual response. Otherwise the send, which has
+            to be finished before anything is awaited; its ``request`` is None if nothing was
+            written. None if the message is not simple.
 
         Raises:
             IllegalMessageError, EncodeError: see ``Producer.send``.
@@ -93,11 +103,8 @@ class FastPath:
         Cancellation: if the task is cancelled already, nothing is written.
         """
         body = message.body
-        target = self._targets.get(message.topic)
-        if target is None or not 0 < len(body) <= self._max_body_size:
-            return None
-        queues = target.direct_queues or self._enable(target)
-        if not queues:
+        topic = self._find_topic(message.topic)
+        if topic is None or not 0 < len(body) <= self._max_body_size:
             return None
         born = time.time_ns() // 1_000_000
         key = self._keys.next_in_ascii(born)
@@ -106,7 +113,7 @@ class FastPath:
             text = message.encode_simple_properties(key.decode())
             if text is None or len(text) > MAX_PROPERTIES_SIZE:
                 return None
-        rotation = target.rotation
+        target, rotation, queues = topic
         rotation.turn = turn = (rotation.turn + 1) & POSITIVE
         queue = queues[turn % len(queues)]
         if queue.connection is None or queue.changes != self._pool.changes + self._routes.changes:
@@ -119,20 +126,35 @@ class FastPath:
                 values = form.values((born, message.flag, 0), text)
             if values is not None:
                 request = connection.request(form, values, body, within)
+        if request is not None and request.data is not None:
+            result = queue.read(request.data, key, request.opaque)
+            if result is not None:
+                return result
+            queue.learn(request.data, key)
         return DirectSend(message, key, born, target, queue, request, self._config)
 
+    def _find_topic(self, name: str) -> _Topic | None:
+        target, topic = self._targets.get(name), self._topics.get(name)
+        if target is not None and (topic is None or topic.target is not target):
+            topic = self._topics[name] = self._open_topic(target)
+        return topic if target is not None and topic is not None and topic.queues else None
+
     def _look_up(self, target: Target, queue: DirectQueue) -> None:
+        changes = self._pool.changes + self._routes.changes  # first: trio may run in another thread
         template = self._sender.get_template(target, queue.queue)
         address = self._routes.master(template.broker_name)
         connection = None if address is None else self._connect(address)
-        changes = self._pool.changes + self._routes.changes
         queue.use(connection, template.form, template.key_only_form, changes)
 
-    @staticmethod
-    def _enable(target: Target) -> list[DirectQueue]:
-        # returns the queues of a topic; none if messages must not be sent to it
-        topic = target.topic
-        if topic not in SEND_FORBIDDEN_TOPICS and not is_retry_topic(topic):
-            check_topic(topic)
-            target.direct_queues = [DirectQueue(queue) for queue in target.rotation.queues]
-        return target.direct_queues
+    def _open_topic(self, target: Target) -> _Topic:
+        rotation = target.rotation
+        if not self._shares_turns:
+            rotation = QueueRotation(rotation.queues, start=time.perf_counter_ns() & POSITIVE)
+        if target.topic in SEND_FORBIDDEN_TOPICS or is_retry_topic(target.topic):
+            return _Topic(target, rotation, ())  # the normal path has the error, or more fields
+        check_topic(target.topic)
+        return _Topic(target, rotation, [DirectQueue(queue) for queue in rotation.queues])
+
+    def forget(self) -> None:
+        """Look everything up again, after a connection has ended."""
+        self._topics.clear()

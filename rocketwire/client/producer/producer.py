@@ -27,6 +27,7 @@ from rocketwire.client.producer.fast_path import FastPath
 from rocketwire.client.publish.request_builder import build_outgoing_message, wire_topic
 from rocketwire.client.publish.sender import MessageSender
 from rocketwire.client.publish.unique_keys import unique_keys
+from rocketwire.client.send_result import SendResult
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, ReplyTimeoutError
 from rocketwire.policy.queue_selectors import queue_by_hash
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.client.publish.request_builder import OutgoingMessage
-    from rocketwire.client.send_result import SendResult
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.messages.send import ReplyMessageRequestHeader
@@ -99,8 +99,8 @@ class Producer(ProducerMember):
             self._sender,
             self._keys,
             config,
-            targets=self._sender.targets,
             connect=instance.pool.direct_requests,
+            shares_turns=True,
         )
         self._check = check
         self._hooks: HookChain | None = None
@@ -143,7 +143,8 @@ class Producer(ProducerMember):
         Cancellation: the message may have been stored or not.
         """
         require_trio()
-        check_message_type(message)
+        if message.__class__ is not Message:
+            check_message_type(message)
         limit = self.config.send_msg_timeout if within is None else within
         if self._hooks is None:
             return await self.send_unhooked(message, limit)
@@ -160,14 +161,11 @@ class Producer(ProducerMember):
         Args:
             limit: timeout of all attempts in seconds.
         """
-        started = self._fast_path.start(message, limit)
-        if started is None:
-            outgoing = self._build_outgoing(message)
-            return await self._sender.send(message.topic, outgoing, limit)
-        result = started.result()
-        if result is not None:
-            return result
-        return await self._sender.send(message.topic, started.outgoing(), limit, started)
+        sent = self._fast_path.send(message, limit)
+        if isinstance(sent, SendResult):
+            return sent
+        outgoing = self._build_outgoing(message) if sent is None else sent.outgoing()
+        return await self._sender.send(message.topic, outgoing, limit, sent)
 
     async def _send_with_hooks(
         self,

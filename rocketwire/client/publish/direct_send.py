@@ -116,7 +116,7 @@ class DirectQueue:
         )
         return tuple.__new__(SendResult, values)  # a third of the time of the constructor
 
-    def learn(self, frame: bytes, unique_key: str) -> None:
+    def learn(self, frame: bytes, key: bytes) -> None:
         """Derive the form of the next responses from this one, if possible."""
         if self._form_count >= MAX_RESPONSE_FORMS:
             return
@@ -127,7 +127,7 @@ class DirectQueue:
             response = decode(frame)
         except DecodeError:
             return
-        fields = response.ext_fields or {}
+        fields, unique_key = response.ext_fields or {}, key.decode()
         if (
             response.code == _SUCCESS
             and response.is_response
@@ -186,17 +186,7 @@ class DirectSend:
 
     def learn(self, frame: bytes) -> None:
         """Read the next responses like this one, which ``read`` could not read."""
-        self.direct_queue.learn(frame, self._key.decode())
-
-    def result(self) -> SendResult | None:
-        """Return the result if the bytes that the connection has read are the usual response."""
-        request = self.request
-        if request is None or request.data is None:
-            return None
-        result = self.direct_queue.read(request.data, self._key, request.opaque)
-        if result is None:
-            self.learn(request.data)
-        return result
+        self.direct_queue.learn(frame, self._key)
 
     def decode(self, response: RemotingCommand, address: str) -> SendResult:
         """Return the result in a response of any form.

@@ -29,7 +29,6 @@ from rocketwire.wire.request_template import PreparedRequest, RequestTemplate, b
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.publish.config import ProducerConfig
-    from rocketwire.client.publish.direct_send import DirectQueue
     from rocketwire.policy.routing import PublishInfo
 
 REPLY: Final = "reply"
@@ -83,10 +82,9 @@ class Target:
         topic: topic with namespace.
         rotation: selects the queues in turn.
         templates: templates by broker name and queue id.
-        direct_queues: queues for direct sends, in the order of ``rotation``; empty if not in use.
     """
 
-    __slots__ = ("direct_queues", "info", "rotation", "templates", "topic")
+    __slots__ = ("info", "rotation", "templates", "topic")
 
     def __init__(self, topic: str, info: PublishInfo, *, start: int) -> None:
         """Create a target with at least one queue.
@@ -99,7 +97,6 @@ class Target:
         self.info: PublishInfo = info
         self.rotation: Final = QueueRotation(info.queues, start=start)
         self.templates: dict[tuple[str | None, int], QueueTemplate] = {}
-        self.direct_queues: list[DirectQueue] = []
 
     def get_template(
         self,
