@@ -244,7 +244,7 @@ async def test_a_refusal_and_no_answer_are_told_as_ever() -> None:
 async def test_what_a_broker_tells_otherwise_is_taken_as_it_is_told() -> None:
     async with producing() as (producer, broker):
         broker.changed = {"queueId": "9", "TRACE_ON": "false", "MSG_REGION": "Q"}
-        other = await producer.send(Message("T", b"x"))
+        others = [await producer.send(Message("T", b"x")) for _ in range(8)]
         broker.changed = {"queueOffset": "many"}
         with pytest.raises(DecodeError, match="invalid response to a send"):
             await producer.send(Message("T", b"x"))
@@ -255,8 +255,9 @@ async def test_what_a_broker_tells_otherwise_is_taken_as_it_is_told() -> None:
             None
         ] * 8
 
-    assert (other.message_queue.queue_id, other.trace_on, other.region) == (9, False, "Q")
-    assert other.message_queue.broker_name == "a"
+    told = [(one.message_queue.queue_id, one.trace_on, one.region) for one in others]
+    assert told == [(9, False, "Q")] * 8
+    assert {one.message_queue.broker_name for one in others} == {"a"}
     assert handles == ["h"] * 8
 
 
@@ -278,6 +279,15 @@ async def test_messages_go_where_a_broker_is_now() -> None:
 
     assert broker.over == [0] * 24 + [1] * 24
     assert broker.asked == [A, B]
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+async def test_the_switch_is_also_that_of_facades(
+    monkeypatch: pytest.MonkeyPatch, is_on: bool
+) -> None:
+    monkeypatch.setattr("rocketwire.transport.fastpath.hook.is_on", is_on)
+    async with open_producer(ClientConfig(namesrv_addr="127.0.0.1:1"), "pg") as producer:
+        assert producer.allows_direct_sends is is_on
 
 
 async def test_who_is_cancelled_sends_nothing() -> None:

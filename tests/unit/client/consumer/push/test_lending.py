@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import pytest
 import trio
 
 from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
     PushConsumerConfig,
+    count_successes,
 )
 from rocketwire.client.consumer.push.lending import (
     FAST,
@@ -211,15 +213,13 @@ async def test_a_dropped_queue_is_not_lent() -> None:
         assert library.sizes() == []
 
 
-async def test_what_a_handler_rejects_are_the_messages_after_its_ack_index() -> None:
+@pytest.mark.parametrize(("ack_index", "successes"), [(None, 3), (0, 1), (-5, 0), (9, 3)])
+def test_messages_after_the_ack_index_are_rejected(ack_index: int | None, successes: int) -> None:
     messages: Any = ["a", "b", "c"]
-    context = ConsumeConcurrentlyContext(message_queue=QUEUE)
+    context = ConsumeConcurrentlyContext(message_queue=QUEUE, ack_index=ack_index)
+    later = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
-    assert failed_messages(messages, None, context) == []
-    assert failed_messages(messages, ConsumeConcurrentlyStatus.RECONSUME_LATER, context) == messages
-    context.ack_index = 0
-    assert failed_messages(messages, None, context) == messages[1:]
-    context.ack_index = -5
-    assert failed_messages(messages, None, context) == messages
-    context.ack_index = 9
-    assert failed_messages(messages, None, context) == []
+    assert count_successes(3, None, context) == successes
+    assert count_successes(3, later, context) == 0
+    assert failed_messages(messages, None, context) == messages[successes:]
+    assert failed_messages(messages, later, context) == messages
