@@ -27,7 +27,6 @@ def shown(value: object) -> str:
 
 
 def wrong_type(name: str, expected: str, value: object) -> IllegalTypeError:
-    """Create the error for a value of the wrong type."""
     actual = "None" if value is None else f"{shown(value)} ({type(value).__name__})"
     if value is not None and is_secret_name(name):
         actual = f"a value of type {type(value).__name__}"
@@ -57,8 +56,6 @@ def optional(rule: Rule) -> Rule:
 
 
 def instance_of(*classes: type[Any], expected: str) -> Rule:
-    """Return a rule for instances of these classes."""
-
     def check(name: str, value: object) -> None:
         if not isinstance(value, classes):
             raise wrong_type(name, expected, value)

@@ -200,7 +200,6 @@ class ClientConfig(Settings):
     reopen_after_fork: bool = False
 
     def __post_init__(self) -> None:
-        """Check types and bounds."""
         check_settings(self, _RULES)
 
     @classmethod

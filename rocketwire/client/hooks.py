@@ -32,14 +32,10 @@ class HookedClient(Protocol):
     """The parts of a client that hooks see."""
 
     @property
-    def client_id(self) -> str:
-        """Id that brokers use for the client."""
-        ...
+    def client_id(self) -> str: ...
 
     @property
-    def config(self) -> ClientConfig:
-        """Settings of the client."""
-        ...
+    def config(self) -> ClientConfig: ...
 
     def broker_address(self, broker_name: str) -> str | None:
         """Return the address of a master; None if it is unknown."""
@@ -312,7 +308,6 @@ class HookChain:
         self._reported: set[ClientHook] = set()
 
     def with_hook(self, hook: ClientHook) -> HookChain:
-        """Return a chain with one more hook."""
         return HookChain((*self._hooks, hook))
 
     async def send(
@@ -344,7 +339,6 @@ class HookChain:
             self.send_after(context)
 
     def send_before(self, context: SendMessageContext) -> None:
-        """Call ``send_message_before``."""
         for hook in self._hooks:
             try:
                 state = hook.send_message_before(context)
@@ -353,7 +347,6 @@ class HookChain:
             context.states.append(state)
 
     def send_after(self, context: SendMessageContext) -> None:
-        """Call ``send_message_after``."""
         for hook in self._reversed:
             state = context.states.pop()
             if state is not _FAILED:
@@ -363,7 +356,6 @@ class HookChain:
                     self._report(hook)
 
     def consume_before(self, context: ConsumeMessageContext) -> None:
-        """Call ``consume_message_before``."""
         for hook in self._hooks:
             try:
                 state = hook.consume_message_before(context)
@@ -372,7 +364,6 @@ class HookChain:
             context.states.append(state)
 
     def consume_after(self, context: ConsumeMessageContext) -> None:
-        """Call ``consume_message_after``."""
         for hook in self._reversed:
             state = context.states.pop()
             if state is not _FAILED:
@@ -382,7 +373,6 @@ class HookChain:
                     self._report(hook)
 
     def retry(self, client: HookedClient, topic: str, broker_name: str) -> None:
-        """Call ``send_message_retry``."""
         self._call(lambda hook: hook.send_message_retry(client, topic, broker_name))
 
     def receive(
@@ -464,11 +454,9 @@ class HookChain:
             self._call(lambda hook: hook.commit_offset_after(context))
 
     def started(self, client: HookedClient) -> None:
-        """Call ``client_started``."""
         self._call(lambda hook: hook.client_started(client))
 
     def closed(self, client: HookedClient) -> None:
-        """Call ``client_closed``."""
         self._call(lambda hook: hook.client_closed(client))
 
     def _call(self, method: Callable[[ClientHook], None]) -> None:

@@ -115,7 +115,6 @@ class Outages:
         self._outages: dict[str, _Outage] = {}
 
     def __len__(self) -> int:
-        """Number of outages."""
         return len(self._outages)
 
     def report(
@@ -200,7 +199,6 @@ class Outages:
             _LOG.debug("%stopic %s: %s", self._prefix, topic, error)
 
     def end_route(self, topic: str) -> None:
-        """End the outages of a topic's route: it was fetched."""
         if self._outages:
             self.end(NAME_SERVERS)
             self.end(f"topic {topic}")

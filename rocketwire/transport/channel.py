@@ -131,7 +131,6 @@ class Channel(trio.abc.AsyncResource):
 
     @property
     def in_flight(self) -> int:
-        """Number of pending requests of this side."""
         return self._connection.in_flight
 
     async def request(

@@ -113,7 +113,6 @@ class StreamReader:
             return None
 
     def close(self) -> None:
-        """Stop reading after the connection has ended."""
         self.is_closed = True
 
 

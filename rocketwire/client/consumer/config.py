@@ -259,7 +259,6 @@ class PushConsumerConfig(Settings):
     trace_topic: str | None = None
 
     def __post_init__(self) -> None:
-        """Check types and bounds."""
         check_settings(self, _RULES)
 
 

@@ -102,11 +102,9 @@ class GroupMember(ABC):
             await check_expression(self._instance, self.group, subscription)
 
     def topics(self) -> tuple[str, ...]:
-        """See ``ConsumerMember``."""
         return tuple(self._subscriptions)
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """See ``ConsumerMember``."""
         self.rebalance_soon()
 
     @abstractmethod

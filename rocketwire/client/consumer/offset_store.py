@@ -48,11 +48,9 @@ class OffsetStore(ABC):
         self._frozen: set[MessageQueue] = set()
 
     def get(self, queue: MessageQueue) -> int | None:
-        """Return the offset in memory."""
         return self._offsets.get(queue)
 
     def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
-        """Change the offset in memory."""
         current = self._offsets.get(queue)
         if increase_only and current is not None and current >= offset:
             return
@@ -66,12 +64,10 @@ class OffsetStore(ABC):
         self._frozen.add(queue)
 
     def forget(self, queue: MessageQueue) -> None:
-        """Remove a queue that is no longer assigned."""
         self._offsets.pop(queue, None)
         self._frozen.discard(queue)
 
     def snapshot(self, topic: str) -> dict[MessageQueue, int]:
-        """Return the offsets of a topic in memory."""
         return {queue: offset for queue, offset in self._offsets.items() if queue.topic == topic}
 
     @abstractmethod

@@ -327,7 +327,6 @@ class PullCalls:
         self._avoided_until: dict[str, float] = {}  # by address of a slave
 
     def forget(self, queue: MessageQueue) -> None:
-        """Remove the state of a queue that is no longer assigned."""
         self._states.pop(queue, None)
 
     async def pull(self, request: PullRequest, *, within: float | None = None) -> PullResult:

@@ -53,7 +53,6 @@ class PulledMessages(NamedTuple):
 
 
 def build_limits(max_body_size: int, max_inflated_size: int) -> StoredLimits:
-    """Build the limits of a response from a consumer's settings of the same names (bytes)."""
     return StoredLimits(max_body=max_body_size, max_inflated=max_inflated_size)
 
 
@@ -126,7 +125,6 @@ def _filter(
 
 
 def has_inner_batches(messages: Iterable[StoredMessage]) -> bool:
-    """Return whether a message may be an inner batch."""
     return any(message.sys_flag & _INNER_BATCH for message in messages)
 
 

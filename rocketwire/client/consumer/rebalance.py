@@ -40,7 +40,6 @@ HEARTBEAT_PATIENCE: Final = 3.0
 
 
 def queue_outage(topic: str) -> str:
-    """Return the name of the outage of a topic's queues."""
     return f"queues of topic {topic}"
 
 

@@ -45,15 +45,12 @@ class ConsumerStats:
         self._failed: dict[str, _Counter] = defaultdict(_Counter)
 
     def add_pulled(self, topic: str, messages: int, seconds: float, now: float) -> None:
-        """Count the messages of a pull."""
         self._pulls[topic].add(now, messages, seconds)
 
     def add_consumed(self, topic: str, messages: int, seconds: float, now: float) -> None:
-        """Count the messages of a successful handler call."""
         self._consumed[topic].add(now, messages, seconds)
 
     def add_failed(self, topic: str, messages: int, now: float) -> None:
-        """Count the messages of a failed handler call."""
         self._failed[topic].add(now, messages, 0.0)
 
     def status(self, topic: str, now: float) -> ConsumeStatus:

@@ -76,7 +76,6 @@ class ConsumerTrace(ClientHook):
         self._timeout_millis = call_timeout * 1000
 
     def consume_message_before(self, context: ConsumeMessageContext) -> object:
-        """Record that a handler will be called."""
         return self._record_before(context.messages, context.seconds or 0.0)
 
     def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:

@@ -57,7 +57,6 @@ class BrokerRequests:
         self._outages = Outages()
 
     def install(self) -> None:
-        """Register the handlers."""
         for code, handler in (
             (Code.CHECK_TRANSACTION_STATE, self._check_transaction),
             (Code.NOTIFY_CONSUMER_IDS_CHANGED, self._ids_changed),

@@ -90,7 +90,6 @@ class HeartbeatHistory:
     def record_response(
         self, address: str, heartbeat: HeartbeatData, ext_fields: Mapping[str, str] | None
     ) -> None:
-        """Record the response of a broker to a heartbeat."""
         fields = ext_fields or {}
         if fields.get(SUPPORTS_V2) == "true":
             self._v2_brokers.add(address)

@@ -351,7 +351,6 @@ class ClientInstance:
     # ------------------------------------------------------------------ heartbeats
 
     def heartbeat_soon(self) -> None:
-        """Let the background task send heartbeats to all brokers now."""
         self._heartbeat_due.set()
 
     async def send_heartbeats(self) -> int:

@@ -71,9 +71,7 @@ class ConsumerMember(Protocol):
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
         """Handle a changed route of a topic."""
 
-    def heartbeat(self) -> ConsumerData:
-        """Return the group and its subscriptions for heartbeats."""
-        ...
+    def heartbeat(self) -> ConsumerData: ...
 
     def rebalance_soon(self) -> None:
         """Rebalance, because the members of the group may have changed (code 40)."""

@@ -30,7 +30,6 @@ class BrokerAddress(NamedTuple):
 
     @property
     def is_slave(self) -> bool:
-        """Whether the broker is a slave."""
         return self.broker_id != MASTER_ID
 
 
@@ -48,7 +47,6 @@ class Routes:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Topics with a route."""
         return tuple(self._routes)
 
     @property
@@ -57,7 +55,6 @@ class Routes:
         return self._brokers
 
     def get(self, topic: str) -> TopicRouteData | None:
-        """Return the last route of a topic."""
         return self._routes.get(topic)
 
     def put(self, topic: str, route: TopicRouteData) -> bool:
@@ -73,7 +70,6 @@ class Routes:
         return True
 
     def forget(self, topic: str) -> None:
-        """Remove the route of a topic that is no longer used."""
         self._routes.pop(topic, None)
 
     def drop_unreachable(self) -> tuple[str, ...]:
@@ -160,7 +156,6 @@ class Routes:
         )
 
     def broker_name(self, address: str) -> str | None:
-        """Return the name of the broker group that has this address."""
         for name, addresses in self._brokers.items():
             if address in addresses.values():
                 return name

@@ -30,7 +30,6 @@ class NameServerSelector:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """All servers in configured order."""
         return self._addresses
 
     @property
@@ -81,7 +80,6 @@ class NameServerSelector:
         return tuple(sorted(rotated, key=self._failed.__contains__))
 
     def mark_responded(self, address: str) -> None:
-        """Make this server the current one."""
         if address in self._addresses:
             self._failed.discard(address)
             self._current = address
@@ -91,7 +89,6 @@ class NameServerSelector:
         self._failed.discard(address)
 
     def mark_failed(self, address: str) -> None:
-        """Move this server to the end of the order."""
         if address in self._addresses:
             self._failed.add(address)
         if self._current == address:

@@ -164,11 +164,9 @@ class ChannelPool:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Addresses with an open channel."""
         return tuple(a for a, c in self._connections.items() if c.channel and c.is_usable)
 
     def is_connected(self, address: str) -> bool:
-        """Whether a channel to the address is open."""
         connection = self._connections.get(address)
         return (
             connection is not None and connection.channel is not None and connection.channel.is_open

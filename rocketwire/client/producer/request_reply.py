@@ -79,7 +79,6 @@ class PendingRequests:
         self._pending: dict[str, _PendingRequest] = {}
 
     def __len__(self) -> int:
-        """Number of pending requests."""
         return len(self._pending)
 
     def add(self, correlation_id: str) -> None:
@@ -87,11 +86,9 @@ class PendingRequests:
         self._pending[correlation_id] = _PendingRequest()
 
     def remove(self, correlation_id: str) -> None:
-        """Remove a request."""
         self._pending.pop(correlation_id, None)
 
     async def wait(self, correlation_id: str) -> StoredMessage:
-        """Wait for the reply."""
         request = self._pending[correlation_id]
         await request.replied.wait()
         assert request.reply is not None  # noqa: S101 - set before the event

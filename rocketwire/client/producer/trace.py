@@ -68,7 +68,6 @@ class ProducerTrace(ClientHook):
     def record_end_transaction(
         self, message: Message, result: SendResult, state: LocalTransactionState
     ) -> None:
-        """Record the end of a transaction."""
         if self._is_trace(message):
             return
         words = (message.topic, result.msg_id, message.tags, message.joined_keys or None)
@@ -107,7 +106,6 @@ class ProducerTrace(ClientHook):
         self.dispatcher.append(record)
 
     def record_recall(self, topic: str, msg_id: str) -> None:
-        """Record a recalled message."""
         region = records.DEFAULT_REGION
         record = records.build_record(
             "Recall", topic, region, msg_id, None,

@@ -77,7 +77,6 @@ class ProducerConfig(Settings):
     trace_topic: str | None = None
 
     def __post_init__(self) -> None:
-        """Check types and bounds."""
         check_settings(self, _RULES)
 
 

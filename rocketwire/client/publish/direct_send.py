@@ -90,7 +90,6 @@ class DirectQueue:
         key_only_form: RequestTemplate | None,
         changes: int,
     ) -> None:
-        """Send over a connection from now on."""
         self.connection = None if form is None else connection
         self.form, self.key_only_form, self.changes = form, key_only_form, changes
         self._form_count = 0
@@ -176,7 +175,6 @@ class DirectSend:
 
     @property
     def queue(self) -> MessageQueue:
-        """The queue."""
         return self.direct_queue.queue
 
     def read(self, frame: bytes) -> SendResult | None:

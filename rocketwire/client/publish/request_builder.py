@@ -201,7 +201,6 @@ class OutgoingMessage:
     def build_command(
         self, template_fields: Mapping[str, str], client: ClientConfig, config: ProducerConfig
     ) -> RemotingCommand:
-        """Build the request for a queue as a command."""
         code, ext = self.code, {**template_fields, **self.fields}
         if not config.send_smart_msg and code in _V1_CODES:
             code, ext = _V1_CODES[code], {V1_NAMES[name]: value for name, value in ext.items()}

@@ -406,7 +406,6 @@ class MessageSender:
         await instance.pool.send_oneway(address, command, within=self._config.send_msg_timeout)
 
     def get_template(self, target: Target, queue: MessageQueue) -> QueueTemplate:
-        """Return what all requests to a queue of a topic share."""
         instance = self._instance
         use_form = not instance.pool.changes_requests
         return target.get_template(

@@ -53,7 +53,6 @@ class BrokerIdentity:
 
     @property
     def ha_address(self) -> str:
-        """Address that slaves replicate from."""
         if self.ha_server_addr is not None:
             return self.ha_server_addr
         host, _, port = self.broker_addr.rpartition(":")
@@ -117,7 +116,6 @@ class BrokerTopics:
 
     @property
     def topics(self) -> Mapping[str, TopicConfig]:
-        """The current topics."""
         return self._topics
 
     def put(
@@ -159,7 +157,6 @@ class BrokerTopics:
             )
 
     def build_body(self, topics: Mapping[str, TopicConfig]) -> RegisterBrokerBody:
-        """Build the registration of these topics with the current version."""
         wrapper = TopicConfigAndMappingSerializeWrapper(
             data_version=self.version,
             topic_config_table=dict(topics),

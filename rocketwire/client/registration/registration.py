@@ -102,7 +102,6 @@ class Registration:
 
     @property
     def topics(self) -> Mapping[str, TopicConfig]:
-        """The registered topics."""
         return self._topics.topics
 
     # ------------------------------------------------------------------ requests to name servers

@@ -57,7 +57,6 @@ def message_attributes(messages: Sequence[Message]) -> Attributes:
 
 
 def stored_attributes(messages: Sequence[StoredMessage]) -> Attributes:
-    """Return the attributes of received messages."""
     if len(messages) != 1:
         return {names.MESSAGING_BATCH_MESSAGE_COUNT: len(messages)}
     message = messages[0]

@@ -112,11 +112,9 @@ class Links(Sequence[Link]):
         return self._links
 
     def __bool__(self) -> bool:
-        """Whether there may be links."""
         return bool(self._messages)
 
     def __len__(self) -> int:
-        """Return the number of links."""
         return len(self._all())
 
     @overload

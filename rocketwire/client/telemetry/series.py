@@ -48,7 +48,6 @@ def find_series(
     address: str | None,
     error: str | None,
 ) -> Series:
-    """Return the series with these attributes."""
     key = (operation, topic, group, address, error)
     series = all_series.get(key)
     if series is not None:

@@ -59,7 +59,6 @@ _INTERNALS: Final = {
 
 
 def missing_internals() -> list[str]:
-    """Return the names of trio's internals that the fast path needs and this trio lacks."""
     missing: list[str] = []
     for (module, name), attributes in _INTERNALS.items():
         owner: Any = getattr(sys.modules.get(module), name, None)

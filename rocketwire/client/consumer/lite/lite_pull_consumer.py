@@ -342,7 +342,6 @@ class LitePullConsumer(GroupMember):
     # ------------------------------------------------------------------ interface for the instance
 
     def topics(self) -> tuple[str, ...]:
-        """See ``ConsumerMember``."""
         return (*self._subscriptions, *{queue.topic or "" for queue in self._queues})
 
     def heartbeat(self) -> ConsumerData:
@@ -357,11 +356,9 @@ class LitePullConsumer(GroupMember):
         )
 
     def rebalance_soon(self) -> None:
-        """See ``ConsumerMember``."""
         self._rebalance_due.set()
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """See ``ConsumerMember``."""
         for queue, offset in offsets.items():
             state = self._queues.get(queue)
             if state is not None and queue.topic == topic:
@@ -369,15 +366,12 @@ class LitePullConsumer(GroupMember):
                 await self._offsets.commit(queue, offset, in_background=True)
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """See ``ConsumerMember``."""
         return self._offsets.snapshot(topic)
 
     def cached_messages(self) -> Mapping[str, CachedMessages]:
-        """See ``GroupMember``."""
         return self._sum_cached((queue, q.process) for queue, q in self._queues.items())
 
     def running_info(self) -> ConsumerRunningInfo:
-        """See ``ConsumerMember``."""
         return self._running_info(
             self.config,
             ConsumeType.CONSUME_ACTIVELY,

@@ -77,7 +77,6 @@ class LitePullConsumerConfig(Settings):
     trace_topic: str | None = None
 
     def __post_init__(self) -> None:
-        """Check types and bounds."""
         check_settings(self, _RULES)
 
 
@@ -144,5 +143,4 @@ class LitePulls:
         return await self._pulls.pull(request)
 
     def forget(self, queue: MessageQueue) -> None:
-        """Remove the state of a queue that is no longer assigned."""
         self._pulls.forget(queue)

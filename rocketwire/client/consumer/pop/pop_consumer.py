@@ -186,7 +186,6 @@ class PopConsumerConfig(Settings):
     trace_topic: str | None = None
 
     def __post_init__(self) -> None:
-        """Check types and bounds."""
         check_settings(self, _RULES)
 
 
@@ -286,7 +285,6 @@ class PopConsumer(GroupMember):
     # ------------------------------------------------------------------ interface for the instance
 
     def heartbeat(self) -> ConsumerData:
-        """See ``ConsumerMember``."""
         return ConsumerData(
             group_name=self.group,
             consume_type=ConsumeType.CONSUME_PASSIVELY,
@@ -310,7 +308,6 @@ class PopConsumer(GroupMember):
         return self._offsets.snapshot(topic)
 
     def cached_messages(self) -> Mapping[str, CachedMessages]:
-        """See ``GroupMember``."""
         counts = dict.fromkeys(self._subscriptions, 0)
         for queue, count in self._unacknowledged.items():
             counts[queue.topic or ""] = counts.get(queue.topic or "", 0) + count
@@ -318,7 +315,6 @@ class PopConsumer(GroupMember):
         return popped | self._sum_cached(self._retries.process_queues().items())
 
     def running_info(self) -> ConsumerRunningInfo:
-        """See ``ConsumerMember``."""
         now, retries = trio.current_time(), self._retries.process_queues()
         return self._running_info(
             self.config,
@@ -339,7 +335,6 @@ class PopConsumer(GroupMember):
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
     ) -> ConsumeMessageDirectlyResult:
-        """See ``ConsumerMember``."""
         del broker_name
         started = trio.current_time()
         handled = await self._handle(message, self._listener)

@@ -98,7 +98,6 @@ class Assignment:
 
     @property
     def queues(self) -> tuple[MessageQueue, ...]:
-        """The queues that are assigned now."""
         return tuple(q for q, assigned in self._assigned.items() if not assigned.process.dropped)
 
     def process_queues(self) -> dict[MessageQueue, ProcessQueue[StoredMessage]]:
@@ -309,11 +308,9 @@ class Assignment:
     # ------------------------------------------------------------------ periodic tasks
 
     async def persist(self) -> None:
-        """Store the offsets of all queues."""
         await self._offsets.persist(self.queues)
 
     async def renew_locks(self) -> None:
-        """Renew the locks of orderly queues."""
         if not self._needs_locks:
             return
         async with self._renewal_lock:

@@ -277,5 +277,4 @@ def failed_messages(
     status: ConsumeConcurrentlyStatus | None,
     context: ConsumeConcurrentlyContext,
 ) -> Sequence[StoredMessage]:
-    """Return the messages of a handler call that are to be redelivered."""
     return messages[count_successes(len(messages), status, context) :]

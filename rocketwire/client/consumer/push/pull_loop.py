@@ -111,11 +111,9 @@ class PullLoop:
         self._now = trio.lowlevel.current_clock().current_time
 
     def forget(self, queue: MessageQueue) -> None:
-        """Remove the state of a queue that is no longer assigned."""
         self._calls.forget(queue)
 
     def share_thresholds(self, queues: Collection[MessageQueue]) -> None:
-        """Divide the thresholds of each topic among its assigned queues."""
         topics = [queue.topic or "" for queue in queues]
         thresholds = self._config.thresholds
         self._thresholds = {
@@ -211,7 +209,6 @@ class PullLoop:
         return 0.0 if queue.topic in self._subscriptions else PULL_DELAY_EXCEPTION
 
     def subscription(self, queue: MessageQueue) -> SubscriptionData:
-        """Return the current subscription of a queue's topic."""
         return self._subscriptions[queue.topic or ""]
 
     def commit_offset(self, queue: MessageQueue) -> int | None:
@@ -219,7 +216,6 @@ class PullLoop:
         return (self._offsets.get(queue) or None) if self._is_clustering else None
 
     def build_request(self, queue: MessageQueue, offset: int) -> PullRequest:
-        """Build the pull of a queue at an offset."""
         config = self._config
         return pull_request(
             queue,

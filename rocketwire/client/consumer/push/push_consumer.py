@@ -162,7 +162,6 @@ class PushConsumer(GroupMember):
         return self.assignment.pulls.report.unreadable
 
     def __aiter__(self) -> PushConsumer:
-        """Return the consumer itself."""
         return self
 
     async def __anext__(self) -> Delivery:
@@ -203,7 +202,6 @@ class PushConsumer(GroupMember):
     # ------------------------------------------------------------------ interface for the instance
 
     def heartbeat(self) -> ConsumerData:
-        """See ``ConsumerMember``."""
         return ConsumerData(
             group_name=self.group,
             consume_type=ConsumeType.CONSUME_PASSIVELY,
@@ -214,7 +212,6 @@ class PushConsumer(GroupMember):
         )
 
     def rebalance_soon(self) -> None:
-        """See ``ConsumerMember``."""
         self.assignment.rebalance_soon()
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
@@ -225,15 +222,12 @@ class PushConsumer(GroupMember):
         await self.assignment.reset({q: o for q, o in offsets.items() if q.topic == topic})
 
     def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """See ``ConsumerMember``."""
         return self._offsets.snapshot(topic)
 
     def cached_messages(self) -> Mapping[str, CachedMessages]:
-        """See ``GroupMember``."""
         return self._sum_cached(self.assignment.process_queues().items())
 
     def running_info(self) -> ConsumerRunningInfo:
-        """See ``ConsumerMember``."""
         now, queues = trio.current_time(), self.assignment.process_queues()
         return self._running_info(
             self.config,

@@ -45,7 +45,6 @@ class PulledBatch:
         return self.next_index < len(self.messages) and not (process.dropped or process.retiring)
 
     def drop(self) -> None:
-        """Drop the unclaimed messages."""
         self.next_index = len(self.messages)
 
 
