@@ -18,12 +18,16 @@ Tested with trio 0.27 to 0.35: ``_core/_run.py`` (``unrolled_run``) and ``_core/
 
 from __future__ import annotations
 
+import logging
 import math
 import select
 import sys
+from functools import cache
 from typing import Any, Final
 
 import trio
+
+_LOG: Final = logging.getLogger("rocketwire.channel")
 
 MAX_TASKS: Final = 100
 """Most tasks of the run; with more, checking them takes longer than a turn of the loop."""
@@ -132,9 +136,16 @@ def bypass_for(descriptor: int) -> EpollBypass | None:
         context = module["GLOBAL_RUN_CONTEXT"].__dict__  # of this thread
         bypass = EpollBypass(descriptor, runner, context, runner.io_manager._epoll.fileno())
         _ = runner.runq, runner.ki_pending, runner.waiting_for_idle, runner.clock_autojump_threshold
+        _ = runner.clock.deadline_to_sleep_time
         _ = runner.instruments["_all"], [entry[0] for entry in runner.deadlines._heap]
         is_usable = task in runner.tasks and task._next_send_fn is None and context["task"] is task
         _ = task._counter, task._schedule_points, task._cancel_status.effectively_cancelled
         return bypass if is_usable and not runner.is_guest else None
-    except (AttributeError, LookupError, TypeError):
+    except (AttributeError, LookupError, TypeError) as error:
+        _report(str(error))
         return None
+
+
+@cache  # once for each reason
+def _report(reason: str) -> None:
+    _LOG.info("the fast path is off: trio %s: %s", trio.__version__, reason)

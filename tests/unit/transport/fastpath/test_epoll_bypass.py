@@ -7,6 +7,7 @@ import threading
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import trio
 import trio.testing
 
@@ -16,8 +17,6 @@ from tests.support.tcp_pair import pair
 if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncGenerator
-
-    import pytest
 
 
 @asynccontextmanager
@@ -168,6 +167,28 @@ async def test_it_is_not_taken_among_very_many_tasks(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.MAX_TASKS", 1)
 
         assert not found.is_ready()
+
+
+@pytest.mark.parametrize("missing", ["clock", "deadlines", "io_manager", "ki_pending", "runq"])
+async def test_there_is_none_without_an_internal_of_trio(
+    missing: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    runner = _runner()
+
+    class Without:
+        """A task and its runner, without an attribute."""
+
+        def __getattr__(self, name: str) -> Any:
+            if name == missing:
+                raise AttributeError(f"no {name}")
+            return self if name == "_runner" else getattr(runner, name, None)
+
+    caplog.set_level("INFO", "rocketwire.channel")
+    monkeypatch.setattr("trio.lowlevel.current_task", Without)
+    with pair() as (stream, _):
+        async with stream:
+            assert bypass_for(stream.socket.fileno()) is None
+    assert f"the fast path is off: trio {trio.__version__}: no {missing}" in caplog.text
 
 
 async def test_there_is_none_where_trio_is_not_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,6 @@
-"""``hook``: the switch and the self-check of the fast path, and channels without it."""
+"""``hook``: the switch of the fast path, and channels without it."""
 
 from __future__ import annotations
-
-import sys
-from types import SimpleNamespace
 
 import pytest
 import trio
@@ -20,65 +17,6 @@ def answer_to(opaque: int) -> bytes:
     return encode(RemotingCommand(code=opaque + 100, opaque=opaque, flag=1))
 
 
-def test_trio_as_tested_has_all_internals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(hook.SWITCH, raising=False)
-
-    assert hook.missing_internals() == []
-    assert hook.check()
-
-
-@pytest.mark.parametrize(
-    ("module", "name", "missing"),
-    [
-        ("trio._core._run", "GLOBAL_RUN_CONTEXT", ["trio._core._run.GLOBAL_RUN_CONTEXT"]),
-        ("trio._core._run", "Runner", ["trio._core._run.Runner"]),
-        ("trio._core._io_epoll", "EpollIOManager", ["trio._core._io_epoll.EpollIOManager"]),
-    ],
-)
-def test_a_trio_without_one_of_them_turns_it_off(
-    module: str,
-    name: str,
-    missing: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    internals = vars(sys.modules[module])
-    others = {key: value for key, value in internals.items() if key != name}
-    monkeypatch.setitem(sys.modules, module, SimpleNamespace(**others))
-    caplog.set_level("INFO", "rocketwire.channel")
-
-    assert hook.missing_internals() == missing
-    assert not hook.check()
-    assert f"lacks {missing[0]}" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("name", "attribute"),
-    [
-        ("Runner", "ki_pending"),
-        ("Task", "_schedule_points"),
-        ("CancelStatus", "effectively_cancelled"),
-        ("Deadlines", "_heap"),
-    ],
-)
-def test_a_renamed_attribute_turns_it_off(
-    name: str, attribute: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = "trio._core._run"
-    internals = dict(vars(sys.modules[module]))
-    attributes = {key: None for key in dir(internals[name]) if key != attribute}
-    internals[name] = SimpleNamespace(**attributes)
-    monkeypatch.setitem(sys.modules, module, SimpleNamespace(**internals))
-
-    assert hook.missing_internals() == [f"{name}.{attribute}"]
-
-
-def test_another_system_has_no_epoll(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "trio._core._io_epoll")
-
-    assert hook.missing_internals() == ["trio._core._io_epoll.EpollIOManager"]
-
-
 @pytest.mark.parametrize(
     ("value", "is_on"), [(None, True), ("", True), ("on", True), ("off", False)]
 )
@@ -90,7 +28,7 @@ def test_the_environment_turns_it_off(
     else:
         monkeypatch.setenv(hook.SWITCH, value)
 
-    assert hook.check() == is_on
+    assert hook.is_switched_on() == is_on
 
 
 @pytest.mark.parametrize("value", ["0", "false", "OFF"])
@@ -100,7 +38,7 @@ def test_another_value_of_the_environment_is_an_error(
     monkeypatch.setenv(hook.SWITCH, value)
 
     with pytest.raises(IllegalValueError, match="ROCKETWIRE_FASTPATH must be on or off"):
-        hook.check()
+        hook.is_switched_on()
 
 
 async def test_a_channel_without_it_sends_and_receives_with_the_reader_task(
