@@ -12,22 +12,19 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, cast
 
-import trio
-
-from rocketwire.client.config import AccessChannel
 from rocketwire.client.consumer.config import ConsumeOrderlyStatus
 from rocketwire.client.hooks import ClientHook, HookChain
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.client.trace import records
-from rocketwire.client.trace.dispatcher import TraceDispatcher
-from rocketwire.client.trace.sender import TraceSender
+from rocketwire.client.trace.sender import open_trace
 from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
     from rocketwire.client.hooks import ConsumeMessageContext, ReceiveMessageContext
     from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.trace.dispatcher import TraceDispatcher
     from rocketwire.wire.message.stored import StoredMessage
 
 CLOSE_TIMEOUT: Final = 3.0
@@ -169,7 +166,6 @@ async def open_consumer_trace(
     group: str,
     topic: str | None,
     call_timeout: float,
-    nursery: trio.Nursery,
 ) -> AsyncGenerator[HookChain]:
     """Record a consumer's calls until the end of the block; queued records are sent then.
 
@@ -179,15 +175,7 @@ async def open_consumer_trace(
         instance: client instance that sends the records.
         topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
         call_timeout: see ``ConsumerTrace``.
-        nursery: runs the task that sends the records.
     """
-    trace_sender = TraceSender(instance, f"{group}-CONSUME")
-    is_cloud = instance.config.access_channel is AccessChannel.CLOUD
-    dispatcher = TraceDispatcher(trace_sender.send, topic, is_cloud=is_cloud)
-    nursery.start_soon(dispatcher.run)
-    try:
+    async with open_trace(instance, f"{group}-CONSUME", topic, CLOSE_TIMEOUT) as dispatcher:
         trace = ConsumerTrace(dispatcher, instance, group, call_timeout)
         yield (instance.hooks or HookChain(())).with_hook(trace)
-    finally:
-        with trio.move_on_after(CLOSE_TIMEOUT, shield=True):
-            await dispatcher.flush()

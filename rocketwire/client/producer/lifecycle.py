@@ -9,7 +9,7 @@ Java: ``DefaultMQProducer.start``.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 import trio
@@ -77,7 +77,8 @@ async def open_producer(
     settings = config or ProducerConfig()
     producer = Producer(client, group, settings, check=check, chance=chance)
     client.add_producer(producer)
-    async with background() as nursery:
+    async with background() as nursery, AsyncExitStack() as stack:
+        stack.push_async_callback(_unregister, client, producer)
         if check is not None:
             from rocketwire.client.producer.background import announce_to_all_brokers
 
@@ -85,24 +86,21 @@ async def open_producer(
         if settings.start_detector_enable:
             nursery.start_soon(producer.detect_brokers)
         if settings.enable_trace:
-            from rocketwire.client.config import AccessChannel
             from rocketwire.client.hooks import HookChain
             from rocketwire.client.producer.trace import ProducerTrace
-            from rocketwire.client.trace.dispatcher import TraceDispatcher
-            from rocketwire.client.trace.sender import TraceSender
+            from rocketwire.client.trace.sender import open_trace
 
-            trace_sender = TraceSender(client, f"{producer.group}-PRODUCE")
-            is_cloud = client.config.access_channel is AccessChannel.CLOUD
-            dispatcher = TraceDispatcher(trace_sender.send, settings.trace_topic, is_cloud=is_cloud)
+            name, within = f"{producer.group}-PRODUCE", settings.send_msg_timeout
+            dispatcher = await stack.enter_async_context(
+                open_trace(client, name, settings.trace_topic, within)
+            )
             producer.trace = ProducerTrace(
                 dispatcher, client, without_namespace(producer.group, client.config.namespace)
             )
             producer.use_hooks((client.hooks or HookChain(())).with_hook(producer.trace))
-            nursery.start_soon(dispatcher.run)
-        try:
-            yield producer
-        finally:
-            with trio.move_on_after(settings.send_msg_timeout, shield=True):
-                if producer.trace is not None:
-                    await producer.trace.dispatcher.flush()
-                await client.remove_producer(producer)
+        yield producer
+
+
+async def _unregister(client: ClientInstance, producer: Producer) -> None:
+    with trio.move_on_after(producer.config.send_msg_timeout, shield=True):
+        await client.remove_producer(producer)

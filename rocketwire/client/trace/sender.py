@@ -1,4 +1,4 @@
-"""``TraceSender``: the internal producer of trace messages.
+"""``open_trace``: opens the dispatcher of trace records with its internal producer.
 
 Java: ``AsyncTraceDispatcher.getAndCreateTraceProducer``.
 """
@@ -6,14 +6,21 @@ Java: ``AsyncTraceDispatcher.getAndCreateTraceProducer``.
 from __future__ import annotations
 
 import random
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
+import trio
+
+from rocketwire.client.config import AccessChannel
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.client.publish.request_builder import build_outgoing_message
 from rocketwire.client.publish.sender import MessageSender
 from rocketwire.client.publish.unique_keys import unique_keys
+from rocketwire.client.trace.dispatcher import TraceDispatcher
 from rocketwire.policy.validation import check_message, check_producer_group
+from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
@@ -51,3 +58,25 @@ class TraceSender:
         unique_key = self._keys.next_key(born)
         outgoing = build_outgoing_message(message, unique_key, born, _CONFIG)
         await self._sender.send(message.topic, outgoing, _CONFIG.send_msg_timeout)
+
+
+@asynccontextmanager
+async def open_trace(
+    instance: ClientInstance, name: str, topic: str | None, within: float
+) -> AsyncGenerator[TraceDispatcher]:
+    """Send trace records until the end of the block, which sends those that are queued.
+
+    Args:
+        name: see ``TraceSender``.
+        topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
+        within: timeout in seconds for the queued records.
+    """
+    is_cloud = instance.config.access_channel is AccessChannel.CLOUD
+    dispatcher = TraceDispatcher(TraceSender(instance, name).send, topic, is_cloud=is_cloud)
+    async with background() as nursery:
+        nursery.start_soon(dispatcher.run)
+        try:
+            yield dispatcher
+        finally:
+            with trio.move_on_after(within, shield=True):
+                await dispatcher.flush()

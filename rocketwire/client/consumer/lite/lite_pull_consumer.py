@@ -566,7 +566,7 @@ async def open_lite_pull_consumer(
         if settings.enable_trace:
             from rocketwire.client.consumer.trace import open_consumer_trace
 
-            trace = open_consumer_trace(instance, name, settings.trace_topic, math.inf, nursery)
+            trace = open_consumer_trace(instance, name, settings.trace_topic, math.inf)
             hooks = await stack.enter_async_context(trace)
         consumer = LitePullConsumer(instance, name, settings, nursery, hooks)
         instance.add_consumer(consumer)

@@ -676,7 +676,7 @@ async def open_pop_consumer(
 
             hooks = await stack.enter_async_context(
                 open_consumer_trace(
-                    instance, name, settings.trace_topic, settings.pop_invisible_time, nursery
+                    instance, name, settings.trace_topic, settings.pop_invisible_time
                 )
             )
         consumer = PopConsumer(instance, name, settings, listener, nursery, hooks)

@@ -396,9 +396,7 @@ async def open_push_consumer(
             from rocketwire.client.consumer.trace import open_consumer_trace
 
             hooks = await stack.enter_async_context(
-                open_consumer_trace(
-                    instance, name, settings.trace_topic, settings.consume_timeout, nursery
-                )
+                open_consumer_trace(instance, name, settings.trace_topic, settings.consume_timeout)
             )
         consumer = PushConsumer(
             instance,
