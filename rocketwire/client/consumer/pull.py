@@ -26,7 +26,6 @@ from rocketwire.policy.subscription import TAG
 from rocketwire.wire.message.lazy_reader import StoredMessageReader, UnreadableMessage
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
 from rocketwire.wire.request_template import PreparedRequest, RequestTemplate, build_template
-from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
@@ -118,12 +117,8 @@ class PullResult:
     stopped_by: LimitExceededError | None = None
 
 
-_pull_result: Final = build_constructor(PullResult)
 NextPull: TypeAlias = tuple[int, int | None]
 """``offset`` and ``commit_offset`` of the next pull of a queue; the rest stays the same."""
-
-pull_request: Final = build_constructor(PullRequest)
-"""Create a request from all its values, in the order of its attributes; fast."""
 
 _VARIABLE_FIELDS: Final = ("queueOffset", "sysFlag", "commitOffset")
 _BROKER_NAME: Final = "bname"
@@ -269,15 +264,15 @@ class _QueueState:
                 next_begin_offset = next_offset(pulled, request.offset, next_begin_offset)
             elif reader.is_ordinary and reader.ascends and len(messages) == reader.count:
                 body_size = reader.body_size
-        return _pull_result(
-            status,
-            next_begin_offset,
-            header.min_offset or 0,
-            max_offset,
-            messages,
-            body_size,
-            unreadable,
-            stopped_by,
+        return PullResult(
+            status=status,
+            next_begin_offset=next_begin_offset,
+            min_offset=header.min_offset or 0,
+            max_offset=max_offset,
+            messages=messages,
+            body_size=body_size,
+            unreadable=unreadable,
+            stopped_by=stopped_by,
         )
 
     def _decode_offsets(self, fields: Mapping[str, str] | None) -> tuple[int, int]:

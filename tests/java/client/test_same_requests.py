@@ -135,8 +135,10 @@ async def open_ours(
 ) -> None:
     """Do what ``Requests.java`` does of that kind."""
     config = settings(setting, address)
-    is_traced = "trace" in setting or setting == "cloud"
-    trace_topic = OWN_TRACE if "tracetopic" in setting else None
+    tracing: dict[str, Any] = {
+        "enable_trace": "trace" in setting or setting == "cloud",
+        "trace_topic": OWN_TRACE if "tracetopic" in setting else None,
+    }
     subscription = {topic: ("a > 5", "SQL92") if kind.endswith("sql") else "*"}
     fails = kind.endswith(("-later", "-dead"))
     most = 0 if kind.endswith("-dead") else 16 if kind.startswith("pop") else -1
@@ -145,12 +147,12 @@ async def open_ours(
         async def pop(_message: object) -> bool:
             return not fails
 
-        pops = PopConsumerConfig(enable_trace=is_traced, max_reconsume_times=most or 0)
+        pops = PopConsumerConfig(**tracing, max_reconsume_times=most or 0)
         await stack.enter_async_context(
             open_pop_consumer(config, group, subscription, pop, config=pops)
         )
     elif kind.startswith("lite"):
-        await open_lite(stack, kind, config, topic, group, is_traced=is_traced)
+        await open_lite(stack, kind, config, topic, group, tracing)
     elif kind in (*CONSUMERS, *FAILING):
 
         async def consume(_messages: object, _context: object) -> Any:
@@ -160,11 +162,7 @@ async def open_ours(
 
         model = MessageModel.BROADCASTING if kind == "broadcast" else MessageModel.CLUSTERING
         push = PushConsumerConfig(
-            consume_from_where=FIRST,
-            message_model=model,
-            enable_trace=is_traced,
-            trace_topic=trace_topic,
-            max_reconsume_times=most,
+            consume_from_where=FIRST, message_model=model, max_reconsume_times=most, **tracing
         )
         name = "orderly_listener" if kind.startswith("orderly") else "listener"
         listener: dict[str, Any] = {name: consume}
@@ -173,24 +171,14 @@ async def open_ours(
         )
     else:
         client = await stack.enter_async_context(open_client(config))
-        if kind == "request":
-            await send_requests(stack, client, topic, group, is_traced=is_traced)
-        else:
-            await send_ours(
-                stack, kind, client, topic, group, is_traced=is_traced, trace_topic=trace_topic
-            )
+        open_sends = send_requests if kind == "request" else send_ours
+        await open_sends(stack, kind, client, topic, group, tracing)
 
 
 async def open_lite(
-    stack: AsyncExitStack,
-    kind: str,
-    config: ClientConfig,
-    topic: str,
-    group: str,
-    *,
-    is_traced: bool,
+    stack: AsyncExitStack, kind: str, config: ClientConfig, topic: str, group: str, tracing: Any
 ) -> None:
-    lites = LitePullConsumerConfig(consume_from_where=FIRST, enable_trace=is_traced)
+    lites = LitePullConsumerConfig(consume_from_where=FIRST, **tracing)
     lite = await stack.enter_async_context(open_lite_pull_consumer(config, group, config=lites))
     if kind == "lite-assign":
         queues = await lite.fetch_message_queues(topic)
@@ -209,7 +197,7 @@ async def open_lite(
 
 
 async def send_requests(
-    stack: AsyncExitStack, client: Any, topic: str, group: str, *, is_traced: bool
+    stack: AsyncExitStack, _kind: str, client: Any, topic: str, group: str, tracing: Any
 ) -> None:
     """Send a request to a consumer of the same client, which replies."""
 
@@ -217,7 +205,7 @@ async def send_requests(
         for message in messages:
             await replies.send(create_reply(message, message.body or b""))
 
-    push = PushConsumerConfig(consume_from_where=FIRST, enable_trace=is_traced)
+    push = PushConsumerConfig(consume_from_where=FIRST, **tracing)
     await stack.enter_async_context(
         open_push_consumer(client, group, {topic: "*"}, config=push, listener=reply)
     )
@@ -225,7 +213,7 @@ async def send_requests(
         open_producer(
             client,
             f"{group}-replies",
-            config=patient_producer(enable_trace=is_traced),
+            config=patient_producer(**tracing),
             check=lambda _message: LocalTransactionState.COMMIT_MESSAGE,
         )
     )
@@ -236,25 +224,13 @@ make_message = partial(Message, body=b"body", tags="tag", keys="key", properties
 
 
 async def send_ours(
-    stack: AsyncExitStack,
-    kind: str,
-    client: Any,
-    topic: str,
-    group: str,
-    *,
-    is_traced: bool,
-    trace_topic: str | None,
+    stack: AsyncExitStack, kind: str, client: Any, topic: str, group: str, tracing: Any
 ) -> None:
     async def check(_message: object) -> LocalTransactionState:
         return LocalTransactionState.COMMIT_MESSAGE
 
     producer = await stack.enter_async_context(
-        open_producer(
-            client,
-            group,
-            config=patient_producer(enable_trace=is_traced, trace_topic=trace_topic),
-            check=check,
-        )
+        open_producer(client, group, config=patient_producer(**tracing), check=check)
     )
     message = make_message(topic)
     if kind == "batch":

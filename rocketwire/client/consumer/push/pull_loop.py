@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.consumer.pull import (
-    BROKER_SUSPEND_MAX_TIME,
     PullCalls,
+    PullRequest,
     PullStatus,
     pull_outage,
-    pull_request,
 )
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.outages import Outages
@@ -30,7 +29,7 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.pull import NextPull, PullRequest, PullResult
+    from rocketwire.client.consumer.pull import NextPull, PullResult
     from rocketwire.client.consumer.push.consumption import Consumption, PushParts
     from rocketwire.client.hooks import HookChain
     from rocketwire.messages.heartbeat import SubscriptionData
@@ -217,17 +216,15 @@ class PullLoop:
 
     def build_request(self, queue: MessageQueue, offset: int) -> PullRequest:
         config = self._config
-        return pull_request(
-            queue,
-            offset,
-            self._group,
-            self.subscription(queue),
-            config.pull_batch_size,
-            config.pull_batch_size_in_bytes,
-            self.commit_offset(queue),
-            BROKER_SUSPEND_MAX_TIME,
-            config.post_subscription_when_pull,
-            False,
+        return PullRequest(
+            queue=queue,
+            offset=offset,
+            group=self._group,
+            subscription=self.subscription(queue),
+            max_msg_nums=config.pull_batch_size,
+            max_msg_bytes=config.pull_batch_size_in_bytes,
+            commit_offset=self.commit_offset(queue),
+            send_subscription=config.post_subscription_when_pull,
         )
 
     def accept(
