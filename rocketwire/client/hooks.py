@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast
 
 import trio
@@ -42,6 +43,7 @@ class HookedClient(Protocol):
         ...
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SendMessageContext:
     """A send of a message or batch.
 
@@ -55,33 +57,16 @@ class SendMessageContext:
         states: results of ``send_message_before`` of each hook.
     """
 
-    __slots__ = (
-        "client",
-        "exception",
-        "is_oneway",
-        "messages",
-        "producer_group",
-        "send_result",
-        "states",
-    )
-
-    def __init__(
-        self,
-        client: HookedClient,
-        producer_group: str,
-        messages: Sequence[Message],
-        *,
-        is_oneway: bool = False,
-    ) -> None:
-        self.client: HookedClient = client
-        self.producer_group: str = producer_group
-        self.messages: Sequence[Message] = messages
-        self.is_oneway: bool = is_oneway
-        self.send_result: SendResult | None = None
-        self.exception: BaseException | None = None
-        self.states: list[object] = []
+    client: HookedClient
+    producer_group: str
+    messages: Sequence[Message]
+    is_oneway: bool = field(default=False, kw_only=True)
+    send_result: SendResult | None = None
+    exception: BaseException | None = None
+    states: list[object] = field(default_factory=list[object])
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ConsumeMessageContext:
     """A call of a handler; or messages that an application has taken in batches, and handled.
 
@@ -98,68 +83,27 @@ class ConsumeMessageContext:
         states: results of ``consume_message_before`` of each hook.
     """
 
-    __slots__ = (
-        "client",
-        "consumer_group",
-        "exception",
-        "message_queue",
-        "messages",
-        "seconds",
-        "states",
-        "status",
-        "successes",
-    )
-
-    def __init__(
-        self,
-        client: HookedClient,
-        consumer_group: str,
-        message_queue: MessageQueue,
-        messages: Sequence[StoredMessage],
-        seconds: float | None = None,
-    ) -> None:
-        self.client: HookedClient = client
-        self.consumer_group: str = consumer_group
-        self.message_queue: MessageQueue = message_queue
-        self.messages: Sequence[StoredMessage] = messages
-        self.seconds: float | None = seconds
-        self.status: object = None
-        self.successes: int = 0
-        self.exception: BaseException | None = None
-        self.states: list[object] = []
+    client: HookedClient
+    consumer_group: str
+    message_queue: MessageQueue
+    messages: Sequence[StoredMessage]
+    seconds: float | None = None
+    status: object = None
+    successes: int = 0
+    exception: BaseException | None = None
+    states: list[object] = field(default_factory=list[object])
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _OperationContext:
-    __slots__ = (
-        "broker_name",
-        "client",
-        "consumer_group",
-        "exception",
-        "messages",
-        "operation",
-        "seconds",
-        "topic",
-    )
-
-    def __init__(
-        self,
-        client: HookedClient,
-        consumer_group: str,
-        operation: str,
-        topic: str,
-        broker_name: str,
-        messages: Sequence[StoredMessage],
-        seconds: float,
-        exception: BaseException | None = None,
-    ) -> None:
-        self.client: HookedClient = client
-        self.consumer_group: str = consumer_group
-        self.operation: str = operation
-        self.topic: str = topic
-        self.broker_name: str = broker_name
-        self.messages: Sequence[StoredMessage] = messages
-        self.seconds: float = seconds
-        self.exception: BaseException | None = exception
+    client: HookedClient
+    consumer_group: str
+    operation: str
+    topic: str
+    broker_name: str
+    messages: Sequence[StoredMessage]
+    seconds: float
+    exception: BaseException | None = None
 
 
 class ReceiveMessageContext(_OperationContext):
@@ -339,36 +283,31 @@ class HookChain:
             self.send_after(context)
 
     def send_before(self, context: SendMessageContext) -> None:
-        for hook in self._hooks:
-            try:
-                state = hook.send_message_before(context)
-            except Exception:  # noqa: BLE001 - of a hook; logged
-                state = self._report(hook)
-            context.states.append(state)
+        context.states = self._before(lambda hook: hook.send_message_before(context))
 
     def send_after(self, context: SendMessageContext) -> None:
-        for hook in self._reversed:
-            state = context.states.pop()
-            if state is not _FAILED:
-                try:
-                    hook.send_message_after(context, state)
-                except Exception:  # noqa: BLE001 - of a hook; logged
-                    self._report(hook)
+        self._after(context.states, lambda hook, state: hook.send_message_after(context, state))
 
     def consume_before(self, context: ConsumeMessageContext) -> None:
-        for hook in self._hooks:
-            try:
-                state = hook.consume_message_before(context)
-            except Exception:  # noqa: BLE001 - of a hook; logged
-                state = self._report(hook)
-            context.states.append(state)
+        context.states = self._before(lambda hook: hook.consume_message_before(context))
 
     def consume_after(self, context: ConsumeMessageContext) -> None:
-        for hook in self._reversed:
-            state = context.states.pop()
+        self._after(context.states, lambda hook, state: hook.consume_message_after(context, state))
+
+    def _before(self, method: Callable[[ClientHook], object]) -> list[object]:
+        states: list[object] = []
+        for hook in self._hooks:
+            try:
+                states.append(method(hook))
+            except Exception:  # noqa: BLE001 - of a hook; logged
+                states.append(self._report(hook))
+        return states
+
+    def _after(self, states: list[object], method: Callable[[ClientHook, object], None]) -> None:
+        for hook, state in zip(self._reversed, reversed(states), strict=True):
             if state is not _FAILED:
                 try:
-                    hook.consume_message_after(context, state)
+                    method(hook, state)
                 except Exception:  # noqa: BLE001 - of a hook; logged
                     self._report(hook)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import trio
@@ -43,6 +44,7 @@ MAX_PART: Final = 32
 """Most handler calls of a part."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LentMessages:
     """A part of a batch.
 
@@ -57,33 +59,14 @@ class LentMessages:
         settled_at: when it has handled the last one, or 0.
     """
 
-    __slots__ = (
-        "is_awaited",
-        "lent_at",
-        "messages",
-        "process",
-        "pulled",
-        "queue",
-        "settled_at",
-        "taken_at",
-    )
-
-    def __init__(
-        self,
-        queue: MessageQueue,
-        messages: Sequence[StoredMessage],
-        pulled: Sequence[StoredMessage],
-        process: ProcessQueue[StoredMessage],
-        lent_at: float,
-    ) -> None:
-        self.queue: MessageQueue = queue
-        self.messages: Sequence[StoredMessage] = messages
-        self.pulled: Sequence[StoredMessage] = pulled
-        self.process: ProcessQueue[StoredMessage] = process
-        self.lent_at: float = lent_at
-        self.is_awaited: bool = False
-        self.taken_at: float = 0.0
-        self.settled_at: float = 0.0
+    queue: MessageQueue
+    messages: Sequence[StoredMessage]
+    pulled: Sequence[StoredMessage]
+    process: ProcessQueue[StoredMessage]
+    lent_at: float
+    is_awaited: bool = False
+    taken_at: float = 0.0
+    settled_at: float = 0.0
 
 
 Failure = tuple[Sequence["StoredMessage"], ConsumeConcurrentlyContext]
