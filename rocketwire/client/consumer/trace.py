@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from rocketwire.client.consumer.config import ConsumeOrderlyStatus
 from rocketwire.client.hooks import ClientHook, HookChain
@@ -37,7 +37,7 @@ Unlike in Java, a handler that returns None has succeeded.
 """
 
 
-class _Call:
+class _Call(NamedTuple):
     """A call of a handler.
 
     Attributes:
@@ -46,12 +46,9 @@ class _Call:
         region: region of the messages; None if no message has one: such calls are not recorded.
     """
 
-    __slots__ = ("region", "request_id", "started")
-
-    def __init__(self, request_id: str, started: int, region: str | None) -> None:
-        self.request_id = request_id
-        self.started = started
-        self.region = region
+    request_id: str
+    started: int
+    region: str | None
 
 
 class ConsumerTrace(ClientHook):

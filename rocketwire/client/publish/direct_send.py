@@ -9,6 +9,7 @@ asyncio) has a connection of its own, which writes the request and reads the res
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from rocketwire.client.publish.request_builder import build_outgoing_message, decode_send_result
@@ -48,6 +49,7 @@ class DirectConnection(Protocol):
         """Write a request, and read if the sender has nothing else to do; None if not possible."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DirectQueue:
     """A queue to which simple messages are sent.
 
@@ -58,30 +60,16 @@ class DirectQueue:
         changes: sum of the change counters of pool and routes when ``connection`` was looked up.
     """
 
-    __slots__ = (
-        "_form_count",
-        "_has_transaction_id",
-        "_is_traced",
-        "_region",
-        "_response_form",
-        "changes",
-        "connection",
-        "form",
-        "key_only_form",
-        "queue",
-    )
-
-    def __init__(self, queue: MessageQueue) -> None:
-        self.queue: MessageQueue = queue
-        self.form: RequestTemplate | None = None
-        self.key_only_form: RequestTemplate | None = None
-        self.connection: DirectConnection | None = None
-        self.changes: int = -1
-        self._response_form: ResponseTemplate | None = None
-        self._region = ""
-        self._is_traced = True
-        self._has_transaction_id = True
-        self._form_count = 0
+    queue: MessageQueue
+    form: RequestTemplate | None = None
+    key_only_form: RequestTemplate | None = None
+    connection: DirectConnection | None = None
+    changes: int = -1
+    _response_form: ResponseTemplate | None = None
+    _form_count: int = 0
+    _region: str = ""
+    _is_traced: bool = True
+    _has_transaction_id: bool = True
 
     def use(
         self,
@@ -144,34 +132,25 @@ class DirectQueue:
             self._is_traced = fields[const.TRACE_ON] != "false"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DirectSend:
     """A simple message on its way to a queue: the first attempt of a send.
 
     Attributes:
+        key: unique key of the message.
+        born: milliseconds since 1970.
         target: the topic.
         direct_queue: the queue, with the connection of the request.
         request: the request; None if nothing was written.
     """
 
-    __slots__ = ("_born", "_config", "_key", "_message", "direct_queue", "request", "target")
-
-    def __init__(
-        self,
-        message: Message,
-        key: bytes,
-        born: int,
-        target: Target,
-        direct_queue: DirectQueue,
-        request: StartedRequest | None,
-        config: ProducerConfig,
-    ) -> None:
-        self._message = message
-        self._key = key
-        self._born = born
-        self.target: Target = target
-        self.direct_queue: DirectQueue = direct_queue
-        self.request: StartedRequest | None = request
-        self._config = config
+    message: Message
+    key: bytes
+    born: int
+    target: Target
+    direct_queue: DirectQueue
+    request: StartedRequest | None
+    config: ProducerConfig
 
     @property
     def queue(self) -> MessageQueue:
@@ -180,11 +159,11 @@ class DirectSend:
     def read(self, frame: bytes) -> SendResult | None:
         """Return the result if a frame is the response in its usual form; None otherwise."""
         request = self.request
-        return request and self.direct_queue.read(frame, self._key, request.opaque)
+        return request and self.direct_queue.read(frame, self.key, request.opaque)
 
     def learn(self, frame: bytes) -> None:
         """Read the next responses like this one, which ``read`` could not read."""
-        self.direct_queue.learn(frame, self._key)
+        self.direct_queue.learn(frame, self.key)
 
     def decode(self, response: RemotingCommand, address: str) -> SendResult:
         """Return the result in a response of any form.
@@ -205,4 +184,4 @@ class DirectSend:
 
     def outgoing(self) -> OutgoingMessage:
         """Return the message for ``MessageSender``, with the same unique key."""
-        return build_outgoing_message(self._message, self._key.decode(), self._born, self._config)
+        return build_outgoing_message(self.message, self.key.decode(), self.born, self.config)

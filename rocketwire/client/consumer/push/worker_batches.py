@@ -7,6 +7,7 @@ done for many messages at once, before any other task can run (``notify_before_w
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass
 from types import coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PulledBatch:
     """Messages of a queue, claimed by workers from the front.
 
@@ -25,18 +27,10 @@ class PulledBatch:
         next_index: index of the first unclaimed message.
     """
 
-    __slots__ = ("messages", "next_index", "process", "queue")
-
-    def __init__(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
-    ) -> None:
-        self.queue: MessageQueue = queue
-        self.process: ProcessQueue[StoredMessage] = process
-        self.messages: Sequence[StoredMessage] = messages
-        self.next_index: int = 0
+    queue: MessageQueue
+    process: ProcessQueue[StoredMessage]
+    messages: Sequence[StoredMessage]
+    next_index: int = 0
 
     @property
     def is_open(self) -> bool:
