@@ -50,7 +50,7 @@ def test_a_client_id_is_made_of_address_instance_unit_and_kind(
     assert config.client_id("10.0.0.1") == expected
 
 
-def test_an_instance_of_its_own_has_process_and_clock_in_its_name_unless_it_has_one() -> None:
+def test_an_own_instance_is_named_after_process_and_clock() -> None:
     assert ClientConfig().with_own_instance(7, 123).client_id("ip") == "ip@7#123"
     assert ClientConfig(instance_name="x").with_own_instance(7, 123).client_id("ip") == "ip@x"
 
@@ -78,7 +78,7 @@ def test_name_servers_are_read_out_of_text(
 @pytest.mark.parametrize(
     "text", ["a", "a:", ":1", "a:b", "a:0", "a:65536", "a:1,b:2", f"a:{'1' * 5000}"]
 )
-def test_what_is_no_address_is_refused_as_what_nobody_can_say_or_connect_to(text: str) -> None:
+def test_an_invalid_address_is_rejected(text: str) -> None:
     with pytest.raises(IllegalAddressError, match="not host:port: ") as caught:
         parse_name_servers(text)
     assert isinstance(caught.value, LocalProtocolError)
@@ -162,7 +162,7 @@ def test_a_remap_that_is_none_is_refused_with_its_name(remap: Any) -> None:
 
 
 @pytest.mark.parametrize("function", ["{}x".format, print, _divide])
-def test_a_function_that_fails_to_remap_is_the_error_of_an_unreachable_broker(
+def test_a_failing_remap_is_the_error_of_an_unreachable_broker(
     function: Any,
 ) -> None:
     with pytest.raises(IllegalAddressError, match="a:1: address_remap failed: "):

@@ -329,7 +329,7 @@ async def test_an_outcome_of_a_transaction_that_is_none_is_a_typed_error() -> No
         await resolve_state(cast("Any", True))
 
 
-async def test_functions_of_a_broker_and_of_a_pool_are_checked_when_they_are_given() -> None:
+async def test_handlers_of_brokers_and_pools_are_checked_when_registered() -> None:
     identity = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr=BROKER)
     config = ClientConfig(namesrv_addr=[])
     async with (

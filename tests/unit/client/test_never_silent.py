@@ -120,7 +120,7 @@ CASES = [(flavour, *case) for flavour in FLAVOURS for case in EVERYBODY] + [
 
 
 @pytest.mark.parametrize(("flavour", "break_it", "text"), CASES)
-async def test_a_consumer_that_gets_nothing_warns_at_growing_intervals_and_says_when_it_is_over(
+async def test_a_consumer_without_messages_warns_and_logs_the_end(
     flavour: str,
     break_it: object,
     text: str,
@@ -210,7 +210,7 @@ async def test_a_reason_that_changes_is_told_at_once(
             assert [line for line in list_logged(caplog) if "read permission" in line]
 
 
-async def test_a_queue_that_another_client_keeps_locked_is_reported_after_a_while(
+async def test_a_queue_locked_by_another_client_is_reported_after_a_while(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     from rocketwire.messages.allocation import LockBatchResponseBody
@@ -228,7 +228,7 @@ async def test_a_queue_that_another_client_keeps_locked_is_reported_after_a_whil
             assert "locks on broker b" in list_logged(caplog)[0]
 
 
-async def test_offsets_that_are_not_stored_are_a_few_warnings_and_not_one_every_five_seconds(
+async def test_offsets_that_are_not_stored_are_a_few_warnings(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with world() as (network, client), consumer("concurrent", client):
@@ -267,7 +267,7 @@ async def test_a_producer_says_when_routes_and_heartbeats_fail_in_the_background
         ]
 
 
-async def test_one_of_two_name_servers_that_is_away_is_a_warning_while_the_other_answers(
+async def test_an_absent_name_server_is_a_warning_while_another_responds(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "rocketwire.client")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from trio.testing import MockClock
 
 
-def test_warnings_are_due_at_once_and_then_at_intervals_that_double_up_to_some_minutes() -> None:
+def test_warnings_are_due_at_once_and_then_at_doubling_intervals() -> None:
     interval = WarningInterval(100.0)
 
     due = [now for now in range(1200) if interval.is_due("refused", 100.0 + now)]
@@ -44,7 +44,7 @@ def test_warnings_are_due_at_once_and_then_at_intervals_that_double_up_to_some_m
     assert len(due) < 10
 
 
-def test_a_new_reason_is_due_at_once_and_one_that_comes_back_is_not_due_each_time() -> None:
+def test_a_new_reason_is_due_at_once_and_a_recurring_one_is_not() -> None:
     interval = WarningInterval(0.0)
 
     assert interval.is_due("refused", 0.0)
@@ -54,7 +54,7 @@ def test_a_new_reason_is_due_at_once_and_one_that_comes_back_is_not_due_each_tim
     assert interval.is_due("refused", 1.0 + FIRST_INTERVAL)
 
 
-def test_numbers_in_a_reason_make_no_new_reason_and_the_number_of_reasons_is_bounded() -> None:
+def test_numbers_in_a_reason_are_ignored_and_reasons_are_bounded() -> None:
     interval = WarningInterval(0.0)
 
     assert interval.is_due("10.0.0.1:10911: no answer within 2.97 s", 0.0)
@@ -115,7 +115,7 @@ GONE = ConnectFailedError("b:1: refused")
 SILENT = RequestTimeoutError("b:1", 11, 3.0)
 
 
-async def test_a_server_that_cannot_be_asked_is_one_warning_whatever_was_asked_of_it(
+async def test_an_unreachable_server_is_one_warning_for_all_requests(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "rocketwire.client")

@@ -55,7 +55,7 @@ async def test_an_error_of_a_task_comes_out_in_a_group() -> None:
     assert [type(error) for error in caught.value.exceptions] == [KeyError]
 
 
-async def test_an_error_with_which_a_single_task_ends_the_block_comes_out_as_it_is() -> None:
+async def test_the_error_of_a_single_task_is_not_wrapped_in_a_group() -> None:
     error = IllegalHandlerError("not async")
 
     async def task() -> None:

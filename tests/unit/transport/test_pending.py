@@ -125,9 +125,7 @@ async def test_the_end_of_the_channel_ends_it() -> None:
         await peer.stream.aclose()
 
 
-async def test_an_answer_in_front_of_bytes_that_break_the_channel_is_followed_by_the_error() -> (
-    None
-):
+async def test_a_response_before_invalid_bytes_is_returned_before_the_error() -> None:
     seen: list[int] = []
     async with pair() as (channel, peer), trio.open_nursery() as nursery:
 

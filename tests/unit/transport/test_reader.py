@@ -195,7 +195,7 @@ async def test_who_is_interrupted_at_the_keyboard_leaves_nothing_behind(
         assert (await channel.request(RemotingCommand(code=2))).code == 109
 
 
-async def test_without_a_bypass_or_with_a_low_water_mark_nothing_is_read_directly(
+async def test_nothing_is_read_directly_without_bypass_or_with_low_water(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pair() as (stream, there):
@@ -265,7 +265,7 @@ async def asked(channel: Channel, peer: Peer, code: int) -> int:
         return (await channel.request(RemotingCommand(code=code))).code
 
 
-async def test_what_the_peer_asks_is_answered_at_once_also_behind_requests_one_by_one() -> None:
+async def test_requests_of_the_peer_are_answered_amid_sequential_requests() -> None:
     async def handler(request: RemotingCommand) -> RemotingCommand:
         return RemotingCommand(code=7)
 
@@ -367,7 +367,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 @pytest.mark.process
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="others keep what is freed, or not")
-def test_room_for_what_is_read_is_used_again_and_not_asked_of_the_system_for_each_read() -> None:
+def test_memory_of_reads_is_reused_and_not_mapped_for_each_read() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _READS], check=True, capture_output=True, text=True, timeout=60
     )

@@ -45,7 +45,7 @@ async def test_a_socket_that_takes_nothing_now_leaves_all_to_the_writer(
             assert outbox.unsent == 4
 
 
-async def test_the_writer_says_that_a_connection_is_broken_and_writes_nothing_after_its_end(
+async def test_the_writer_reports_a_broken_connection_and_stops(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     written = list[bytes]()

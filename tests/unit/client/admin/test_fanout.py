@@ -47,7 +47,7 @@ async def test_a_call_refuses_a_name_that_its_target_does_not_have() -> None:
         await users.create(UserInfo(), brokr="b:1")
 
 
-async def test_who_does_not_answer_is_left_out_once_and_for_all_if_that_is_wanted() -> None:
+async def test_a_silent_broker_is_skipped_by_all_later_calls_if_wanted() -> None:
     asked = Asked(b=SILENT)
     with leaving_out() as left_out:
         assert await read_from_each("abc", asked) == {"a": "A", "c": "C"}

@@ -10,7 +10,7 @@ from rocketwire.testing import reply
 from tests.support.fakes.consumer_fakes import BROKER, pull_response, world
 
 
-async def test_a_message_is_looked_for_among_ids_and_pulled_without_a_limit_of_bytes() -> None:
+async def test_a_message_is_found_by_id_and_pulled_without_a_byte_limit() -> None:
     queue = MessageQueue(topic="orders", broker_name="b", queue_id=0)
     async with world() as (network, client):
         broker = network.peer(BROKER)

@@ -69,7 +69,7 @@ def told(broker: ScriptedPeer) -> Told:
     return found
 
 
-async def test_a_broker_has_taken_one_offset_before_it_gets_others_which_nobody_waits_for(
+async def test_offsets_after_the_first_of_a_broker_are_stored_one_way(
     autojump_clock: trio.abc.Clock,
 ) -> None:
     async with stored() as (store, broker):
@@ -102,9 +102,7 @@ async def test_the_offset_of_a_queue_that_is_left_is_said_again_and_waited_for(
         assert told(broker) == [(0, 8, False), (1, 6, False)]
 
 
-async def test_an_offset_that_is_not_taken_keeps_none_of_the_others_back_and_is_told_again() -> (
-    None
-):
+async def test_a_rejected_offset_does_not_delay_others_and_is_sent_again() -> None:
     def refuses_one(request: RemotingCommand) -> RemotingCommand:
         header = decode_header(UpdateConsumerOffsetRequestHeader, request.ext_fields)
         return reply(code=1 if header.queue_id == 0 else 0)
@@ -118,7 +116,7 @@ async def test_an_offset_that_is_not_taken_keeps_none_of_the_others_back_and_is_
         assert told(broker) == [(0, 5, False)]
 
 
-async def test_a_broker_that_does_not_answer_is_told_the_others_without_waiting_again(
+async def test_a_silent_broker_delays_the_storing_of_offsets_once(
     autojump_clock: trio.abc.Clock,
 ) -> None:
     async with stored() as (store, broker):
@@ -131,7 +129,7 @@ async def test_a_broker_that_does_not_answer_is_told_the_others_without_waiting_
 
 
 @pytest.mark.parametrize(("never_zero", "asked"), [(False, None), (True, "false")])
-async def test_a_broker_is_asked_not_to_invent_an_offset_only_where_that_is_wanted(
+async def test_set_zero_if_not_found_is_only_sent_where_configured(
     never_zero: bool, asked: str | None
 ) -> None:
     async with open_network() as network:

@@ -154,7 +154,7 @@ async def test_a_slave_is_told_no_offsets_once_it_was_suggested() -> None:
 
 
 @pytest.mark.parametrize("one_by_one", [True, False])
-async def test_the_master_is_asked_in_the_place_of_a_slave_that_did_not_answer_for_a_while(
+async def test_the_master_replaces_a_silent_slave_for_a_while(
     autojump_clock: trio.testing.MockClock, *, one_by_one: bool
 ) -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), broker_id=1, hangs="b:10912")
@@ -240,7 +240,7 @@ async def test_pulls_end_where_no_more_is_wanted_or_another_is_to_be_asked(
 
 
 @pytest.mark.parametrize("tags", ["*", "a", "b"])
-async def test_how_large_the_bodies_are_is_known_where_all_that_was_read_was_meant(
+async def test_the_size_of_bodies_is_known_if_no_message_was_filtered(
     tags: str,
 ) -> None:
     properties = {"TAGS": "b"}
@@ -276,7 +276,7 @@ async def test_what_holds_nothing_that_is_wanted_is_for_whoever_pulls() -> None:
     assert (result.status, result.messages, taker.taken) == (PullStatus.FOUND, [], [])
 
 
-async def test_an_answer_that_cannot_be_read_is_named_and_the_next_pull_begins_behind_it() -> None:
+async def test_an_unreadable_response_is_logged_and_skipped_by_the_next_pull() -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
     taker = Taker(more=9)
 

@@ -42,7 +42,7 @@ def test_read_messages_without_a_body() -> None:
         read_messages(None, ALL)
 
 
-def test_the_next_pull_begins_where_the_broker_says_if_all_was_read_or_skipped() -> None:
+def test_the_next_pull_begins_at_the_broker_s_offset_if_all_was_read() -> None:
     pulled = read_messages(stored(6) + POISON + stored(8), ALL)
 
     assert offsets(pulled) == [6, 8]
@@ -68,7 +68,7 @@ def test_offsets_of_static_topics_are_the_logical_ones() -> None:
     assert next_offset(pulled, 105, 110) == 109
 
 
-def test_behind_a_message_without_an_end_the_next_pull_begins_at_the_next_offset() -> None:
+def test_after_a_message_of_unknown_size_the_next_offset_is_pulled() -> None:
     pulled = read_messages(stored(6) + with_size(stored(7), 3) + stored(8), ALL)
 
     assert next_offset(pulled, 6, 9) == 8
@@ -122,7 +122,7 @@ def test_an_inner_batch_is_taken_apart_if_it_has_a_place_for_each_message(follow
 
 
 @pytest.mark.parametrize("claimed", [None, "", "1", "2", "x", "-3", "3.0", "9" * 30])
-def test_an_inner_batch_of_more_messages_than_the_broker_counted_is_skipped(
+def test_an_inner_batch_with_more_messages_than_counted_is_skipped(
     claimed: str | None,
 ) -> None:
     pulled = read_messages(stored(5) + batch(6, 3, claimed) + stored(9), ALL, end=10)
@@ -132,7 +132,7 @@ def test_an_inner_batch_of_more_messages_than_the_broker_counted_is_skipped(
 
 
 @pytest.mark.parametrize("following", [b"", stored(7)], ids=["alone", "before another"])
-def test_an_inner_batch_that_would_reach_beyond_its_places_is_skipped_whatever_it_says(
+def test_an_inner_batch_that_exceeds_its_places_is_skipped(
     following: bytes,
 ) -> None:
     end = 7 if not following else 8
@@ -143,7 +143,7 @@ def test_an_inner_batch_that_would_reach_beyond_its_places_is_skipped_whatever_i
     assert [one.queue_offset for one in pulled.unreadable] == [6]
 
 
-def test_in_front_of_what_a_limit_leaves_out_an_inner_batch_has_the_places_up_to_there() -> None:
+def test_an_inner_batch_before_a_limit_has_the_places_up_to_it() -> None:
     limits = build_limits(1000, 1000)
     body = packed(4, 1000) + batch(5, 3, "3")
 
@@ -154,13 +154,13 @@ def test_in_front_of_what_a_limit_leaves_out_an_inner_batch_has_the_places_up_to
     assert (offsets(reaches_beyond), next_offset(reaches_beyond, 4, 99)) == ([4], 7)
 
 
-def test_an_inner_batch_of_a_static_topic_is_measured_by_the_offsets_of_its_broker() -> None:
+def test_an_inner_batch_of_a_static_topic_uses_its_broker_s_offsets() -> None:
     pulled = read_messages(batch(6, 3, "3"), ALL, 100, end=109)
 
     assert offsets(pulled) == [106, 107, 108]
 
 
-def test_messages_of_another_queue_say_nothing_of_the_places_of_an_inner_batch() -> None:
+def test_places_of_an_inner_batch_ignore_messages_of_other_queues() -> None:
     (outer,) = decode_stored_messages(batch(6, 3, "3"))
 
     inner, broken = unwrap_inner_batches([outer, replace(message(7), queue_id=4)])
@@ -168,9 +168,7 @@ def test_messages_of_another_queue_say_nothing_of_the_places_of_an_inner_batch()
     assert ([one.queue_offset for one in inner], broken) == ([6, 7, 8, 7], ())
 
 
-def test_of_one_answer_no_more_messages_are_taken_out_of_batches_than_the_largest_can_hold() -> (
-    None
-):
+def test_messages_from_inner_batches_of_a_response_are_bounded() -> None:
     (outer,) = decode_stored_messages(batch(0, 30_000, "30000"))
     outers = [replace(outer, queue_offset=number * 30_000) for number in range(3)]
 

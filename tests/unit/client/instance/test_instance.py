@@ -140,7 +140,7 @@ async def test_a_broker_is_looked_up_once_more_before_it_is_unknown() -> None:
             await it.client.replica("x", topic="V")
 
 
-async def test_heartbeats_begin_when_somebody_joins_and_go_to_slaves_for_consumers_alone(
+async def test_heartbeats_begin_with_a_member_and_reach_slaves_for_consumers(
     autojump_clock: trio.abc.Clock,
 ) -> None:
     async with world() as it:
@@ -319,7 +319,7 @@ async def test_a_name_server_is_connected_to_before_it_is_asked() -> None:
         assert it.name_server.connections == 1
 
 
-async def test_a_name_server_that_is_gone_when_the_client_opens_is_asked_when_it_is_back() -> None:
+async def test_a_name_server_absent_at_the_start_is_used_when_it_is_back() -> None:
     async with open_network() as network:
         peer = network.peer(NS)
         peer.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE))

@@ -38,7 +38,7 @@ def wait_in_a_handler(started: threading.Event, end: threading.Event) -> None:
     assert end.wait(60)
 
 
-async def test_functions_of_the_application_come_first_also_in_threads_and_asyncio() -> None:
+async def test_stacks_of_threads_and_asyncio_begin_in_the_application() -> None:
     started, waits, end = threading.Event(), threading.Event(), threading.Event()
 
     async def charge_the_card() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocketwire.client.net.nameserver_selector import NameServerSelector, attempt_timeout
 
 
-def test_the_round_begins_where_it_is_told_and_moves_on_until_somebody_answers() -> None:
+def test_servers_are_tried_from_the_given_one_until_one_responds() -> None:
     choice = NameServerSelector(["a", "b", "c"], start=4)
 
     assert choice.peek_order() == ("b", "c", "a")

@@ -54,7 +54,7 @@ async def test_all_who_ask_share_one_channel() -> None:
         assert pool.in_flight == 0
 
 
-async def test_a_caller_that_is_cancelled_while_connecting_takes_nothing_from_the_others(
+async def test_a_caller_cancelled_while_connecting_leaves_others_the_channel(
     autojump_clock: trio.abc.Clock,
 ) -> None:
     async with open_network() as network:
@@ -97,7 +97,7 @@ async def test_nobody_there_is_an_error_for_each_and_the_next_call_tries_again()
         assert (await pool.request(PEER, ASK)).code == 0
 
 
-async def test_an_error_names_the_address_of_the_peer_and_the_one_it_is_mapped_to() -> None:
+async def test_an_error_names_the_address_and_the_one_it_is_mapped_to() -> None:
     config = ClientConfig(address_remap={"10.0.0.1:10911": "nobody:1", "*": PEER})
     async with pooled(config) as (pool, peer):
         peer.on(30, reply(code=7))
@@ -121,7 +121,7 @@ async def test_connecting_takes_no_longer_than_its_limit(autojump_clock: trio.ab
         assert pool.addresses == ()
 
 
-async def test_a_request_that_is_answered_go_away_is_sent_once_more_over_a_new_channel() -> None:
+async def test_a_request_answered_go_away_is_sent_again_over_a_new_channel() -> None:
     async with pooled() as (pool, peer):
         peer.expect(30, reply(code=GO_AWAY))
         peer.expect(30, reply(code=5))
@@ -202,7 +202,7 @@ async def test_a_silent_channel_is_given_up_and_a_slow_request_is_not_silence(
         assert pool.in_flight == 0
 
 
-async def test_a_connection_that_breaks_is_an_error_of_those_who_wait_and_made_anew_for_the_next(
+async def test_a_broken_connection_fails_its_requests_and_is_replaced(
     autojump_clock: trio.abc.Clock,
 ) -> None:
     async with pooled() as (pool, peer):

@@ -99,7 +99,7 @@ async def test_a_broker_that_is_busy_has_a_pause_before_it_is_asked_again(
         assert trio.current_time() - started == pytest.approx(0.4)
 
 
-async def test_a_message_is_sent_with_java_s_fields_and_the_result_tells_where_it_is() -> None:
+async def test_a_send_has_java_s_fields_and_its_result_the_position() -> None:
     message = Message("T", b"hello", tags="TagA", keys=("k1", "k2"), flag=9, properties={"a": "b"})
     async with world(brokers=("a",)) as it:
         result = await it.producer.send(message)

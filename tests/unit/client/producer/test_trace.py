@@ -29,9 +29,7 @@ def traces(requests: Iterable[RemotingCommand]) -> list[list[str]]:
     return [record.split("\x01") for record in texts.split("\x02") if record]
 
 
-async def test_sends_and_ends_of_transactions_and_recalls_are_told_when_the_producer_closes() -> (
-    None
-):
+async def test_records_of_sends_and_recalls_are_sent_when_it_closes() -> None:
     handle = "djEgVCBhIDE3OTUyODc4NTIwMDEgS0VZ"  # v1 T a 1795287852001 KEY
     async with world(brokers=("a",), enable_trace=True) as it:
         it.a.on(Code.RECALL_MESSAGE, reply(ext_fields={"msgId": "KEY"}))

@@ -143,7 +143,7 @@ async def test_a_broker_that_asks_is_answered_where_it_asked(
         assert (fields["tranStateTableOffset"], fields["commitLogOffset"]) == ("3", "99")
 
 
-async def test_while_the_application_thinks_about_a_transaction_it_is_not_asked_again() -> None:
+async def test_a_transaction_that_is_being_checked_is_not_checked_again() -> None:
     asked: list[str] = []
     known = trio.Event()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocketwire.client.trace.records import TraceRecord, build_record
 
 
-def test_a_record_ends_each_field_but_the_last_with_byte_1_and_itself_with_byte_2() -> None:
+def test_a_record_separates_fields_with_byte_1_and_ends_with_byte_2() -> None:
     record = build_record("Recall", "T", "R", "ID", None, 7, None, "g", "T", "ID", True)
 
     text = "Recall\x017\x01null\x01g\x01T\x01ID\x01true\x02"

@@ -181,9 +181,7 @@ async def test_nothing_is_sent_while_others_wait_or_no_time_is_left() -> None:
         there.sendall(answer_to(8))
 
 
-async def test_nothing_is_sent_behind_half_a_command_or_a_request_that_is_forgotten_by_nobody() -> (
-    None
-):
+async def test_nothing_is_sent_directly_after_half_a_frame() -> None:
     async with one_by_one() as (channel, there):
         begun = ask(channel, within=0.001)
         assert isinstance(begun, StartedRequest)

@@ -63,7 +63,7 @@ async def test_it_is_not_taken_while_a_task_wants_to_run() -> None:
         assert found.is_ready()
 
 
-async def test_it_is_not_taken_while_another_task_is_to_run_in_the_same_turn_of_the_loop() -> None:
+async def test_it_is_not_taken_while_another_task_runs_in_the_same_turn() -> None:
     seen = list[bool]()
     both = trio.Event()
 

@@ -111,7 +111,7 @@ async def test_no_offset_is_stored_of_a_queue_without_messages(
     assert await stored("", polls=1) == []
 
 
-async def test_who_goes_back_has_that_offset_stored_whatever_was_skipped_behind_it(
+async def test_seeking_back_stores_that_offset_despite_skipped_messages(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     assert (await stored("1xx", polls=1, seek=0))[-1] == 0

@@ -31,9 +31,7 @@ NOTHING = reply(
 )
 
 
-async def test_a_broker_without_lite_pulls_is_pulled_from_as_by_a_push_consumer_from_then_on() -> (
-    None
-):
+async def test_a_broker_without_lite_pulls_gets_plain_ones_from_then_on() -> None:
     async with open_network() as network:
         network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
         broker = network.peer(A)

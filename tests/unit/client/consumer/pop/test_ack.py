@@ -114,7 +114,7 @@ async def test_topics_and_brokers_do_not_wait_for_each_other(
     assert sorted(map(str, broker.asked)) == ["1", "2", "3"]
 
 
-async def test_a_broker_that_does_not_know_the_request_gets_one_for_each_message_from_then_on(
+async def test_a_broker_without_batch_acks_gets_single_ones_from_then_on(
     broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
 ) -> None:
     broker.refuses = UNKNOWN
@@ -128,7 +128,7 @@ async def test_a_broker_that_does_not_know_the_request_gets_one_for_each_message
     assert handled.failed == []
 
 
-async def test_messages_that_are_refused_together_go_one_by_one_and_the_next_ones_together(
+async def test_a_rejected_batch_is_sent_one_by_one_and_the_next_together(
     broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
 ) -> None:
     broker.refuses = int(ResponseCode.NO_PERMISSION)

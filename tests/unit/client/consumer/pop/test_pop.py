@@ -77,7 +77,7 @@ async def test_messages_of_an_inner_batch_have_the_handle_of_the_batch() -> None
     assert [one.reconsume_times for one in result.messages] == [0, 2, 2, 0]
 
 
-async def test_an_inner_batch_that_cannot_be_taken_apart_is_unreadable_with_its_handle() -> None:
+async def test_an_invalid_inner_batch_is_unreadable_and_keeps_its_handle() -> None:
     result = await pop(message(5), batch(6, "a", "a", number=1), message(7))
 
     assert [one.queue_offset for one in result.messages] == [5, 7]

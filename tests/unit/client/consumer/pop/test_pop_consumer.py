@@ -141,7 +141,7 @@ async def test_what_waits_for_a_handler_is_given_back_and_who_has_begun_may_end(
     assert took == pytest.approx(3)
 
 
-async def test_a_handler_that_ends_as_the_consumer_is_closed_is_not_followed_by_another(
+async def test_no_handler_starts_after_one_that_ends_while_closing(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     ended: list[StoredMessage] = []
@@ -157,7 +157,7 @@ async def test_a_handler_that_ends_as_the_consumer_is_closed_is_not_followed_by_
     assert calls.given_back == [(OFTEN, POP_DELAY_LEVEL[0])]
 
 
-async def test_what_waits_behind_a_handler_that_never_ends_is_given_back_and_that_one_gets_its_time(
+async def test_messages_behind_a_hanging_handler_are_released_on_close(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     begun, waiting = StoredMessage(topic="T", body=b"1"), StoredMessage(topic="T", body=b"2")
@@ -182,7 +182,7 @@ async def test_what_waits_behind_a_handler_that_never_ends_is_given_back_and_tha
 
 
 @pytest.mark.parametrize(("tries", "level"), [(-(2**31), 0), (-1, 0), (0, 0), (7, 7), (15, 15)])
-async def test_whatever_number_of_tries_a_sender_says_a_message_that_was_not_handled_comes_back(
+async def test_a_failed_message_returns_whatever_attempts_the_sender_set(
     autojump_clock: trio.testing.MockClock, tries: int, level: int
 ) -> None:
     message = StoredMessage(topic="T", body=b"1", reconsume_times=tries)

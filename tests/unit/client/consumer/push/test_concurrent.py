@@ -237,7 +237,7 @@ async def test_of_a_queue_that_is_given_up_nothing_more_is_begun(
         assert consumption.offsets.told[-1] == 2
 
 
-async def test_at_the_end_what_runs_may_end_and_what_has_not_begun_does_not_begin(
+async def test_running_handlers_finish_at_the_end_and_no_other_starts(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     seen: list[int] = []

@@ -81,7 +81,7 @@ async def test_queues_whose_handlers_never_wait_take_turns_and_keep_their_order(
         assert consumption.locks.asked == 2
 
 
-async def test_a_message_that_was_not_handled_is_first_in_line_again_after_a_moment(
+async def test_a_failed_orderly_message_is_retried_first_after_a_pause(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     tries: list[tuple[int, int]] = []
