@@ -144,11 +144,7 @@ def build_remap(name: str, remap: Any) -> Callable[[str], str]:
 
 
 def _split_port(address: str, *, wildcard: str = "*") -> tuple[str, str]:
-    """Split ``host[:port]``, of which the host keeps its brackets; the port may be empty.
-
-    Raises:
-        IllegalAddressError: the address is invalid, with ``wildcard`` for each ``*``.
-    """
+    # the host keeps its brackets; the port may be empty
     host, colon, port = address.rpartition(":")
     if not colon or port.endswith("]"):
         host, port = address, ""

@@ -238,11 +238,6 @@ def _checked(
     wait: object, level: object, seconds: object, millis: object, time: object,
     sharding_key: object,
 ) -> bytes:  # fmt: skip
-    """Check all arguments that failed the fast check; returns the body.
-
-    Raises:
-        IllegalMessageTypeError: an argument has the wrong type.
-    """
     from rocketwire.client.message_types import check_parts, convert_body
 
     check_parts(

@@ -124,11 +124,9 @@ def descriptor_of(stream: trio.abc.Stream) -> int | None:
 
 
 def _raise_mmap_threshold() -> None:
-    """Free a block that is larger than a read, so that glibc keeps the memory of later reads.
-
-    Before that, glibc can map the memory of each read anew, and the system clears its pages
-    (mallopt(3), M_MMAP_THRESHOLD).  The block itself is never touched.
-    """
+    # Free a block that is larger than a read. Before that, glibc can map the memory of each read
+    # anew, and the system clears its pages (mallopt(3), M_MMAP_THRESHOLD). The block itself is
+    # never touched.
     block = bytes(2 * _READ_SIZE)
     del block
 

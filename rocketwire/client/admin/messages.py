@@ -434,11 +434,7 @@ class Messages(ClusterCalls):
 
 
 def _messages_of(body: bytes | None) -> tuple[StoredMessage, ...]:
-    """The messages of an answer; one whose body cannot be decompressed keeps it as it was stored.
-
-    Raises:
-        DecodeError: one of them has more faults than that.
-    """
+    # a message whose body cannot be decompressed keeps it as it was stored
     try:
         read = StoredMessageReader().read(body or b"")
     except MissingPackageError:

@@ -169,10 +169,7 @@ class GroupMember(ABC):
 
 
 def _settings(config: Any) -> dict[str, str]:
-    """Return the settings that are numbers, texts or enums, as Java names and writes them.
-
-    Times are in milliseconds, ``consumeTimeout`` is in minutes.
-    """
+    # times are in milliseconds, consumeTimeout in minutes, as Java writes them
     settings: dict[str, str] = {}
     for field in fields(config):
         value = getattr(config, field.name)

@@ -136,10 +136,7 @@ class RemoteBrokerOffsetStore(OffsetStore):
         return offset
 
     async def _is_default_zero(self, address: str, queue: MessageQueue) -> bool:
-        """Return whether an offset of 0 from a broker before 5.0 means that it has none.
-
-        Such a broker ignores ``set_zero_if_not_found``, but returns all its offsets (code 43).
-        """
+        # brokers before 5.0 ignore set_zero_if_not_found, but return all their offsets (code 43)
         if not await self._instance.is_before_5(address):
             return False
         try:
@@ -185,10 +182,7 @@ class RemoteBrokerOffsetStore(OffsetStore):
         offsets: Mapping[MessageQueue, int],
         leaving: Collection[MessageQueue],
     ) -> None:
-        """Store offsets of a topic at a broker.
-
-        If the broker does not respond, the remaining offsets are sent one-way.
-        """
+        # if the broker does not respond, the remaining offsets are sent one-way
         remaining, failure = iter(queues), None
         for queue in remaining:
             failure = await self._persist(queue, offsets[queue], oneway=False)

@@ -178,16 +178,10 @@ def build_pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageReq
 
 
 class _QueueState:
-    """State of a queue between pulls.
-
-    Attributes:
-        broker_name: broker of the queue; empty for a static topic, whose queues can move.
-        suggested_broker_id: replica for the next pull.
-    """
-
     def __init__(self, queue: MessageQueue, limits: StoredLimits) -> None:
         name = queue.broker_name or ""
         self._limits = limits
+        # the queues of a static topic can move
         self.broker_name = "" if name.startswith(MOCK_BROKER_PREFIX) else name
         self.suggested_broker_id = MASTER_ID
         self._reader = StoredMessageReader(limits)
@@ -237,12 +231,6 @@ class _QueueState:
         return PreparedRequest(form, (offset, flags, commit_offset or 0, *self._form_values), b"")
 
     def decode(self, request: PullRequest, response: RemotingCommand, address: str) -> PullResult:
-        """Decode a response, and update the suggested replica.
-
-        Raises:
-            BrokerError: the response code is not in ``PullStatus``.
-            DecodeError: the response is invalid.
-        """
         status = _STATUS.get(response.code)
         if status is None:
             raise BrokerError(response.code, response.remark, _request_code(request), address)
@@ -276,13 +264,7 @@ class _QueueState:
         )
 
     def _decode_offsets(self, fields: Mapping[str, str] | None) -> tuple[int, int]:
-        """Decode next and largest offset, the fields that differ between responses.
-
-        The other fields are in ``_response_header`` then.
-
-        Raises:
-            DecodeError: a field is invalid.
-        """
+        # only these two fields differ between responses; the others are in _response_header
         other_fields = None if fields is None else {**fields, _NEXT_OFFSET: "", _MAX_OFFSET: ""}
         if fields and other_fields == self._response_fields:
             begin, end = fields.get(_NEXT_OFFSET, ""), fields.get(_MAX_OFFSET, "")
@@ -405,21 +387,12 @@ class PullCalls:
         return state, broker
 
     def _avoid(self, broker: BrokerAddress) -> None:
-        """Use the master instead of a slave that did not respond.
-
-        Java's consumers use the slave until its route is removed.
-        """
+        # Java's consumers use the slave until its route is removed
         if broker.is_slave:
             self._avoided_until[broker.address] = trio.current_time() + SLAVE_AVOIDED
 
 
 class _PullSequence:
-    """Consecutive pulls of a queue over one channel.
-
-    Attributes:
-        is_over: whether the last response was accepted and no pull follows.
-    """
-
     __slots__ = (
         "_accept",
         "_broker",
@@ -445,14 +418,10 @@ class _PullSequence:
         self._accept = accept
         self._request = request
         self._broker_id, self._changes = state.suggested_broker_id, instance.routes.changes
-        self.is_over = False
+        self.is_over = False  # whether the last response was accepted and no pull follows
 
     def follow(self, response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
-        """Return the next pull after a response with messages; None otherwise.
-
-        If the response is invalid, the caller of ``request_by`` decodes it again and gets the
-        error.
-        """
+        # if the response is invalid, the caller of request_by decodes it again and gets the error
         if response.code != _FOUND:
             return None
         state, broker = self._state, self._broker

@@ -168,12 +168,9 @@ def unwrap_inner_batches(
 def _count_places(
     message: StoredMessage, next_message: StoredMessage | None, end: int | None
 ) -> int:
-    """Return the number of places that an inner batch takes in its queue, according to the broker.
-
-    The broker counts the messages of a batch and stores the number as a property (Java:
-    ``SendMessageProcessor.sendBatchMessage``). A sender can set that property too if the topic does
-    not use batches.
-    """
+    # The broker counts the messages of a batch and stores the number as a property (Java:
+    # SendMessageProcessor.sendBatchMessage). A sender can set that property too if the topic does
+    # not use batches.
     number = (message.properties or {}).get(INNER_NUM) or "1"
     places = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 1
     if next_message is None:
@@ -190,11 +187,7 @@ def _count_places(
 def _offset_after(
     messages: Sequence[StoredMessage], unreadable: UnreadableMessage, offset_delta: int
 ) -> int | None:
-    """Return the next offset after an unreadable message of unknown size.
-
-    It skips only that message, if its offset is plausible, so that the messages after it are not
-    lost.
-    """
+    # skip only that message if its offset is plausible, so that those after it are not lost
     offset = unreadable.queue_offset
     if offset is None:
         return messages[-1].queue_offset + 2 if messages else None

@@ -134,10 +134,7 @@ class Rebalance:
         allocated: Sequence[MessageQueue],
         members: Sequence[str] = (),
     ) -> None:
-        """Log a warning with the reason if a topic has no queue for this member.
-
-        Not for retry topics, which may have few queues.
-        """
+        # not for retry topics, which may have few queues
         subject = queue_outage(topic)
         if allocated or is_retry_topic(topic):
             self.outages.end(subject)
@@ -180,14 +177,7 @@ class Rebalance:
         )
 
     async def _call_any_broker(self, topic: str, call: Callable[[str], Awaitable[T]]) -> T:
-        """Call a broker of the topic, and a second one if the first does not respond.
-
-        Java tries any of them again later.
-
-        Raises:
-            ClientError: see ``any_broker`` and the call.
-            ChannelError: two brokers, or the only one, do not respond.
-        """
+        # a second broker if the first does not respond; Java tries any of them again later
         address = await self._instance.any_broker(topic)
         try:
             return await call(address)

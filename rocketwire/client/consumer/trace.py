@@ -38,17 +38,9 @@ Unlike in Java, a handler that returns None has succeeded.
 
 
 class _Call(NamedTuple):
-    """A call of a handler.
-
-    Attributes:
-        request_id: id of the records before and after the call.
-        started: start in milliseconds since 1970.
-        region: region of the messages; None if no message has one: such calls are not recorded.
-    """
-
     request_id: str
     started: int
-    region: str | None
+    region: str | None  # of the messages; if none has one, the call is not recorded
 
 
 class ConsumerTrace(ClientHook):
@@ -109,14 +101,7 @@ class ConsumerTrace(ClientHook):
     def _record_after(
         self, call: _Call, messages: Sequence[StoredMessage], failure: int, successes: int
     ) -> None:
-        """Record that a handler has returned or raised.
-
-        Args:
-            call: result of ``_record_before``.
-            messages: messages of the call.
-            failure: result of the messages that failed.
-            successes: number of the first messages that succeeded.
-        """
+        # ``failure`` is the result of the messages after the first ``successes``
         if call.region is None:
             return
         now = now_millis()

@@ -129,10 +129,7 @@ class BrokerRequests:
         return _success(await consumer.consume_directly(message, header.broker_name or ""))
 
     async def _reply(self, _address: str, request: RemotingCommand) -> RemotingCommand:
-        """Give a reply to the producer that waits for it.
-
-        Respond 0 even if none does, as Java does.
-        """
+        # respond 0 even if no producer waits for the reply, as Java does
         header = decode_header(ReplyMessageRequestHeader, request.ext_fields)
         body = request.body or b""
         producers = self._instance.producers.values()

@@ -241,10 +241,7 @@ class NameServers(NameServerCalls):
         return addresses
 
     async def _resolve(self, address: str, hostnames: dict[str, str]) -> tuple[str, ...]:
-        """Return the addresses of a name with several records; else the address itself.
-
-        The name is added to ``hostnames`` for each of them.
-        """
+        # the addresses of a name with several records, else the address itself
         host, port = split_address(address)
         if is_address(host):
             return (address,)

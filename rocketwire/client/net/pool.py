@@ -85,11 +85,6 @@ class _Connection:
         return -math.inf if self.channel is None else self.channel.received_at
 
     def require_channel(self) -> Channel:
-        """Return the channel.
-
-        Raises:
-            ConnectFailedError: the channel is not open yet.
-        """
         if self.channel is None:
             raise ConnectFailedError(f"{self.address}: not connected")
         return self.channel
@@ -421,11 +416,7 @@ class ChannelPool:
         return connection
 
     async def _run(self, connection: _Connection, host: str, port: int, prefix: str) -> None:
-        """Connect, and keep the channel open until it ends or is retired.
-
-        Args:
-            prefix: begin of the text of an error, before the address to connect to.
-        """
+        # ``prefix`` is the begin of the text of an error
         limit = self._config.connect_timeout
         connection.scope.deadline = trio.current_time() + limit
         try:

@@ -229,11 +229,8 @@ class MessageSender:
         queue: MessageQueue,
         last: _Attempt,
     ) -> SendResult:
-        """Make further attempts after the first, which was at ``queue`` and ended as ``last``.
-
-        Before another attempt at the same broker there is a pause. Attempts without a connection do
-        not count, so that the restart of a broker is waited for.
-        """
+        # Before another attempt at the same broker there is a pause. Attempts without a connection
+        # do not count, so that the restart of a broker is waited for.
         brokers = [queue.broker_name or ""]
         left = self._max_attempts - (not (self._pause and last.sent_nothing))
         while last.retry and left > 0 and trio.current_time() < deadline:

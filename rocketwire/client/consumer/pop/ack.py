@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 
 
 class _Batch:
-    """Messages of a topic and broker that are acknowledged together.
-
-    Attributes:
-        is_refused: whether the broker rejected the batch.
-    """
-
     __slots__ = ("failure", "is_over", "is_refused", "messages")
 
     def __init__(self) -> None:
@@ -69,10 +63,7 @@ class Acknowledgements:
             await self._calls.ack(message)
 
     async def _ack_in_batch(self, name: str, message: StoredMessage) -> bool:
-        """Acknowledge a message with others that arrive meanwhile.
-
-        Returns False if the broker rejected the batch.
-        """
+        # returns False if the broker rejected the batch
         key = (name, message.topic)
         batch = self._open.setdefault(key, _Batch())
         batch.messages.append(message)

@@ -318,10 +318,7 @@ def handle_text(message: StoredMessage) -> str | None:
 def _unwrap_batches(
     messages: Sequence[StoredMessage],
 ) -> tuple[tuple[StoredMessage, ...], tuple[UnreadableMessage, ...]]:
-    """Unwrap inner batches; each message gets handle, times and attempts of its batch.
-
-    Returns the messages, and the invalid batches.
-    """
+    # each message gets handle, times and attempts of its batch
     unwrapped: list[StoredMessage] = []
     invalid: tuple[UnreadableMessage, ...] = ()
     for message in messages:

@@ -389,10 +389,7 @@ class PopConsumer(GroupMember):
             self._outages.end(subject)
 
     async def _update_pops(self, topic: str, route: TopicRouteData) -> None:
-        """Start pops of newly assigned queues of a topic, and cancel those of other queues.
-
-        Without an assignment for pops, which a group gets by ``setConsumeMode``, all are popped.
-        """
+        # without an assignment for pops, which a group gets by setConsumeMode, all are popped
         current = {queue for queue in self._pop_scopes if queue.topic == topic}
         try:
             assignments = await self._rebalance.query_assignment(topic) or ()
@@ -529,10 +526,7 @@ class PopConsumer(GroupMember):
             self._progress.unpark_all()
 
     async def _consume(self, messages: Sequence[StoredMessage], hidden_until: float) -> None:
-        """Handle the messages of a handle: one, or those of an inner batch.
-
-        If one of a batch fails, all are redelivered.
-        """
+        # the messages of a handle: if one of an inner batch fails, all are redelivered
         message, handled = messages[0], True
         if not await self._acquire_handler():
             await self.calls.change_invisible_time(message, POP_DELAY_LEVEL[0])
@@ -564,10 +558,7 @@ class PopConsumer(GroupMember):
         return ConsumeConcurrentlyStatus.RECONSUME_LATER
 
     async def _acquire_handler(self) -> bool:
-        """Wait for a free handler, or until the consumer closes.
-
-        Returns whether there is one; the caller must release it.
-        """
+        # returns False if the consumer closes; otherwise the caller must release the handler
         if self._closing:
             return False
         scope = trio.CancelScope()

@@ -285,10 +285,8 @@ class Assignment:
             await self._unlock(queues)
 
     async def _unlock(self, queues: Iterable[MessageQueue]) -> None:
-        """Unlock dropped queues after a renewal that is on its way.
-
-        A broker that handles the renewal last would keep them locked for a minute.
-        """
+        # after a renewal that is on its way: a broker that handles the renewal last would keep the
+        # queues locked for a minute
         async with self._renewal_lock:
             await self._locks.unlock(queues)
 

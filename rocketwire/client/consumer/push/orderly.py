@@ -158,11 +158,7 @@ class OrderlyConsumption(Consumption):
         messages: Sequence[StoredMessage],
         started: float,
     ) -> float:
-        """Call the handler at the time ``started``, and apply its status.
-
-        Returns:
-            The time when that has finished.
-        """
+        # returns the time when the status of the handler has been applied
         context = ConsumeOrderlyContext(message_queue=queue)
         try:
             status = await self._call_handler(queue, messages, context)

@@ -163,11 +163,7 @@ class PullLoop:
     def _report_failure(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], error: RocketWireError
     ) -> float:
-        """Report a failed pull; returns the seconds until the next one.
-
-        Raises:
-            MissingPackageError: ``error`` is one, and no later pull would succeed.
-        """
+        # returns the seconds until the next pull
         if isinstance(error, MissingPackageError):
             raise error
         if self._hooks is not None:
@@ -265,11 +261,6 @@ class _PullPosition:
         return request
 
     def accept(self, result: PullResult) -> NextPull | None:
-        """Accept the messages of a pull.
-
-        Returns:
-        The offsets of the next pull; None if it must wait or has another subscription.
-        """
         queue, loop = self._queue, self._loop
         self.offset = result.next_begin_offset
         if not loop.accept(queue, self._process, result):

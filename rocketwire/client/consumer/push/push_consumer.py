@@ -314,11 +314,9 @@ class PushConsumer(GroupMember):
             await self._instance.remove_consumer(self)
 
     async def _announce_subscriptions(self) -> None:
-        """Send heartbeats with a new version of all subscriptions (Java: ``messageQueueChanged``).
-
-        Brokers then compare them with those of other members. Pulls use the new version only when
-        brokers have it, because they reject an unknown version.
-        """
+        # Brokers compare subscriptions with a new version with those of other members (Java:
+        # messageQueueChanged). Pulls use it only when brokers have it, because they reject an
+        # unknown version.
         version = now_millis()
         announced = {
             topic: with_version(subscription, version)
