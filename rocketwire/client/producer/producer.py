@@ -142,12 +142,11 @@ class Producer(ProducerMember):
 
         Cancellation: the message may have been stored or not.
         """
-        require_trio()
-        if message.__class__ is not Message:
-            check_message_type(message)
         limit = self.config.send_msg_timeout if within is None else within
         if self._hooks is None:
             return await self.send_unhooked(message, limit)
+        require_trio()
+        check_message_type(message)
         return await self._hooks.send(
             self.instance,
             self._group,
@@ -161,6 +160,9 @@ class Producer(ProducerMember):
         Args:
             limit: timeout of all attempts in seconds.
         """
+        require_trio()
+        if message.__class__ is not Message:
+            check_message_type(message)
         sent = self._fast_path.send(message, limit)
         if isinstance(sent, SendResult):
             return sent
