@@ -36,13 +36,6 @@ class PeerRequests:
     """Handles the requests of one peer."""
 
     def __init__(self, handler: Handler | None, peer: str, limit: int) -> None:
-        """Create the state without requests.
-
-        Args:
-            handler: answers requests; None to reject all of them.
-            peer: name of the peer for log messages.
-            limit: most concurrent requests.
-        """
         self._handler = handler
         self._peer = peer
         self._limit = limit

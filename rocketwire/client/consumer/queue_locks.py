@@ -37,11 +37,6 @@ class QueueLocks:
     """The queue locks of a consumer."""
 
     def __init__(self, instance: ClientInstance, group: str) -> None:
-        """Start without locks.
-
-        Args:
-            instance: client instance that sends the requests; its client id owns the locks.
-        """
         self._instance = instance
         self._group = group
         self._outages = Outages(f"group {group}")

@@ -49,12 +49,6 @@ class ConsumerTrace(ClientHook):
     def __init__(
         self, dispatcher: TraceDispatcher, instance: ClientInstance, group: str, call_timeout: float
     ) -> None:
-        """Create the trace of a consumer.
-
-        Args:
-            instance: client instance with the address of this host.
-            call_timeout: seconds from which a call is recorded as ``TIME_OUT``.
-        """
         self._dispatcher = dispatcher
         self._namespace = instance.config.namespace
         self._group = without_namespace(group, self._namespace)

@@ -44,11 +44,6 @@ class BrokerCalls:
     """Requests to brokers by address; every method raises the errors of ``call``."""
 
     def __init__(self, pool: ChannelPool, config: ClientConfig) -> None:
-        """Send nothing yet.
-
-        Args:
-            config: language, version and header format of the requests.
-        """
         self._pool = pool
         self._config = config
 

@@ -17,12 +17,6 @@ class NameServerSelector:
     """The name servers, the current server, and the servers that failed."""
 
     def __init__(self, addresses: Iterable[str] = (), *, start: int = 0) -> None:
-        """Start without a current server.
-
-        Args:
-            addresses: items ``host:port``.
-            start: index of the first server, modulo the number of servers.
-        """
         self._addresses = tuple(addresses)
         self._next = start
         self._current: str | None = None

@@ -50,11 +50,6 @@ class SingleNameServer(NameServerCalls):
     """Requests to one name server."""
 
     def __init__(self, pool: ChannelPool, config: ClientConfig, address: str) -> None:
-        """Send nothing yet.
-
-        Args:
-            config: language, version and header format of the requests.
-        """
         self.address = address
         self._pool = pool
         self._config = config

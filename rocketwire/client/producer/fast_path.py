@@ -59,9 +59,6 @@ class FastPath:
         """Start without connections.
 
         Args:
-            instance: knows the addresses of brokers.
-            sender: knows the topics, and sends what is unusual.
-            keys: unique keys of the messages.
             connect: returns this sender's connection to an address; None if it has none.
             shares_turns: whether it takes turns at queues with ``sender``; False in another thread.
         """

@@ -24,12 +24,6 @@ class ProducerTrace(ClientHook):
     """Records the sends of a producer (Java: ``SendMessageTraceHookImpl``)."""
 
     def __init__(self, dispatcher: TraceDispatcher, instance: ClientInstance, group: str) -> None:
-        """Create the trace of a producer.
-
-        Args:
-            instance: client instance with the broker addresses.
-            group: producer group without namespace.
-        """
         self.dispatcher = dispatcher
         self._instance = instance
         self._group = group

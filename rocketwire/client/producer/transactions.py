@@ -179,12 +179,6 @@ class Transactions:
     def __init__(
         self, instance: ClientInstance, group: str, check: TransactionCheck | None
     ) -> None:
-        """Create the transactions of a producer.
-
-        Args:
-            check: returns the state of a transaction when a broker checks it; None to ignore
-                checks.
-        """
         self._instance = instance
         self._group = group
         self._check = check

@@ -87,12 +87,6 @@ class Target:
     __slots__ = ("info", "rotation", "templates", "topic")
 
     def __init__(self, topic: str, info: PublishInfo, *, start: int) -> None:
-        """Create a target with at least one queue.
-
-        Args:
-            info: queues of the topic.
-            start: random number that selects the first queue.
-        """
         self.topic: str = topic
         self.info: PublishInfo = info
         self.rotation: Final = QueueRotation(info.queues, start=start)

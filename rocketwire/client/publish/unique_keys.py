@@ -18,13 +18,6 @@ class UniqueKeys:
     __slots__ = ("_month_end", "_sequence")
 
     def __init__(self, address: bytes, process_id: int, constant: int) -> None:
-        """Create a generator.
-
-        Args:
-            address: address of this host, 4 or 16 bytes.
-            process_id: id of this process.
-            constant: 32 random bits that differ between generators of a host.
-        """
         self._month_end = 0
         self._sequence = UniqueKeySequence(
             address=address, process_id=process_id, constant=constant, month_start=0

@@ -64,16 +64,6 @@ class DirectRequests:
         bypass: EpollBypass,
         descriptor: int,
     ) -> None:
-        """Create the requests of a channel.
-
-        Args:
-            connection: the protocol's state.
-            reader: reader of the channel.
-            writer: writer of the channel.
-            clock: returns the time of trio's clock.
-            bypass: the bypass for the descriptor.
-            descriptor: descriptor of the channel's socket.
-        """
         self.reader: StreamReader = reader
         self._connection = connection
         self._writer = writer

@@ -60,14 +60,6 @@ class EpollBypass:
     )
 
     def __init__(self, descriptor: int, runner: Any, context: dict[str, Any], loop: int) -> None:
-        """Create the bypass in a run of trio.
-
-        Args:
-            descriptor: descriptor of the socket.
-            runner: trio's ``Runner``.
-            context: attributes of trio's context of this thread.
-            loop: descriptor of the loop's ``epoll``.
-        """
         self._descriptor = descriptor
         self._runner = runner
         self._context = context

@@ -39,11 +39,6 @@ class Acknowledgements:
     """The acknowledgements of a group."""
 
     def __init__(self, calls: PopCalls) -> None:
-        """Start without messages.
-
-        Args:
-            calls: pop requests of the group.
-        """
         self._calls = calls
         self._open: dict[tuple[str, str], _Batch] = {}
         self._locks: dict[tuple[str, str], trio.Lock] = {}

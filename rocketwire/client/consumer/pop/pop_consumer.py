@@ -217,10 +217,6 @@ class PopConsumer(GroupMember):
         nursery: trio.Nursery,
         hooks: HookChain | None = None,
     ) -> None:
-        """Create a consumer without subscriptions.
-
-        For the arguments see ``open_pop_consumer``, which also starts it and creates ``hooks``.
-        """
         super().__init__(instance, group, nursery)
         self.config = config
         limits = build_limits(config.max_body_size, config.max_inflated_size)

@@ -77,11 +77,6 @@ class ConcurrentConsumption(Consumption):
         listener: MessageListenerConcurrently,
         hooks: HookChain | None = None,
     ) -> None:
-        """Create the consumption; ``start`` starts the workers.
-
-        Args:
-            hooks: hooks that see handler calls; None without hooks.
-        """
         super().__init__(parts)
         self.listener = listener
         self._hooked = listener

@@ -109,7 +109,6 @@ class LentConsumption(ConcurrentConsumption):
         Args:
             listener: handles a message that an operator sends directly.
             borrower: gets all other messages.
-            hooks: see each part that an application has handled; None without hooks.
         """
         super().__init__(parts, listener)
         config = parts.config

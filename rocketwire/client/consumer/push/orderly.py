@@ -57,11 +57,6 @@ class OrderlyConsumption(Consumption):
     def __init__(
         self, parts: PushParts, listener: MessageListenerOrderly, hooks: HookChain | None = None
     ) -> None:
-        """Create the consumption; the task of a queue starts with its first messages.
-
-        Args:
-            hooks: hooks that see handler calls; None without hooks.
-        """
         super().__init__(parts)
         self.listener = listener
         self._hooked = listener

@@ -96,13 +96,7 @@ class PushConsumer(GroupMember):
         hooks: HookChain | None = None,
         borrower: Borrower | None = None,
     ) -> None:
-        """Create a consumer without subscriptions.
-
-        For the arguments see ``open_push_consumer``, which also starts it and creates ``hooks``.
-
-        Args:
-            borrower: handles messages outside of trio, in the place of a concurrent listener.
-        """
+        """See ``open_push_consumer``, which also starts the consumer and creates ``hooks``."""
         super().__init__(instance, group, nursery)
         self.config = config
         self._announced: dict[str, SubscriptionData] | None = None
