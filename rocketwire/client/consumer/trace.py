@@ -53,7 +53,7 @@ class ConsumerTrace(ClientHook):
         self._namespace = instance.config.namespace
         self._group = without_namespace(group, self._namespace)
         self._keys = unique_keys(instance.own_ip)
-        self._timeout_millis = call_timeout * 1000
+        self._timeout_millis = call_timeout * 1000  # from which a call is recorded as TIME_OUT
 
     def consume_message_before(self, context: ConsumeMessageContext) -> object:
         return self._record_before(context.messages, context.seconds or 0.0)

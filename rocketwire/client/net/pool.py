@@ -161,12 +161,6 @@ class ChannelPool:
     def addresses(self) -> tuple[str, ...]:
         return tuple(a for a, c in self._connections.items() if c.channel and c.is_usable)
 
-    def is_connected(self, address: str) -> bool:
-        connection = self._connections.get(address)
-        return (
-            connection is not None and connection.channel is not None and connection.channel.is_open
-        )
-
     @property
     def in_flight(self) -> int:
         """Number of pending requests, over all connections that are not retired."""

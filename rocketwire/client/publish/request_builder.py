@@ -8,19 +8,19 @@ Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendRes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.client.message import DEFAULT_PROPERTIES, Message
 from rocketwire.client.send_result import SendResult
-from rocketwire.codes import RequestCode, ResponseCode, SerializeType
+from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import DecodeError, IllegalMessageError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selection import QueueRotation
 from rocketwire.policy.resource_names import is_retry_topic, with_namespace
-from rocketwire.policy.retry import SEND_STATUSES, SendStatus
+from rocketwire.policy.retry import SEND_STATUSES
 from rocketwire.wire.command import RemotingCommand, new_command
 from rocketwire.wire.message.body_compression import compress_body
 from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_properties
@@ -55,8 +55,6 @@ V1_NAMES: Final = {
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 _PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
-_new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
-"""``tuple.__new__``: a third of the time of the named tuple's constructor."""
 
 
 class QueueTemplate(NamedTuple):
@@ -209,7 +207,6 @@ _V1_CODES: Final = {
 }
 _SINGLE: Final = int(RequestCode.SEND_MESSAGE_V2)
 _REPLY: Final = int(RequestCode.SEND_REPLY_MESSAGE_V2)
-_JSON: Final = SerializeType.JSON
 
 
 def build_outgoing_message(
@@ -231,7 +228,7 @@ def build_outgoing_message(
     if text is not None and not is_retry_topic(message.topic):
         text = _check_size(text)
         body, sys_flag = _compress(message.body, config)
-        message_fields: MessageFields = _new(MessageFields, (born, message.flag, sys_flag, text))
+        message_fields = MessageFields(born, message.flag, sys_flag, text)
         return OutgoingMessage(_SINGLE, msg_id, body, message_fields)
     properties = {const.UNIQ_KEY: msg_id, **message.wire_properties()}
     if namespace:
@@ -295,23 +292,7 @@ def decode_send_result(
     status = SEND_STATUSES.get(response.code)
     if status is None:
         return None
-    return build_send_result(status, response.ext_fields or {}, msg_id, queue)
-
-
-def build_send_result(
-    status: SendStatus, fields: Mapping[str, str], msg_id: str, queue: MessageQueue
-) -> SendResult:
-    """Build the result from the ext fields of a response.
-
-    Args:
-        status: status of the response code.
-        fields: ext fields.
-        msg_id: see ``decode_send_result``.
-        queue: see ``decode_send_result``.
-
-    Raises:
-        DecodeError: the response is invalid.
-    """
+    fields = response.ext_fields or {}
     try:
         queue_id = int(fields["queueId"])
         offset = int(fields["queueOffset"])
@@ -320,20 +301,17 @@ def build_send_result(
         raise DecodeError(f"invalid response to a send: {error}", path="header") from error
     if queue_id != queue.queue_id:
         queue = MessageQueue(topic=queue.topic, broker_name=queue.broker_name, queue_id=queue_id)
-    get = fields.get
-    values = (
+    return SendResult(
         status,
-        get("batchUniqId") or msg_id,
+        fields.get("batchUniqId") or msg_id,
         offset_msg_id,
         queue,
         offset,
-        get("transactionId"),
-        get(const.MSG_REGION),
-        get(const.TRACE_ON) != "false",
-        get("recallHandle"),
+        fields.get("transactionId"),
+        fields.get(const.MSG_REGION),
+        fields.get(const.TRACE_ON) != "false",
+        fields.get("recallHandle"),
     )
-    result: SendResult = _new(SendResult, values)
-    return result
 
 
 def wire_topic(client: ClientConfig, topic: str) -> str:

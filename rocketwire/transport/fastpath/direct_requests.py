@@ -10,7 +10,7 @@ comes, ``Channel.finish_request`` waits for the response to the ``StartedRequest
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,10 +40,6 @@ class StartedRequest(NamedTuple):
     opaque: int
     sent_at: float
     data: bytes | None
-
-
-_new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
-"""Creates named tuples without their constructor, in a third of its time."""
 
 
 class DirectRequests:
@@ -122,5 +118,5 @@ class DirectRequests:
                 reader.received_at = now
             except OSError:
                 data = None
-        started: StartedRequest = _new(StartedRequest, (opaque, now, data))
-        return started
+        # a third of the time of the constructor
+        return tuple.__new__(StartedRequest, (opaque, now, data))
