@@ -42,14 +42,13 @@ from rocketwire.events import (
     RequestTimedOut,
     ResponseReceived,
 )
-from rocketwire.transport.dial import connect_stream, reason_of
+from rocketwire.transport.dial import reason_of
 from rocketwire.transport.fastpath import hook
 from rocketwire.transport.nursery import background
 from rocketwire.transport.peer_requests import MAX_SERVED, Handler, PeerRequests
 from rocketwire.transport.pending import PendingRequest, RequestChain
 from rocketwire.transport.reader import StreamReader
 from rocketwire.transport.writer import MAX_UNSENT, StreamWriter
-from rocketwire.wire.frame import MAX_FRAME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -66,7 +65,7 @@ _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError
 
 
 class Channel(trio.abc.AsyncResource):
-    """One connection; use ``open_channel`` or, for any stream, ``open_channel_over``.
+    """One connection; use ``open_channel_over``.
 
     Attributes:
         is_open: whether requests can be sent.
@@ -82,7 +81,6 @@ class Channel(trio.abc.AsyncResource):
         *,
         peer: str = "",
         handler: Handler | None = None,
-        max_frame_length: int = MAX_FRAME_LENGTH,
         max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
         max_served: int = MAX_SERVED,
         idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
@@ -94,7 +92,6 @@ class Channel(trio.abc.AsyncResource):
             nursery: nursery for the handlers of the peer's requests.
             peer: name of the peer for error messages.
             handler: answers the peer's requests; None to answer that they are not supported.
-            max_frame_length: most bytes of a frame.
             max_in_flight: most pending requests of this side.
             max_served: most concurrent requests of the peer.
             idle_timeout: seconds without bytes after which the channel closes, or None.
@@ -115,7 +112,6 @@ class Channel(trio.abc.AsyncResource):
         self._ended = trio.Event()
         self._connection = Connection(
             now=self._now(),
-            max_frame_length=max_frame_length,
             max_in_flight=max_in_flight,
             idle_timeout=idle_timeout,
         )
@@ -448,7 +444,6 @@ async def open_channel_over(
     *,
     peer: str = "",
     handler: Handler | None = None,
-    max_frame_length: int = MAX_FRAME_LENGTH,
     max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
     max_served: int = MAX_SERVED,
     idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
@@ -467,7 +462,6 @@ async def open_channel_over(
                     nursery,
                     peer=peer,
                     handler=handler,
-                    max_frame_length=max_frame_length,
                     max_in_flight=max_in_flight,
                     max_served=max_served,
                     idle_timeout=idle_timeout,
@@ -484,33 +478,3 @@ async def open_channel_over(
             yield channel
         finally:
             await channel.aclose()
-
-
-@asynccontextmanager
-async def open_channel(
-    host: str,
-    port: int,
-    *,
-    tls: ssl.SSLContext | None = None,
-    server_hostname: str | None = None,
-    handler: Handler | None = None,
-    idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
-) -> AsyncGenerator[Channel]:
-    """Connect, and open a channel for the length of the block, as ``open_channel_over``.
-
-    Args:
-        host: name or address.
-        port: TCP port.
-        tls: context of a TLS connection, or None.
-        server_hostname: expected name in the certificate, if it is not ``host``.
-        handler: answers the peer's requests.
-        idle_timeout: seconds without bytes after which the channel closes, or None.
-
-    Raises:
-        ConnectFailedError: the connection was refused, or the handshake failed.
-    """
-    stream = await connect_stream(host, port, tls=tls, server_hostname=server_hostname)
-    async with open_channel_over(
-        stream, peer=f"{host}:{port}", handler=handler, idle_timeout=idle_timeout
-    ) as channel:
-        yield channel

@@ -1,15 +1,19 @@
-"""A TCP connection within one process."""
+"""TCP connections for tests: within one process, or to a server."""
 
 from __future__ import annotations
 
 import socket
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.transport.channel import Channel, open_channel_over
+from rocketwire.transport.dial import connect_stream
+
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    import ssl
+    from collections.abc import AsyncGenerator, Generator
 
 
 @contextmanager
@@ -21,3 +25,13 @@ def pair() -> Generator[tuple[trio.SocketStream, socket.socket]]:
     here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     with there:
         yield trio.SocketStream(trio.socket.from_stdlib_socket(here)), there
+
+
+@asynccontextmanager
+async def open_channel(
+    host: str, port: int, *, tls: ssl.SSLContext | None = None, server_hostname: str | None = None
+) -> AsyncGenerator[Channel]:
+    """A channel to a server."""
+    stream = await connect_stream(host, port, tls=tls, server_hostname=server_hostname)
+    async with open_channel_over(stream, peer=f"{host}:{port}") as channel:
+        yield channel

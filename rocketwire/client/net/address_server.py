@@ -5,7 +5,6 @@ Java: ``TopAddressing``, ``DefaultTopAddressing``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -28,27 +27,17 @@ _STREAM_ERRORS: Final = (
 )
 
 
-def address_server_url(
-    domain: str,
-    subgroup: str,
-    unit_name: str | None = None,
-    parameters: Mapping[str, str] | None = None,
-) -> str:
+def address_server_url(domain: str, subgroup: str, unit_name: str | None = None) -> str:
     """Return the URL of the address server.
 
     Args:
         domain: host of the address server, with a port if not 8080.
         subgroup: Java's default is ``nsaddr``.
         unit_name: unit of the client; brokers have none.
-        parameters: more query parameters.
     """
     host = domain if ":" in domain else f"{domain}:{DEFAULT_PORT}"
     unit = (unit_name or "").strip()
-    extra = [f"{key}={value}" for key, value in (parameters or {}).items()]
-    path = f"{subgroup}-{unit}" if unit else subgroup
-    if unit:
-        extra.insert(0, "nofix=1")
-    return f"http://{host}/rocketmq/{path}" + (f"?{'&'.join(extra)}" if extra else "")
+    return f"http://{host}/rocketmq/{subgroup}" + (f"-{unit}?nofix=1" if unit else "")
 
 
 def parse_response(text: str) -> tuple[str, ...]:
@@ -61,12 +50,11 @@ def parse_response(text: str) -> tuple[str, ...]:
     return parse_name_servers(lines[0] if lines else "")
 
 
-async def fetch_name_servers(url: str, *, within: float = FETCH_SECONDS) -> tuple[str, ...]:
+async def fetch_name_servers(url: str) -> tuple[str, ...]:
     """Fetch the name servers from an address server.
 
     Args:
         url: a URL from ``address_server_url``; plain HTTP.
-        within: timeout in seconds.
 
     Returns:
         The name servers; empty if the response lists none.
@@ -75,7 +63,7 @@ async def fetch_name_servers(url: str, *, within: float = FETCH_SECONDS) -> tupl
         ClientError: no response in time, a status other than 200, or an invalid list of addresses;
             or h11 is not installed (extra ``client``).
     """
-    text = await fetch_text(url, within=within)
+    text = await fetch_text(url)
     try:
         return parse_response(text)
     except LocalProtocolError as error:

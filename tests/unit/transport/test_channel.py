@@ -23,10 +23,11 @@ from rocketwire.errors import (
 )
 from rocketwire.flags import CommandFlag
 from rocketwire.serving.tls.stream import TlsStream
-from rocketwire.transport.channel import Channel, open_channel, open_channel_over
+from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.writer import MAX_UNSENT
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.support.builders.certificates import authority
+from tests.support.tcp_pair import open_channel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -24,8 +24,6 @@ from rocketwire.errors import ClientError
         (("d:80", "nsaddr"), "http://d:80/rocketmq/nsaddr"),
         (("d", "nsaddr", "u"), "http://d:8080/rocketmq/nsaddr-u?nofix=1"),
         (("d", "nsaddr", " "), "http://d:8080/rocketmq/nsaddr"),
-        (("d", "nsaddr", None, {"k": "v", "l": "w"}), "http://d:8080/rocketmq/nsaddr?k=v&l=w"),
-        (("d", "nsaddr", "u", {"k": "v"}), "http://d:8080/rocketmq/nsaddr-u?nofix=1&k=v"),
     ],
 )
 def test_urls_are_javas(arguments: tuple[str, str], expected: str) -> None:

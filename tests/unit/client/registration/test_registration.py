@@ -32,9 +32,9 @@ from rocketwire.messages.registration import (
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.messages.topic_config import TopicConfigAndMappingSerializeWrapper
 from rocketwire.testing import ScriptedPeer, open_network, reply
-from rocketwire.transport.channel import open_channel
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand
+from tests.support.tcp_pair import open_channel
 
 ONE, TWO = "10.0.0.1:9876", "10.0.0.2:9876"
 WHO = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="b:10911")
