@@ -264,15 +264,13 @@ class ChannelPool:
         return response
 
     def direct_requests(self, address: str) -> DirectRequests | None:
-        """Return what sends direct requests over the open channel to an address.
+        """Return what sends direct requests over the open channel to an address, unchanged.
 
-        None without a channel, if requests are changed, or if the channel allows none.
+        None without a channel, or if the channel allows none.
         """
         connection = self._connections.get(address)
         channel = None if connection is None else connection.channel
-        if channel is None or not channel.is_open or self._closed or self.changes_requests:
-            return None
-        return channel.direct
+        return None if channel is None or not channel.is_open or self._closed else channel.direct
 
     async def send_oneway(
         self, address: str, command: RemotingCommand, *, within: float | None = None
