@@ -15,6 +15,7 @@ from rocketwire.client.consumer.config import (
 )
 from rocketwire.client.consumer.push.concurrent import SHORT_TURN, ConcurrentConsumption
 from rocketwire.client.consumer.push.consumption import TURN
+from rocketwire.client.consumer.push.worker_batches import notify_before_wait
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
@@ -268,3 +269,24 @@ async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
         await trio.testing.wait_all_tasks_blocked()
     assert consumption.offsets.told[-1] == 2
     assert consumption.window.first_offset == 2
+
+
+async def test_waiting_is_told_each_time_and_errors_and_results_come_through(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    told: list[float] = []
+
+    async def work() -> str:
+        await trio.sleep(1)
+        with trio.move_on_after(1):
+            await trio.sleep_forever()
+        return "done"
+
+    assert await notify_before_wait(work(), lambda: told.append(trio.current_time())) == "done"
+    assert len(told) == 2
+
+    async def fails() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        await notify_before_wait(fails(), lambda: None)
