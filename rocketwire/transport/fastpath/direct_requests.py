@@ -10,7 +10,7 @@ comes, ``Channel.finish_request`` waits for the response to the ``StartedRequest
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,10 @@ MAX_WAIT: Final = 0.05
 
 _READ_SIZE: Final = 479
 """Most bytes of a read: a short response.  CPython pools objects of up to 512 bytes."""
+
+
+new_tuple: Final[Callable[..., Any]] = vars(tuple)["__new__"]
+"""Creates a named tuple from its items, in a third of the time of its constructor."""
 
 
 class StartedRequest(NamedTuple):
@@ -118,5 +122,5 @@ class DirectRequests:
                 reader.received_at = now
             except OSError:
                 data = None
-        # a third of the time of the constructor
-        return tuple.__new__(StartedRequest, (opaque, now, data))
+        started: StartedRequest = new_tuple(StartedRequest, (opaque, now, data))
+        return started

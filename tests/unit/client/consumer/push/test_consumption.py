@@ -58,7 +58,7 @@ async def test_retried_messages_have_the_topic_they_were_sent_to(
     handlers = Handlers()
     async with background() as nursery:
         parts = push_parts(nursery, handlers, locks=handlers)
-        borrower = (handlers,) if kind is LentConsumption else ()
+        borrower: Any = (handlers,) if kind is LentConsumption else ()
         consumption = kind(parts, handlers.listener, *borrower)
         consumption.start()
         consumption.submit(queue, window, [message])
