@@ -188,6 +188,8 @@ def test_every_request_carries_namespace_zone_and_kind() -> None:
         (ClientConfig, "namesrv_adr", "namesrv_addr"),
         (ClientConfig, "access_key", "credentials"),
         (ProducerConfig, "send_timeout", "send_msg_timeout"),
+        (ProducerConfig, "timeout", "send_msg_timeout"),
+        (PushConsumerConfig, "concurrency", "consume_thread_max"),
         (PushConsumerConfig, "consume_thread_mx", "consume_thread_max"),
         (PopConsumerConfig, "enable_tracee", "enable_trace"),
         (LitePullConsumerConfig, "auto_comit", "auto_commit"),

@@ -47,16 +47,8 @@ def test_without_client_the_environment_counts(monkeypatch: pytest.MonkeyPatch) 
 def test_wrong_settings_are_rejected() -> None:
     with pytest.raises(IllegalTypeError, match="nothing: there is no such setting"):
         apply_settings("h:1", None, ProducerConfig, {"nothing": 1})
-    for name, nearest in {
-        "timeout": "send_msg_timeout",
-        "send_timeout": "send_msg_timeout",
-        "access_key": "credentials",
-        "name_servers": "namesrv_addr",
-    }.items():
-        with pytest.raises(IllegalTypeError, match=rf"{name}: .*; did you mean {nearest}"):
-            apply_settings("h:1", None, ProducerConfig, {name: 1})
-    with pytest.raises(IllegalTypeError, match=r"concurrency: .* mean consume_thread_max"):
-        apply_settings("h:1", None, PushConsumerConfig, {"concurrency": 1})
+    with pytest.raises(IllegalTypeError, match="name_servers: .*; did you mean namesrv_addr"):
+        apply_settings("h:1", None, ProducerConfig, {"name_servers": 1})
     with pytest.raises(IllegalValueError):
         apply_settings("h:1", None, ProducerConfig, {"send_msg_timeout": 0})
     with pytest.raises(IllegalTypeError, match="because of namespace"):
