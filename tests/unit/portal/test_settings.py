@@ -47,7 +47,7 @@ def test_without_client_the_environment_counts(monkeypatch: pytest.MonkeyPatch) 
 def test_wrong_settings_are_rejected() -> None:
     with pytest.raises(IllegalTypeError, match="nothing: there is no such setting"):
         apply_settings("h:1", None, ProducerConfig, {"nothing": 1})
-    with pytest.raises(IllegalTypeError, match="name_servers: .*; did you mean namesrv_addr"):
+    with pytest.raises(IllegalTypeError, match=r"name_servers: .*; did you mean namesrv_addr"):
         apply_settings("h:1", None, ProducerConfig, {"name_servers": 1})
     with pytest.raises(IllegalValueError):
         apply_settings("h:1", None, ProducerConfig, {"send_msg_timeout": 0})
