@@ -6,9 +6,8 @@ Java: ``DefaultMQPushConsumerImpl.sendMessageBack``, ``MQClientAPIImpl.consumerS
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.consumer.queues import get_queues
 from rocketwire.client.log_text import log_text
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
-
-T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -121,7 +118,7 @@ async def send_message_back(
         request = instance.brokers.call(
             address, RequestCode.CONSUMER_SEND_MSG_BACK, header, within=SEND_BACK_TIMEOUT, vip=True
         )
-        await _settle(instance, group, message, broker_name, request)
+        await instance.observe_settlement(group, "send_back", broker_name, [message], request)
     except RocketWireError as error:
         _LOG.warning(
             "broker %s did not accept message %s back: %s",
@@ -167,7 +164,7 @@ async def send_to_retry_topic(
     for name, queue in queue_by_broker.items():
         request = _send_to_queue(instance, queue, message, max_reconsume_times)
         try:
-            await _settle(instance, group, message, name or "", request)
+            await instance.observe_settlement(group, "send_back", name or "", [message], request)
         except RocketWireError as error:
             failure = error
         else:
@@ -175,20 +172,6 @@ async def send_to_retry_topic(
                 _report_dead_letter(message, group, max_reconsume_times)
             return
     raise failure
-
-
-def _settle(
-    instance: ClientInstance,
-    group: str,
-    message: StoredMessage,
-    broker_name: str,
-    request: Awaitable[T],
-) -> Awaitable[T]:
-    hooks = instance.hooks
-    if hooks is None:
-        return request
-    topic = message.topic
-    return hooks.settle(instance, group, "send_back", topic, broker_name, [message], request)
 
 
 async def _send_to_queue(

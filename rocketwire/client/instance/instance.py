@@ -14,7 +14,7 @@ import random
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import trio
 
@@ -39,13 +39,16 @@ from rocketwire.errors import (
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
     from rocketwire.client.hooks import ClientHook, HookChain
     from rocketwire.client.instance.interfaces import ConsumerMember, ProducerMember
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.message.stored import StoredMessage
+
+T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -283,6 +286,20 @@ class ClientInstance:
         if address not in self._versions:
             await self.send_heartbeat(address)
         return self._versions.get(address, VERSION_5) < VERSION_5
+
+    def observe_settlement(
+        self,
+        group: str,
+        operation: str,
+        broker_name: str,
+        messages: Sequence[StoredMessage],
+        request: Awaitable[T],
+    ) -> Awaitable[T]:
+        """Return a request that settles messages of a topic, or with hooks one that they see."""
+        if self.hooks is None:
+            return request
+        topic = messages[0].topic
+        return self.hooks.settle(self, group, operation, topic, broker_name, messages, request)
 
     # ------------------------------------------------------------------ members
 

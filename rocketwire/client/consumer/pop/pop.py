@@ -9,7 +9,7 @@ Java: ``MQClientAPIImpl`` (``popMessageAsync``, ``ackMessageAsync``, ``batchAckM
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
@@ -39,7 +39,6 @@ from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredM
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.net.rpc import Response
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
 
@@ -227,7 +226,9 @@ class PopCalls:
         request = self._instance.brokers.call(
             await self._address(handle, message.topic), RequestCode.ACK_MESSAGE, header
         )
-        await self._settle("ack", handle.broker_name, [message], request)
+        await self._instance.observe_settlement(
+            self._group, "ack", handle.broker_name, [message], request
+        )
 
     async def batch_ack(self, messages: Iterable[StoredMessage]) -> None:
         """Acknowledge messages, with one request for each broker and topic (code 200151).
@@ -253,7 +254,9 @@ class PopCalls:
                     for message, handle in zip(acknowledged, handles, strict=True)
                     if handle.broker_name == name
                 ]
-                await self._settle("ack", name, of_broker, request)
+                await self._instance.observe_settlement(
+                    self._group, "ack", name, of_broker, request
+                )
 
     async def change_invisible_time(self, message: StoredMessage, seconds: float) -> str:
         """Hide a message for another time, from now on (code 200053); returns its new handle.
@@ -281,29 +284,14 @@ class PopCalls:
             RequestCode.CHANGE_MESSAGE_INVISIBLETIME,
             header,
         )
-        response = await self._settle(
-            "change_invisible_time", handle.broker_name, [message], request
+        response = await self._instance.observe_settlement(
+            self._group, "change_invisible_time", handle.broker_name, [message], request
         )
         header_fields: ChangeInvisibleTimeResponseHeader = response.header
         return str(
             handle.renew(
                 header_fields.pop_time, header_fields.invisible_time, header_fields.revive_qid
             )
-        )
-
-    def _settle(
-        self,
-        operation: str,
-        broker_name: str,
-        messages: Sequence[StoredMessage],
-        request: Awaitable[Response],
-    ) -> Awaitable[Response]:
-        hooks = self._instance.hooks
-        if hooks is None:
-            return request
-        topic = messages[0].topic
-        return hooks.settle(
-            self._instance, self._group, operation, topic, broker_name, messages, request
         )
 
     async def _address(self, handle: PopHandle, topic: str) -> str:
