@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
 
 NAMESRV_PORT: Final = 9876
-BROKER_PORT: Final = 10911
+_DEFAULTS: Final = Config()
 NAMESRV_VARIABLE: Final = "NAMESRV_ADDR"
 """Environment variable with name servers, as Java's."""
 PORT_STEP: Final = 10
@@ -138,27 +138,28 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
         "--broker-port",
         type=port,
         metavar="PORT",
-        help=f"port of the broker; 0 takes a free one (default: {BROKER_PORT})",
+        help=f"port of the broker; 0 takes a free one (default: {_DEFAULTS.listen_port})",
     )
     add(
         "--host",
         metavar="ADDRESS",
         help="address to listen on, which routes contain too; 0.0.0.0 and :: listen on all"
-        " addresses, and routes contain 127.0.0.1 (default: 127.0.0.1)",
+        f" addresses, and routes contain 127.0.0.1 (default: {_DEFAULTS.bind_address})",
     )
     add(
         "--advertise",
         metavar="ADDRESS[:PORT]",
         help="address and port of the broker in routes, if clients need others",
     )
-    add("--name", help="name of the broker (default: broker-a)")
+    add("--name", help=f"name of the broker (default: {_DEFAULTS.broker_name})")
     add(
         "--brokers",
         metavar="N|NAMES",
         help="run several brokers: their number, or their names as a,b or a:0,a:1 with ids; each"
         f" port is {PORT_STEP} above the one before (default: one broker)",
     )
-    add("--cluster", metavar="NAME", help="name of the cluster (default: DefaultCluster)")
+    text = f"name of the cluster (default: {_DEFAULTS.cluster_name})"
+    add("--cluster", metavar="NAME", help=text)
     add(
         "--topics",
         metavar="FILE",
@@ -174,14 +175,14 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
         "--retain-bytes",
         type=int,
         metavar="BYTES",
-        help="bytes of messages to keep; the oldest are deleted first (default: 268435456, which"
-        " is 256 MiB; with --store no limit)",
+        help="bytes of messages to keep; the oldest are deleted first (default:"
+        f" {_DEFAULTS.retain_bytes}, which is 256 MiB; with --store no limit)",
     )
     add(
         "--retain-hours",
         type=float,
         metavar="HOURS",
-        help="hours for which messages are kept (default: 72)",
+        help=f"hours for which messages are kept (default: {_DEFAULTS.retain_hours:g})",
     )
     add(
         "--accounts",
