@@ -13,8 +13,10 @@ from rocketwire.errors import LocalProtocolError
 from rocketwire.flags import Perm, PullSysFlag
 from rocketwire.policy.resource_names import lite_queue
 from rocketwire.policy.subscription import subscription_data
-from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
+from rocketwire_broker.access.needs import CONSUMES
+from rocketwire_broker.handlers.fields import FAQ, integer, text
 from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, filter_of, select
 
@@ -75,6 +77,7 @@ class Outcome(NamedTuple):
     records: list[bytes] | tuple[bytes, ...] = ()
 
 
+@handles(RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE, needs=CONSUMES)
 def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """11 and 361: return messages, or hold the request until there are some."""
     fields = request.ext_fields or {}
@@ -297,9 +300,3 @@ def _hold(
 
     queues = ((pull_request.stored_topic, pull_request.queue_id),)
     broker.hold(peer, opaque, queues, wake_up, due, size=pull_request.message_filter.size)
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.PULL_MESSAGE: pull,
-    RequestCode.LITE_PULL_MESSAGE: pull,
-}

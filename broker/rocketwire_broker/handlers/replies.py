@@ -5,13 +5,14 @@ Java: ``ReplyMessageProcessor``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages.message_const import PUSH_REPLY_TIME, REPLY_TO_CLIENT
 from rocketwire.wire.message.properties import decode_properties, encode_properties
-from rocketwire_broker.handlers.fields import Handler, text
+from rocketwire_broker.access.needs import sends_to
+from rocketwire_broker.handlers.fields import text
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.handlers.sends import REGION, choose_queue, find_topic, read_send
 from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.state.response import LATER, RefusedError, Response
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _ERROR: Final = ResponseCode.SYSTEM_ERROR
 
 
+@handles(RequestCode.SEND_REPLY_MESSAGE, needs=sends_to("topic"))
+@handles(RequestCode.SEND_REPLY_MESSAGE_V2, needs=sends_to("b"))
 def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """324 and 325: pass a reply to the client that asked, and answer whether it took it."""
     header = read_send(request)
@@ -100,8 +103,3 @@ def _finish(broker: Broker, message: Message, problem: str | None, now: int) -> 
 
 
 V2: Final = RequestCode.SEND_REPLY_MESSAGE_V2
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.SEND_REPLY_MESSAGE: reply,
-    V2: reply,
-}

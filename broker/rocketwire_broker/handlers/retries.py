@@ -5,7 +5,6 @@ Java: ``AbstractSendMessageProcessor.consumerSendMsgBack``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -15,7 +14,9 @@ from rocketwire.messages.message_const import DELAY, ORIGIN_MESSAGE_ID, RETRY_TO
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire_broker.access.accounts import Permission
-from rocketwire_broker.handlers.fields import FAQ, Handler, check_permission, required
+from rocketwire_broker.access.needs import reads
+from rocketwire_broker.handlers.fields import FAQ, check_permission, required
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.later.storing import make_dead_letter, store_message
 from rocketwire_broker.state.response import SUCCESS, Response
 from rocketwire_broker.storage.message import Message, read_stored
@@ -29,6 +30,7 @@ FIRST_LEVEL: Final = 3
 """Delay level of the first retry, if the consumer asks for none."""
 
 
+@handles(RequestCode.CONSUMER_SEND_MSG_BACK, needs=reads("originTopic", "group"))
 def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """36: deliver a message again later, or make it a dead letter."""
     header = decode_header(ConsumerSendMsgBackRequestHeader, request.ext_fields)
@@ -72,8 +74,3 @@ def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
         properties[DELAY] = str(level or FIRST_LEVEL + times)
     store_message(broker, message, now)
     return SUCCESS
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.CONSUMER_SEND_MSG_BACK: send_back,
-}

@@ -31,9 +31,11 @@ from rocketwire.wire.message.properties import (
     decode_properties,
     encode_properties,
 )
-from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
+from rocketwire_broker.access.needs import sends_to
+from rocketwire_broker.handlers.fields import FAQ, integer, text
 from rocketwire_broker.handlers.names import topic_problem
 from rocketwire_broker.handlers.priorities import choose_queue_by_priority
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.later.storing import make_dead_letter, store_sent
 from rocketwire_broker.later.timers import recall_handle
 from rocketwire_broker.state.response import RefusedError, Response
@@ -109,6 +111,8 @@ def read_send(request: RemotingCommand) -> SendFields:
     )
 
 
+@handles(RequestCode.SEND_MESSAGE, needs=sends_to("topic"))
+@handles(RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE, needs=sends_to("b"))
 def send(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """10, 310 and 320: store a message or a batch, and answer where it is."""
     header = read_send(request)
@@ -343,10 +347,3 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
     if UNIQ_KEY in batch.properties:
         fields["transactionId"] = batch.properties[UNIQ_KEY]
     return Response(ext_fields=fields)
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.SEND_MESSAGE: send,
-    RequestCode.SEND_MESSAGE_V2: send,
-    RequestCode.SEND_BATCH_MESSAGE: send,
-}

@@ -5,7 +5,6 @@ Java: ``EndTransactionProcessor``, ``AdminBrokerProcessor.resumeCheckHalfMessage
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -25,7 +24,9 @@ from rocketwire.messages.transactions import (
 )
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_broker.access.accounts import Permission
+from rocketwire_broker.access.needs import sends_to
 from rocketwire_broker.handlers.fields import check_permission
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.later.delays import restored
 from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.later.transactions import (
@@ -40,7 +41,6 @@ from rocketwire_broker.storage.message import Message, read_stored
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_broker.handlers.fields import Handler
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.halves import Half
     from rocketwire_broker.tables.peer import Peer
@@ -51,6 +51,7 @@ ROLLBACK: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
 _PROBLEM: Final = "Exception was thrown when putting message back to RMQ_SYS_TRANS_HALF_TOPIC."
 
 
+@handles(RequestCode.END_TRANSACTION, needs=sends_to("topic"))
 def end_transaction(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
@@ -102,6 +103,7 @@ def _find(broker: Broker, header: EndTransactionRequestHeader, now: int) -> tupl
     return half, record
 
 
+@handles(RequestCode.RESUME_CHECK_HALF_MESSAGE)
 def resume_check(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """323: begin to count the checks of a half message anew, also after it was given up."""
     header = decode_header(ResumeCheckHalfMessageRequestHeader, request.ext_fields)
@@ -118,9 +120,3 @@ def resume_check(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     message.properties[TRANSACTION_CHECK_TIMES] = "0"
     put_half(broker, message, now, None if half is None or half.ended else half)
     return SUCCESS
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.END_TRANSACTION: end_transaction,
-    RequestCode.RESUME_CHECK_HALF_MESSAGE: resume_check,
-}

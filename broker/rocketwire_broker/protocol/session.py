@@ -19,7 +19,8 @@ from rocketwire.connection.guards import Guard
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder
-from rocketwire_broker.protocol.handler_table import HANDLERS
+from rocketwire_broker.handlers.registry import needs_of
+from rocketwire_broker.protocol.handler_table import REQUESTS
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.store import UnwritableError
 
@@ -137,15 +138,16 @@ class Session:
     def _respond(self, request: RemotingCommand, now: int) -> Response | None:
         access = self._broker.access
         if access is not None:
-            refusal = access.refusal(request, self._peer.host.ip)
+            needs = needs_of(request, self._broker.config.cluster_name)
+            refusal = access.refusal(request, self._peer.host.ip, needs)
             if refusal is not None:
                 return Response(ResponseCode.NO_PERMISSION, refusal)
-        handler = HANDLERS.get(request.code)
-        if handler is None:
+        known = REQUESTS.get(request.code)
+        if known is None:
             remark = f" request type {request.code} not supported"
             return Response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)
         try:
-            return handler(self._broker, request, self._peer, now)
+            return known.handle(self._broker, request, self._peer, now)
         except RefusedError as refused:
             return refused.response
         except UnwritableError as error:

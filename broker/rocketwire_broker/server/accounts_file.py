@@ -51,7 +51,7 @@ def load_access(config: Config) -> Access | None:
     if first is not None:
         by_key.setdefault(first.access_key, first)
     trusted = () if accounts is None else accounts.trusted
-    return Access(Accounts(by_key=by_key, trusted=trusted), config.cluster_name)
+    return Access(Accounts(by_key=by_key, trusted=trusted))
 
 
 def _load(path: str) -> Accounts:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages import decode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.queries import (
     ConsumeStats,
@@ -22,7 +22,9 @@ from rocketwire.messages.queries import (
     QueueTimeSpan,
 )
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
-from rocketwire_broker.handlers.fields import Handler, required, text
+from rocketwire_broker.access.needs import PUB_OR_SUB, SEES_GROUP, SEES_TOPIC, reads
+from rocketwire_broker.handlers.fields import required, text, with_body
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import RefusedError, Response
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ RATE_MS: Final = 60_000
 """Period of the rates in these tables."""
 
 
+@handles(RequestCode.GET_TOPIC_STATS_INFO, needs=SEES_TOPIC)
 def get_topic_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """202: the offsets of all queues of a topic."""
     name = text(request.ext_fields or {}, "topic")
@@ -50,15 +53,16 @@ def get_topic_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: i
         )
     puts = broker.statistics.topic_puts.get(name)
     rate = 0.0 if puts is None else puts.rate(now, RATE_MS)
-    return _with_body(TopicStatsTable(offset_table=table, topic_put_tps=rate))
+    return with_body(TopicStatsTable(offset_table=table, topic_put_tps=rate))
 
 
+@handles(RequestCode.GET_CONSUME_STATS, needs=reads("topic", "consumerGroup", PUB_OR_SUB))
 def get_consume_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """208: the progress of a group."""
     header = decode_header(GetConsumeStatsRequestHeader, request.ext_fields)
     group = required(header.consumer_group, "consumerGroup")
     listed = [name for name in (header.topic_list or "").split(";") if name]
-    return _with_body(_stats(broker, group, [header.topic] if header.topic else listed, now))
+    return with_body(_stats(broker, group, [header.topic] if header.topic else listed, now))
 
 
 def _stats(broker: Broker, group: str, topics: list[str], now: int) -> ConsumeStats:
@@ -96,6 +100,7 @@ def _progress(broker: Broker, group: str, topic: str) -> dict[MessageQueue, Offs
     return table
 
 
+@handles(RequestCode.GET_BROKER_CONSUME_STATS)
 def get_consume_stats_of_all(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
@@ -121,7 +126,7 @@ def get_consume_stats_of_all(
         total_diff=total,
         total_inflight_diff=in_flight,
     )
-    return _with_body(body)
+    return with_body(body)
 
 
 def _all_offsets(stats: tuple[ConsumeStats, ...]) -> Iterator[OffsetWrapper]:
@@ -129,6 +134,7 @@ def _all_offsets(stats: tuple[ConsumeStats, ...]) -> Iterator[OffsetWrapper]:
         yield from (of_topic.offset_table or {}).values()
 
 
+@handles(RequestCode.QUERY_CONSUME_TIME_SPAN, needs=SEES_GROUP)
 def get_consume_time_span(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
@@ -161,7 +167,7 @@ def get_consume_time_span(
                 delay_time=0 if next_time is None else now - next_time,
             )
         )
-    return _with_body(QueryConsumeTimeSpanBody(consume_time_span_set=tuple(spans)))
+    return with_body(QueryConsumeTimeSpanBody(consume_time_span_set=tuple(spans)))
 
 
 def _time_text(milliseconds: int) -> str:
@@ -179,15 +185,3 @@ def _topic(broker: Broker, name: str) -> TopicConfig:
 
 def _message_queue(broker: Broker, topic: str, queue_id: int) -> MessageQueue:
     return MessageQueue(topic=topic, broker_name=broker.config.broker_name, queue_id=queue_id)
-
-
-def _with_body(body: object) -> Response:
-    return Response(body=(required(encode_body(body), "body"),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.GET_TOPIC_STATS_INFO: get_topic_stats,
-    RequestCode.GET_CONSUME_STATS: get_consume_stats,
-    RequestCode.GET_BROKER_CONSUME_STATS: get_consume_stats_of_all,
-    RequestCode.QUERY_CONSUME_TIME_SPAN: get_consume_time_span,
-}

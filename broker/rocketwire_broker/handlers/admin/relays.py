@@ -6,7 +6,7 @@ Java: ``AdminBrokerProcessor.callConsumer``, ``Broker2Client``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_body, decode_header, encode_body
@@ -17,7 +17,9 @@ from rocketwire.messages.callbacks import (
     GetConsumerStatusRequestHeader,
 )
 from rocketwire.wire.message.ids import decode_offset_message_id
-from rocketwire_broker.handlers.fields import Handler, required
+from rocketwire_broker.access.needs import SEES_GROUP, reads
+from rocketwire_broker.handlers.fields import required
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ def relay(
     broker.ask(member.peer, request.code, ext_fields, body, answered, now)
 
 
+@handles(RequestCode.GET_CONSUMER_RUNNING_INFO, needs=reads(None, "consumerGroup"))
 def get_running_info(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
@@ -73,6 +76,7 @@ def get_running_info(
     return LATER
 
 
+@handles(RequestCode.CONSUME_MESSAGE_DIRECTLY)
 def consume_directly(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
@@ -89,6 +93,7 @@ def consume_directly(
     return LATER
 
 
+@handles(RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS, needs=SEES_GROUP)
 def get_consumer_status(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
@@ -126,10 +131,3 @@ def get_consumer_status(
     if not members:
         finish()
     return LATER
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.GET_CONSUMER_RUNNING_INFO: get_running_info,
-    RequestCode.CONSUME_MESSAGE_DIRECTLY: consume_directly,
-    RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: get_consumer_status,
-}

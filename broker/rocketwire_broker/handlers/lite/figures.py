@@ -5,12 +5,12 @@ Java: ``LiteManagerProcessor``, ``LiteConsumerLagCalculator``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages import decode_header
 from rocketwire.messages.lite import (
     ClientGroup,
     GetBrokerLiteInfoResponseBody,
@@ -28,8 +28,9 @@ from rocketwire.messages.lite import (
 from rocketwire.messages.queries import OffsetWrapper
 from rocketwire.messages.topics import TopicOffset
 from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
-from rocketwire_broker.handlers.fields import Handler, required
+from rocketwire_broker.handlers.fields import required, with_body
 from rocketwire_broker.handlers.lite.sharding import broker_of
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.lite import BIND_TOPIC, expiration_minutes, is_lite
 from rocketwire_broker.state.response import LATER, NOT_SET, RefusedError, Response
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _MOST_NAMES: Final = 10_000
 
 
+@handles(RequestCode.GET_BROKER_LITE_INFO)
 def get_broker_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200074: figures of all lite topics."""
     lite, store = broker.lite, broker.store
@@ -66,13 +68,14 @@ def get_broker_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
             for topic, groups in lite.bound_groups().items()
         },
     )
-    return _with_body(body)
+    return with_body(body)
 
 
 def _has_messages(broker: Broker, topic: TopicConfig) -> bool:
     return any(True for _ in broker.store.queues(str(topic.topic_name)))
 
 
+@handles(RequestCode.GET_PARENT_TOPIC_INFO)
 def get_parent_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200075: how many lite topics a topic has, and which groups read them."""
     header = decode_header(GetParentTopicInfoRequestHeader, request.ext_fields)
@@ -86,9 +89,10 @@ def get_parent_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
         lite_topic_count=len(broker.lite.queues_of(name)),
         groups=None if groups is None else tuple(str(group.group_name) for group in groups),
     )
-    return _with_body(body)
+    return with_body(body)
 
 
+@handles(RequestCode.GET_LITE_TOPIC_INFO)
 def get_topic_info(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
@@ -126,9 +130,10 @@ def _topic_info(broker: Broker, parent: str, lite_topic: str) -> Response:
         ),
         sharding_to_broker=broker_of(broker, parent, lite_topic) == broker.config.broker_name,
     )
-    return _with_body(body)
+    return with_body(body)
 
 
+@handles(RequestCode.GET_LITE_CLIENT_INFO)
 def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200077: the lite topics of a client."""
     header = decode_header(GetLiteClientInfoRequestHeader, request.ext_fields)
@@ -151,16 +156,17 @@ def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
         lite_topic_set=None if queues is None else queues[:most],
         last_access_time=-1 if events is None else events.accessed,
     )
-    return _with_body(body)
+    return with_body(body)
 
 
+@handles(RequestCode.GET_LITE_GROUP_INFO)
 def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200078: how far a group is behind in its lite topics, or in one of them."""
     header = decode_header(GetLiteGroupInfoRequestHeader, request.ext_fields)
     name = required(header.group, "group")
     parent = _bound_topic(broker, name, now)
     if header.lite_topic:
-        return _with_body(_lag_of_topic(broker, name, parent, header.lite_topic))
+        return with_body(_lag_of_topic(broker, name, parent, header.lite_topic))
     if header.top_k < 1:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "java.lang.IllegalArgumentException")
     lags = list(_lags(broker, name))
@@ -172,7 +178,7 @@ def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: in
         total_lag_count=sum(lag.lag_count for lag in lags),
         lag_timestamp_top_k=(),
     )
-    return _with_body(body)
+    return with_body(body)
 
 
 def _lags(broker: Broker, group: str) -> Iterator[LiteLagInfo]:
@@ -219,6 +225,7 @@ def _lag_of_topic(
     )
 
 
+@handles(RequestCode.TRIGGER_LITE_DISPATCH)
 def trigger_dispatch(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200079: make events for all messages that a client, or its group, has not consumed."""
     header = decode_header(TriggerLiteDispatchRequestHeader, request.ext_fields)
@@ -267,17 +274,3 @@ def _bound_topic(broker: Broker, name: str, now: int) -> str:
     if not parent:
         raise RefusedError(ResponseCode.INVALID_PARAMETER, f"Group [{name}] is not a LITE group.")
     return parent
-
-
-def _with_body(body: object) -> Response:
-    return Response(body=(required(encode_body(body), "body"),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.GET_BROKER_LITE_INFO: get_broker_info,
-    RequestCode.GET_PARENT_TOPIC_INFO: get_parent_info,
-    RequestCode.GET_LITE_TOPIC_INFO: get_topic_info,
-    RequestCode.GET_LITE_CLIENT_INFO: get_client_info,
-    RequestCode.GET_LITE_GROUP_INFO: get_group_info,
-    RequestCode.TRIGGER_LITE_DISPATCH: trigger_dispatch,
-}

@@ -8,14 +8,14 @@ Java: ``PopLiteMessageProcessor``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.flags import Perm
 from rocketwire.messages import decode_header
 from rocketwire.messages.lite import PopLiteMessageRequestHeader
-from rocketwire_broker.handlers.fields import FAQ, Handler, required
+from rocketwire_broker.access.needs import CONSUMES
+from rocketwire_broker.handlers.fields import FAQ, required
 from rocketwire_broker.handlers.pops.pops import (
     MAX_POLL_MS,
     check_number,
@@ -23,6 +23,7 @@ from rocketwire_broker.handlers.pops.pops import (
     with_born_time,
 )
 from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, ORDERED_REVIVE_QUEUE
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.lite import BIND_TOPIC, is_lite, wake_key
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.filters import EVERYTHING, select
@@ -59,6 +60,7 @@ class LitePop(NamedTuple):
     attempt_id: str | None
 
 
+@handles(RequestCode.POP_LITE_MESSAGE, needs=CONSUMES)
 def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200070: take messages of the client's events, or hold the request until there are some."""
     client_time = now - broker.clock_advance
@@ -211,8 +213,3 @@ def _fields(question: LitePop, now: int, counts: str) -> dict[str, str]:
 
 def _nothing(question: LitePop, code: int, now: int) -> Response:
     return Response(code, NO_MESSAGE, _fields(question, now, ""))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.POP_LITE_MESSAGE: pop,
-}

@@ -5,7 +5,6 @@ Java: ``AckMessageProcessor``, ``ChangeInvisibleTimeProcessor``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -18,23 +17,29 @@ from rocketwire.messages.pop import (
 )
 from rocketwire.policy.pop_handle import NORMAL, RETRY_V2, PopHandle, parse_pop_handle
 from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
-from rocketwire_broker.handlers.fields import Handler, required
+from rocketwire_broker.access.needs import CONSUMES, needs_of_names
+from rocketwire_broker.handlers.fields import required
 from rocketwire_broker.handlers.names import existing_topic
 from rocketwire_broker.handlers.pops import lite_acknowledgements as lite
 from rocketwire_broker.handlers.pops.taking import ORDERED_REVIVE_QUEUE
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.later.pop_returns import hide, show, wake_at
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.pop_orders import UNKNOWN
 from rocketwire_broker.tables.pops import HiddenMessage, Origin
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
 _NO_CHANGE_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
 
 
+@handles(RequestCode.ACK_MESSAGE, needs=CONSUMES)
 def acknowledge(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200051: acknowledge a message; one that is not hidden is no error."""
     header = decode_header(AckMessageRequestHeader, request.ext_fields)
@@ -89,6 +94,13 @@ def _acknowledge_ordered(broker: Broker, message: HiddenMessage, now: int) -> Re
     return SUCCESS
 
 
+def _needs_of_batch(request: RemotingCommand) -> Iterator[Need]:
+    body = decode_body(BatchAckMessageRequestBody, request.body)
+    for ack in () if body is None else body.acks or ():
+        yield from needs_of_names(ack.consumer_group, (ack.topic,))
+
+
+@handles(RequestCode.BATCH_ACK_MESSAGE, needs=_needs_of_batch)
 def acknowledge_batch(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200151: acknowledge messages of several pops."""
     if not request.body:
@@ -115,6 +127,7 @@ def _messages_of(batch: BatchAck) -> list[HiddenMessage]:
     ]
 
 
+@handles(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, needs=CONSUMES)
 def change_invisible_time(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
@@ -162,10 +175,3 @@ def _change_ordered(
             "reviveQid": str(handle.revive_queue_id),
         }
     )
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.ACK_MESSAGE: acknowledge,
-    RequestCode.BATCH_ACK_MESSAGE: acknowledge_batch,
-    RequestCode.CHANGE_MESSAGE_INVISIBLETIME: change_invisible_time,
-}

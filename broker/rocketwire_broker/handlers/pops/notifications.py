@@ -5,8 +5,7 @@ Java: ``PeekMessageProcessor``, ``NotificationProcessor``, ``PollingInfoProcesso
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_header
@@ -15,7 +14,8 @@ from rocketwire.messages.pop import (
     PeekMessageRequestHeader,
     PollingInfoRequestHeader,
 )
-from rocketwire_broker.handlers.fields import Handler, required
+from rocketwire_broker.access.needs import CONSUMES
+from rocketwire_broker.handlers.fields import required
 from rocketwire_broker.handlers.names import existing_topic
 from rocketwire_broker.handlers.pops.pops import (
     MAX_POLL_MS,
@@ -28,6 +28,7 @@ from rocketwire_broker.handlers.pops.pops import (
     with_born_time,
 )
 from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, PopRequest, offset_of, queues
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 from rocketwire_broker.storage.filters import EVERYTHING
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 
+@handles(RequestCode.PEEK_MESSAGE, needs=CONSUMES)
 def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200052: return messages as a pop would, but take none."""
     header = decode_header(PeekMessageRequestHeader, request.ext_fields)
@@ -68,6 +70,7 @@ def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
     return Response(ResponseCode.SUCCESS, "FOUND", fields, tuple(records))
 
 
+@handles(RequestCode.NOTIFICATION, needs=CONSUMES)
 def notification(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200054: answer whether there are messages to pop, or hold the request until there are."""
     client_time = now - broker.clock_advance
@@ -120,6 +123,7 @@ def _would_find(broker: Broker, pop_request: NotificationRequest, now: int) -> b
     return False
 
 
+@handles(RequestCode.POLLING_INFO, needs=CONSUMES)
 def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200055: the number of pops that wait for a queue."""
     header = decode_header(PollingInfoRequestHeader, request.ext_fields)
@@ -133,10 +137,3 @@ def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         group, topic, max(header.queue_id, ANY_QUEUE), is_ordered=False, attempt_id=None
     )
     return Response(ext_fields={"pollingNum": str(count_held(broker, pop_request))})
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.PEEK_MESSAGE: peek,
-    RequestCode.NOTIFICATION: notification,
-    RequestCode.POLLING_INFO: polling_info,
-}

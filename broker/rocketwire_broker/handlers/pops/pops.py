@@ -8,7 +8,6 @@ Java: ``PopMessageProcessor``, ``PopLongPollingService``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -20,9 +19,11 @@ from rocketwire.messages.pop import (
 )
 from rocketwire.policy.resource_names import pop_retry_topic
 from rocketwire.policy.subscription import subscription_data
-from rocketwire_broker.handlers.fields import FAQ, Handler, required
+from rocketwire_broker.access.needs import CONSUMES
+from rocketwire_broker.handlers.fields import FAQ, required
 from rocketwire_broker.handlers.names import existing_topic
 from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, PopRequest, nothing, take
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, compiled, filter_of
@@ -56,6 +57,7 @@ class NotificationRequest(NamedTuple):
 # ---------------------------------------------------------------------------- 200050
 
 
+@handles(RequestCode.POP_MESSAGE, needs=CONSUMES)
 def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200050: take messages and hide them, or hold the request until there are some."""
     client_time = now - broker.clock_advance
@@ -215,8 +217,3 @@ def count_held(broker: Broker, pop_request: PopRequest | NotificationRequest) ->
         isinstance(wait.wake_up, HeldPop) and wait.wake_up.pop_request.group == pop_request.group
         for wait in broker.waits.of_queue((pop_request.topic, pop_request.queue_id))
     )
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.POP_MESSAGE: pop,
-}
