@@ -145,19 +145,8 @@ class StoreFolder:
         keeps_all = tables.read_tables(self.disk, broker)
         restoring = Restoring(broker)
         for entry in scan(self.disk, self.log):
-            if entry.sys_flag & _TRANSACTION not in _IN_QUEUES:
-                continue
-            restoring.add(
-                decode_utf8(entry.topic),
-                entry.queue_id,
-                entry.queue_offset,
-                entry.physical,
-                entry.size,
-                entry.store_time,
-                entry.sys_flag,
-                entry.prepared,
-                entry.properties,
-            )
+            if entry.parts.sys_flag & _TRANSACTION in _IN_QUEUES:
+                restoring.add(decode_utf8(entry.topic), entry.parts, entry.properties)
         misplaced = store.finish_placing()
         if misplaced:
             LOGGER.warning(

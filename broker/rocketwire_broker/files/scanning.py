@@ -17,24 +17,14 @@ import logging
 import mmap
 import os
 from collections.abc import Generator, Iterator
-from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from rocketwire.store.commit_log import (
-    BORN_HOST_V6,
-    CRC_MASK,
-    SMALLEST_MESSAGE,
-    STORE_HOST_V6,
-    blank_size,
-    message_parts,
-    next_message,
-)
+from rocketwire.store.commit_log import blank_size, body_crc_holds, message_parts, next_message
 from rocketwire.store.writer import blank, filler
-from rocketwire.wire.checksum import crc32
-from rocketwire.wire.layouts.declarations import MAGIC_V1
 from rocketwire_broker.files.log_files import LogFiles, name_of
 
 if TYPE_CHECKING:
+    from rocketwire.store.commit_log import MessageParts
     from rocketwire_broker.files.disk import Disk
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
@@ -42,40 +32,14 @@ LOGGER: Final = logging.getLogger("rocketwire.broker")
 ASIDE: Final = "cut"
 """Folder of bytes that stood behind the end of the log."""
 
-_HEAD: Final = Struct(">8x4xi4xqqi").unpack_from
-"""Queue id, queue offset, physical offset, ``sys_flag``."""
-_USUAL: Final = Struct(">iIii4xqqi16xq12xqi").unpack_from
-"""Size, magic number, checksum, queue id, queue offset, physical offset, ``sys_flag``, store time,
-offset of the half message, size of the body: of a message with short addresses."""
-_USUAL_SIZE: Final = 88
-_LONG_HOSTS: Final = BORN_HOST_V6 | STORE_HOST_V6
-_INT16: Final = Struct(">h").unpack_from
-_INT64: Final = Struct(">q").unpack_from
 _PIECE: Final = 1 << 20
 
 
 class Entry(NamedTuple):
-    """A message of the log.
+    """A message of the log, with the bytes of its topic and its properties."""
 
-    Attributes:
-        physical: its physical offset.
-        size: its bytes.
-        topic: bytes of its topic.
-        queue_id, queue_offset: its place.
-        sys_flag: bits of ``MessageSysFlag``.
-        store_time: milliseconds since 1970.
-        prepared: physical offset of the half message that it ends.
-        properties: bytes of its properties.
-    """
-
-    physical: int
-    size: int
+    parts: MessageParts
     topic: bytes
-    queue_id: int
-    queue_offset: int
-    sys_flag: int
-    store_time: int
-    prepared: int
     properties: bytes
 
 
@@ -134,69 +98,22 @@ def _messages(data: mmap.mmap, start: int, position: int) -> Generator[Entry, No
                 is_full = position == size or blank_size(view, position) == size - position
                 return End(position, is_full)
             yield entry
-            position += entry.size
+            position += entry.parts.size
     finally:
         view.release()
 
 
 def entry_at(view: memoryview, position: int, start: int) -> Entry | None:
     """Return the message at a position; None if there is none."""
-    if position + _USUAL_SIZE <= len(view):
-        usual = _USUAL(view, position)
-        size, magic, crc, queue_id, queue_offset, physical, sys_flag, stored, prepared, body = usual
-        topic: int = position + _USUAL_SIZE + body
-        properties: int = topic + 3 + view[topic] if 0 <= body < topic + 3 <= len(view) else 0
-        if (
-            magic == MAGIC_V1
-            and not sys_flag & _LONG_HOSTS
-            and physical == start + position
-            and position + SMALLEST_MESSAGE <= properties <= position + size <= len(view)
-            and properties + _INT16(view, properties - 2)[0] == position + size
-            and (not body or crc32(view[topic - body : topic]) == crc & CRC_MASK)
-            and (properties == position + size or view[position + size - 1])
-        ):
-            return Entry(
-                physical,
-                size,
-                bytes(view[topic + 1 : properties - 2]),
-                queue_id,
-                queue_offset,
-                sys_flag,
-                stored,
-                prepared,
-                bytes(view[properties : position + size]),
-            )
-    return any_entry_at(view, position, start)
-
-
-def any_entry_at(view: memoryview, position: int, start: int) -> Entry | None:
-    """Return the message at a position, whatever its layout; None if there is none."""
     parts = message_parts(view, position)
     if parts is None or parts.physical_offset != start + position:
         return None
-    topic = parts.topic
-    if parts.body_size > 0:
-        body = view[parts.body : parts.body + parts.body_size]
-        if crc32(body) != parts.body_crc & CRC_MASK:
-            return None
     end = position + parts.size
     # a kill may have left a part of the last message, and its properties have no checksum
-    if parts.properties_size and not view[end - 1]:
+    if not body_crc_holds(view, parts) or (parts.properties_size and not view[end - 1]):
         return None
-    queue_id, queue_offset, _, sys_flag = _HEAD(view, position)
-    prepared = parts.body - 12
-    store_time = position + (68 if sys_flag & 0x10 else 56)
-    return Entry(
-        parts.physical_offset,
-        parts.size,
-        bytes(view[topic : topic + parts.topic_size]),
-        queue_id,
-        queue_offset,
-        sys_flag,
-        _INT64(view, store_time)[0],
-        _INT64(view, prepared)[0],
-        bytes(view[parts.properties : end]),
-    )
+    topic = bytes(view[parts.topic : parts.topic + parts.topic_size])
+    return Entry(parts, topic, bytes(view[parts.properties : end]))
 
 
 # ---------------------------------------------------------------------------- damage
@@ -229,7 +146,7 @@ def _mended(disk: Disk, start: int, position: int) -> End:
     if following is None:
         disk.write(name, position, blank(size - position), size)
     else:
-        time = 0 if entry is None else entry.store_time
+        time = 0 if entry is None else entry.parts.store_time
         filling = filler(start + position, end - position, time)
         if filling is not None:
             disk.write(name, position, filling, size)
@@ -263,7 +180,7 @@ def _count_messages(disk: Disk, start: int, position: int, end: int) -> int:
         while following is not None:
             entry = entry_at(view, following, start)
             count += entry is not None
-            step = 1 if entry is None else entry.size
+            step = 1 if entry is None else entry.parts.size
             following = next_message(cast("bytes", data), following + step, start)
     return count
 

@@ -42,6 +42,7 @@ from rocketwire_broker.storage.message import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rocketwire.store.commit_log import MessageParts
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.log_store import LogStore
     from rocketwire_broker.tables.halves import Half
@@ -129,29 +130,17 @@ class Restoring:
         self._pop_log: dict[int, list[int]] = {}
         self._revive_topic = f"{REVIVE_LOG}{broker.config.cluster_name}"
 
-    def add(
-        self,
-        topic: str,
-        queue_id: int,
-        queue_offset: int,
-        physical: int,
-        size: int,
-        store_time: int,
-        sys_flag: int,
-        prepared: int,
-        properties: bytes,
-    ) -> None:
+    def add(self, topic: str, parts: MessageParts, properties: bytes) -> None:
         """Take the next message of the log.
 
         Args:
-            topic, queue_id, queue_offset: its place.
-            physical: its physical offset.
-            size: its bytes.
-            store_time: in milliseconds.
-            sys_flag: bits of ``MessageSysFlag``.
-            prepared: physical offset of the half message that it commits, or ``SENT_BY_CLIENT``.
+            topic: its topic.
+            parts: its numbers; ``prepared_offset`` is that of the half message that it commits, or
+                ``SENT_BY_CLIENT``.
             properties: as stored.
         """
+        queue_id, queue_offset, store_time = parts.queue_id, parts.queue_offset, parts.store_time
+        is_sent = parts.prepared_offset == SENT_BY_CLIENT
         code = 0
         if topic == SCHEDULE_TOPIC:
             code = self._add_delayed(queue_id, queue_offset, store_time, properties)
@@ -162,27 +151,25 @@ class Restoring:
         if not code:
             tag = value_of(properties, _TAGS)
             code = code_of_tag(tag.decode(errors="replace")) if tag else 0
-        if topic not in {SCHEDULE_TOPIC, TIMER_TOPIC} and prepared != SENT_BY_CLIENT:
+        if topic not in {SCHEDULE_TOPIC, TIMER_TOPIC} and not is_sent:
             self._note_delivered(topic, queue_id, properties)
-        if sys_flag & _COMMIT and prepared != SENT_BY_CLIENT:
-            self._committed.add(prepared)
+        if parts.sys_flag & _COMMIT and not is_sent:
+            self._committed.add(parts.prepared_offset)
         self._store.last_stored = store_time
+        physical, size = parts.physical_offset, parts.size
         if physical < self._broker.topics.deleted.get(topic, 0):
             return
         self._store.place(topic, queue_id, queue_offset, physical, size, code)
         if _LITE_TOPIC in properties and self._store.has_light_queues:
-            self._place_light(topic, physical, size, code, properties)
+            self._place_light(topic, parts, code, properties)
 
-    def _place_light(
-        self, topic: str, physical: int, size: int, code: int, properties: bytes
-    ) -> None:
-        """Put a message of a lite topic into its light queue."""
+    def _place_light(self, topic: str, parts: MessageParts, code: int, properties: bytes) -> None:
         lite_topic, name = (value_of(properties, of) for of in (_LITE_TOPIC, _LIGHT_QUEUE))
         offset = value_of(properties, _LIGHT_OFFSET) or b""
         if lite_topic and name and offset.isdigit() and len(offset) < _DIGITS:
             queue = lite_queue(topic, lite_topic.decode(errors="replace"))
             if queue.encode() == name:
-                self._store.place_light(queue, physical, size, code, int(offset))
+                self._store.place_light(queue, parts.physical_offset, parts.size, code, int(offset))
 
     def _add_delayed(
         self, queue_id: int, queue_offset: int, store_time: int, properties: bytes
