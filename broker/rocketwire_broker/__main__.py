@@ -13,8 +13,8 @@ from rocketwire.os_errors import os_error_text
 from rocketwire_broker.command_line import (
     broker_configs,
     broker_parser,
-    configured,
     main_parser,
+    read_options,
     read_topics,
 )
 
@@ -47,7 +47,7 @@ def broker(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace, name_server_port: int | None) -> int:
     log_to_stderr("%(asctime)s %(levelname)s %(message)s")
     try:
-        config, unknown = configured(options)
+        config, unknown = read_options(options)
         configs = broker_configs(config, options.brokers)
         topics = _topics(options.topics)
     except (OSError, ValueError, RocketWireError) as error:

@@ -210,7 +210,7 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
+def read_options(options: argparse.Namespace) -> tuple[Config, list[str]]:
     """Return the settings of a command line, and unknown names in its properties file.
 
     Raises:
@@ -230,7 +230,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     changes: dict[str, Any] = {
         "listen_port": options.broker_port,
         "bind_address": options.host,
-        **_advertised(options.advertise or LOCAL.get(options.host, options.host)),
+        **_parse_advertise(options.advertise or LOCAL.get(options.host, options.host)),
         "broker_name": options.name,
         "cluster_name": options.cluster,
         "retain_bytes": options.retain_bytes,
@@ -255,7 +255,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     return config, unknown
 
 
-def _advertised(text: str | None) -> dict[str, Any]:
+def _parse_advertise(text: str | None) -> dict[str, Any]:
     """Return the address for clients; IPv6 addresses have brackets if a port follows."""
     if text is None:
         return {}
@@ -299,7 +299,7 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
     if brokers is None:
         return [config]
     if brokers.isdecimal():
-        identities = _numbered(config.broker_name, int(brokers))
+        identities = _number_names(config.broker_name, int(brokers))
     else:
         identities = [_identity(text) for text in brokers.split(",")]
     if not 0 < len(identities) <= MOST_BROKERS or len(set(identities)) < len(identities):
@@ -311,8 +311,8 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
             config,
             broker_name=name,
             broker_id=number,
-            listen_port=_further(config.listen_port, index),
-            advertised_port=_further(config.advertised_port, index),
+            listen_port=_next_port(config.listen_port, index),
+            advertised_port=_next_port(config.advertised_port, index),
             store_path=_own_folder(config.store_path, name, number),
         )
         for index, (name, number) in enumerate(identities)
@@ -324,11 +324,11 @@ def _own_folder(folder: str, name: str, number: int) -> str:
     return folder and os.path.join(folder, f"{name}-{number}" if number else name)
 
 
-def _further(port: int, index: int) -> int:
+def _next_port(port: int, index: int) -> int:
     return port and port + PORT_STEP * index
 
 
-def _numbered(name: str, count: int) -> list[tuple[str, int]]:
+def _number_names(name: str, count: int) -> list[tuple[str, int]]:
     """Return the names of several brokers: ``broker-a``, ``broker-b`` and so on."""
     stem = name.removesuffix("-a")
     return [(f"{stem}-{chr(ord('a') + index)}", 0) for index in range(min(count, MOST_BROKERS + 1))]

@@ -120,7 +120,7 @@ def _setting(
     return field(default=default, metadata={"setting": setting})
 
 
-def _fixed(default: T, name: str) -> T:
+def _constant(default: T, name: str) -> T:
     return _setting(default, name, is_fixed=True)
 
 
@@ -136,22 +136,22 @@ def _limit(default: int, name: str) -> int:
 class Config:
     """Settings of a broker."""
 
-    cluster_name: str = _fixed("DefaultCluster", "brokerClusterName")
-    broker_name: str = _fixed("broker-a", "brokerName")
-    broker_id: int = _fixed(0, "brokerId")  # 0, the master; others are only registered
-    bind_address: str = _fixed("127.0.0.1", "bindAddress")
-    broker_ip: str = _fixed("127.0.0.1", "brokerIP1")  # for clients: in routes and message ids
-    listen_port: int = _fixed(10911, "listenPort")  # 0: a free one
-    advertised_port: int = _fixed(0, "rocketwire.advertisedPort")  # for clients; 0: the same
-    namesrv_addr: str = _fixed("", "namesrvAddr")  # host:port;host:port
+    cluster_name: str = _constant("DefaultCluster", "brokerClusterName")
+    broker_name: str = _constant("broker-a", "brokerName")
+    broker_id: int = _constant(0, "brokerId")  # 0, the master; others are only registered
+    bind_address: str = _constant("127.0.0.1", "bindAddress")
+    broker_ip: str = _constant("127.0.0.1", "brokerIP1")  # for clients: in routes and message ids
+    listen_port: int = _constant(10911, "listenPort")  # 0: a free one
+    advertised_port: int = _constant(0, "rocketwire.advertisedPort")  # for clients; 0: the same
+    namesrv_addr: str = _constant("", "namesrvAddr")  # host:port;host:port
     # limited to 10 to 60 s as in Java
-    register_period_ms: int = _fixed(30_000, "registerNameServerPeriod")
+    register_period_ms: int = _constant(30_000, "registerNameServerPeriod")
 
     auto_create_topics: bool = _setting(True, "autoCreateTopicEnable")  # by a send
     auto_create_groups: bool = _setting(True, "autoCreateSubscriptionGroup")  # by a consumer
-    default_topic_queues: int = _fixed(8, "defaultTopicQueueNums")  # of TBW102, the template
+    default_topic_queues: int = _constant(8, "defaultTopicQueueNums")  # of TBW102, the template
     property_filter: bool = _setting(True, "enablePropertyFilter")  # SQL92
-    trace_topic: bool = _fixed(True, "traceTopicEnable")  # whether it exists
+    trace_topic: bool = _constant(True, "traceTopicEnable")  # whether it exists
     max_message_size: int = _setting(4 << 20, "maxMessageSize")  # bytes of a body
     max_pull_messages: int = _setting(32, "maxTransferCountOnMessageInMemory")
     # bytes of a pull, unless it has one message
@@ -160,19 +160,21 @@ class Config:
     unique_key_hits: int = _setting(32, "defaultQueryMaxNum")  # of a query by a unique key
     retain_bytes: int = _setting(256 << 20, "retainBytes")  # of messages in memory
     retain_hours: float = _setting(72.0, "fileReservedTime")
-    store_path: str = _fixed("", "storePathRootDir")  # empty: messages and tables are in memory
+    store_path: str = _constant("", "storePathRootDir")  # empty: messages and tables are in memory
     # Files of the store are deleted, the oldest first, while the others hold more bytes than this;
     # 0 deletes none because of their size.
     store_retain_bytes: int = 0
     # SYNC_FLUSH: each response waits until its message is on the disk. Otherwise it is in the
     # files, and lost only if the machine goes down.
-    flush_disk_type: str = _fixed("ASYNC_FLUSH", "flushDiskType")
-    log_file_size: int = _fixed(1 << 30, "mappedFileSizeCommitLog")  # of new files
-    queue_file_size: int = _fixed(6_000_000, "mappedFileSizeConsumeQueue")
-    timer_log_file_size: int = _fixed(100 << 20, "mappedFileSizeTimerLog")
+    flush_disk_type: str = _constant("ASYNC_FLUSH", "flushDiskType")
+    log_file_size: int = _constant(1 << 30, "mappedFileSizeCommitLog")  # of new files
+    queue_file_size: int = _constant(6_000_000, "mappedFileSizeConsumeQueue")
+    timer_log_file_size: int = _constant(100 << 20, "mappedFileSizeTimerLog")
 
     delay_levels: str = _setting(DELAY_LEVELS, "messageDelayLevel")
-    timer_enabled: bool = _fixed(True, "timerWheelEnable")  # whether times of delivery are allowed
+    timer_enabled: bool = _constant(
+        True, "timerWheelEnable"
+    )  # whether times of delivery are allowed
     timer_max_delay_ms: int = _setting(
         3 * 86_400_000, "timerMaxDelaySec", read=_read_seconds, write=_write_seconds
     )
@@ -221,22 +223,22 @@ class Config:
     max_lite_subscriptions: int = _setting(100_000, "maxLiteSubscriptionCount")  # and subscribers
     max_lite_events: int = _setting(100, "maxClientEventCount")  # if a group does not set it
     # time between two searches for clients that do not pop their events
-    lite_event_check_ms: int = _fixed(10_000, "liteEventCheckInterval")
+    lite_event_check_ms: int = _constant(10_000, "liteEventCheckInterval")
     # time after which a client with too many events gets further ones
     lite_full_dispatch_ms: int = _setting(10_000, "liteEventFullDispatchDelayTime")
-    lite_client_check_ms: int = _fixed(120_000, "liteSubscriptionCheckInterval")
+    lite_client_check_ms: int = _constant(120_000, "liteSubscriptionCheckInterval")
     lite_client_expiry_ms: int = _setting(180_000, "liteSubscriptionCheckTimeoutMills")
-    lite_expiry_check_ms: int = _fixed(120_000, "liteTtlCheckInterval")
+    lite_expiry_check_ms: int = _constant(120_000, "liteTtlCheckInterval")
     lite_min_ttl_ms: int = _setting(900_000, "minLiteTTl")  # after the last message
 
-    accounts_file: str = _fixed("", "rocketwire.accountsFile")  # empty: all requests are allowed
+    accounts_file: str = _constant("", "rocketwire.accountsFile")  # empty: all requests are allowed
     initial_user: str = field(default="", repr=False)  # {"username":"u","password":"p"}
     access_required: bool = False  # whether Java's settings ask for accounts
     binary: bool = False  # whether sent frames have binary headers
     tls: TlsSettings = field(default_factory=TlsSettings)
     use_tls: bool = False  # to name servers
-    observe_address: str = _fixed("127.0.0.1", "rocketwire.observeAddress")
-    observe_port: int = _fixed(NO_STATUS_PORT, "rocketwire.observePort")  # 0: a free one
+    observe_address: str = _constant("127.0.0.1", "rocketwire.observeAddress")
+    observe_port: int = _constant(NO_STATUS_PORT, "rocketwire.observePort")  # 0: a free one
 
     def delays_ms(self) -> tuple[int, ...]:
         """Return the delay of each level, from 1 on, in milliseconds.
@@ -254,7 +256,7 @@ def _delay_ms(text: str) -> int:
     return int(number) * _UNITS[unit]
 
 
-def _named_settings() -> dict[str, Setting]:
+def _collect_settings() -> dict[str, Setting]:
     settings: dict[str, Setting] = {}
     for item in fields(Config):
         declared: Setting | None = item.metadata.get("setting")
@@ -263,7 +265,7 @@ def _named_settings() -> dict[str, Setting]:
     return settings
 
 
-SETTINGS: Final[Mapping[str, Setting]] = _named_settings()
+SETTINGS: Final[Mapping[str, Setting]] = _collect_settings()
 """Settings by their names in ``broker.conf``: Java's, ``retainBytes`` and ``rocketwire.*``."""
 
 _ACCESS: Final[Mapping[str, Setting]] = {

@@ -87,12 +87,12 @@ class Documents:
             reason = self._ready()
             return plain(503, f"not ready: {reason}") if reason else plain(200, "ready")
         build = self._pages.get(path)
-        chosen = self._chosen(query.get("broker"))
+        chosen = self._choose_broker(query.get("broker"))
         if build is None or chosen is None:
             return None
         return build(*chosen, {name: value[:MAX_NAME] for name, value in query.items()})
 
-    def _chosen(self, name: str | None) -> tuple[Broker, int] | None:
+    def _choose_broker(self, name: str | None) -> tuple[Broker, int] | None:
         for broker, now in self._brokers():
             if name is None or broker.config.broker_name == name:
                 return broker, now
@@ -142,7 +142,7 @@ def _group_json(broker: Broker, now: int, query: Query) -> Document | None:
 # ---------------------------------------------------------------------------- messages
 
 
-def _listed(broker: Broker, query: Query) -> MessageList:
+def _list_messages(broker: Broker, query: Query) -> MessageList:
     topic, key = query.get("topic", ""), query.get("key", "")
     if key:
         return with_key(broker, topic, key)
@@ -151,11 +151,13 @@ def _listed(broker: Broker, query: Query) -> MessageList:
 
 def _messages(broker: Broker, now: int, query: Query) -> Document:
     topic, key = query.get("topic", ""), query.get("key", "")
-    return _html(messages_page(broker.config.broker_name, topic, key, _listed(broker, query)))
+    return _html(
+        messages_page(broker.config.broker_name, topic, key, _list_messages(broker, query))
+    )
 
 
 def _messages_json(broker: Broker, now: int, query: Query) -> Document:
-    return _json(_plain(asdict(_listed(broker, query))))
+    return _json(_plain(asdict(_list_messages(broker, query))))
 
 
 def _message(broker: Broker, now: int, query: Query) -> Document:

@@ -15,8 +15,7 @@ from rocketwire.messages.message_const import UNIQ_KEY
 from rocketwire.serving.http.markup import page, rest, span, table, text, when
 
 if TYPE_CHECKING:
-    from rocketwire_broker.admin_http.browser import MessageLine, MessageList
-    from rocketwire_broker.admin_http.preview import Preview
+    from rocketwire_broker.admin_http.browser import MessageLine, MessageList, Preview
     from rocketwire_broker.admin_http.status import GroupLine, Status, TopicLine, Totals
 
 DELAYED = "SCHEDULE_TOPIC_XXXX"

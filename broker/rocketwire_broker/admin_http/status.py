@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.flags import Perm
 from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.resource_names import DLQ_PREFIX, RETRY_PREFIX
-from rocketwire_broker.later.delays import delivered
+from rocketwire_broker.delayed.delays import level_progress
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -257,9 +257,9 @@ def totals_of(broker: Broker, now: int) -> Totals:
         slow=statistics.slow,
         stored_rate=statistics.put.rate(now, RATE_MS),
         read_rate=statistics.got.rate(now, RATE_MS),
-        delayed=sum(end - done for done, end in delivered(broker).values()),
+        delayed=sum(end - done for done, end in level_progress(broker).values()),
         timed=len(broker.timers),
-        transactions=broker.halves.undecided_count,
+        transactions=broker.half_messages.undecided_count,
         hidden=len(broker.pops),
         waiting=len(broker.waits),
         connections=len(broker.peers),

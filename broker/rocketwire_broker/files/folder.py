@@ -26,17 +26,17 @@ from rocketwire.store.consume_queue import decode_units
 from rocketwire.store.folder import offset_of_name
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.host import Host
+from rocketwire_broker.delayed.pop_log import log_pops
+from rocketwire_broker.delayed.pop_revive import wake_ordered_pops
+from rocketwire_broker.delayed.restore import Restore
+from rocketwire_broker.delayed.transactions import write_decisions
 from rocketwire_broker.files import tables
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import FOLDER, LogFiles
+from rocketwire_broker.files.log_scan import scan
 from rocketwire_broker.files.queue_files import FOLDER as QUEUES
 from rocketwire_broker.files.queue_files import QueueFiles
-from rocketwire_broker.files.scanning import scan
 from rocketwire_broker.files.timer_files import TimerFiles
-from rocketwire_broker.later.pop_log import log_pops
-from rocketwire_broker.later.pop_returns import wake_ordered_pops
-from rocketwire_broker.later.restoring import Restoring
-from rocketwire_broker.later.transactions import write_decisions
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.storage.log_store import LogStore
 from rocketwire_broker.storage.store import UnwritableError
@@ -87,7 +87,7 @@ class StoreFolder:
         self._config = config
         self.is_synced = config.flush_disk_type == "SYNC_FLUSH"
         self.disk.is_synced = self.is_synced
-        self._lock = _locked(root)
+        self._lock = _lock_folder(root)
         self._saved: dict[str, object] = {}
         self._broker: Broker | None = None
         self._failure = ""
@@ -143,10 +143,10 @@ class StoreFolder:
         )
         broker = self._broker = Broker(config, now, store)
         keeps_all = tables.read_tables(self.disk, broker)
-        restoring = Restoring(broker)
+        restore = Restore(broker)
         for entry in scan(self.disk, self.log):
             if entry.parts.sys_flag & _TRANSACTION in _IN_QUEUES:
-                restoring.add(decode_utf8(entry.topic), entry.parts, entry.properties)
+                restore.add(decode_utf8(entry.topic), entry.parts, entry.properties)
         misplaced = store.finish_placing()
         if misplaced:
             LOGGER.warning(
@@ -155,11 +155,11 @@ class StoreFolder:
             )
         store.next_physical = self.log.end
         queues = self.disk.root / QUEUES
-        for topic in restoring.settle_unknown(
+        for topic in restore.settle_unknown(
             now, is_deleted=lambda topic: not keeps_all and not (queues / topic).is_dir()
         ):
             LOGGER.warning("topic %s has messages, but no configuration: it gets a new one", topic)
-        restoring.finish(now)
+        restore.finish(now)
         wake_ordered_pops(broker, now)
         store.arrivals.clear()
         broker.topics.save = lambda: self._save_topics(broker)
@@ -278,7 +278,7 @@ def _check_light_queues(root: Path, log: LogFiles) -> None:
                 break
 
 
-def _locked(root: Path) -> int:
+def _lock_folder(root: Path) -> int:
     """Lock a folder as Java does; return the descriptor that holds the lock."""
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(root / LOCK, flags, 0o644)

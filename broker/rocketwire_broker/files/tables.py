@@ -24,8 +24,8 @@ from rocketwire.messages.offsets import (
 from rocketwire.messages.topic_config import DataVersion, TopicConfigSerializeWrapper
 from rocketwire.store.config_files import LIMITS, decode_config, split_topic_and_group
 from rocketwire.wire.json.fastjson import dumps
+from rocketwire_broker.delayed.delays import level_progress
 from rocketwire_broker.files.order_table import encode_pop_orders, read_pop_orders
-from rocketwire_broker.later.delays import delivered
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
@@ -98,7 +98,7 @@ def _offsets(broker: Broker) -> bytes:
 
 
 def _delays(broker: Broker) -> bytes:
-    table = {level: offset for level, (offset, _) in sorted(delivered(broker).items())}
+    table = {level: offset for level, (offset, _) in sorted(level_progress(broker).items())}
     return encode_body(
         DelayOffsetSerializeWrapper(
             data_version=DataVersion(counter=sum(table.values()), timestamp=broker.started),

@@ -29,8 +29,7 @@ from rocketwire.store.timers import (
     encode_timer_slot,
 )
 from rocketwire.store.writer import Stream
-from rocketwire_broker.later.numbers import number
-from rocketwire_broker.storage.message import read_stored
+from rocketwire_broker.storage.message import parse_number, read_stored
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
@@ -101,7 +100,7 @@ class TimerFiles:
     def _add(self, record: bytes, physical: int, now: int, *, waits: bool) -> None:
         """Add a message; the slot of one that does not wait is in the past."""
         properties = read_stored(record).properties or {}
-        out = number(properties.get(TIMER_OUT_MS) or "")
+        out = parse_number(properties.get(TIMER_OUT_MS) or "")
         time = out if waits and out is not None else now - _PAST_MS
         time -= time % _PRECISION_MS
         deletes = TIMER_DEL_UNIQKEY in properties

@@ -63,7 +63,7 @@ def integer(fields: Mapping[str, str], name: str, default: int | None = None) ->
     raise DecodeError(f'For input string: "{value[:64]}"', path=name)
 
 
-def required(value: T | None, name: str) -> T:
+def require(value: T | None, name: str) -> T:
     """Return a value that must not be missing.
 
     Raises:
@@ -81,12 +81,12 @@ def body_of(request: RemotingCommand, cls: type[T]) -> T:
         DecodeError: it is missing or invalid.
     """
     body: T | None = None if request.body is None else decode_body(cls, request.body)
-    return required(body, "body")
+    return require(body, "body")
 
 
 def with_body(body: object, ext_fields: dict[str, str] | None = None) -> Response:
     """Return a success with an encoded body."""
-    return Response(ext_fields=ext_fields, body=(required(encode_body(body), "body"),))
+    return Response(ext_fields=ext_fields, body=(require(encode_body(body), "body"),))
 
 
 def check_permission(

@@ -30,7 +30,7 @@ from rocketwire_broker.access.needs import needs_of_names, reads
 from rocketwire_broker.handlers.fields import body_of, text, with_body
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import SUCCESS, Response
-from rocketwire_broker.storage.filters import TAG, compiled
+from rocketwire_broker.storage.filters import TAG, compile_condition
 from rocketwire_broker.tables.members import Member
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     if data.is_without_sub:
         if fingerprint and known.get(peer.number) == fingerprint:
             broker.members.touch(member)
-            return _heard(is_changed=False)
-        return _heard(is_changed=True)
+            return _heartbeat_response(is_changed=False)
+        return _heartbeat_response(is_changed=True)
     changed = [
         consumer.group_name or ""
         for consumer in data.consumer_data_set or ()
@@ -84,10 +84,10 @@ def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
         broker.notify_members(group, now)
     if fingerprint:
         known[peer.number] = fingerprint
-    return _heard(is_changed=True)
+    return _heartbeat_response(is_changed=True)
 
 
-def _heard(*, is_changed: bool) -> Response:
+def _heartbeat_response(*, is_changed: bool) -> Response:
     changed = "true" if is_changed else "false"
     return Response(ext_fields={"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": changed})
 
@@ -146,7 +146,7 @@ def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, no
         remark = f"The broker does not support consumer to filter message by {kind}"
         return Response(ResponseCode.SYSTEM_ERROR, remark)
     try:
-        compiled(kind, data.sub_string or "")
+        compile_condition(kind, data.sub_string or "")
     except IllegalValueError as error:
         return Response(ResponseCode.SUBSCRIPTION_PARSE_FAILED, str(error))
     return SUCCESS

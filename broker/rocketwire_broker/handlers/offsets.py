@@ -22,7 +22,7 @@ from rocketwire.messages.offsets import (
 from rocketwire.policy.resource_names import LMQ_PREFIX, lite_queue
 from rocketwire.wire.json.fastjson import dumps
 from rocketwire_broker.access.needs import CONSUMES, SEES_TOPIC
-from rocketwire_broker.handlers.fields import integer, required, text, with_body
+from rocketwire_broker.handlers.fields import integer, require, text, with_body
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
@@ -172,7 +172,7 @@ def offset_at(queue: Queue, timestamp: int, *, is_upper: bool = False) -> int:
 def reset_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """222: move a group to a time or an offset; consumers are told at their next pull."""
     header = decode_header(ResetOffsetRequestHeader, request.ext_fields)
-    name, group = required(header.topic, "topic"), required(header.group, "group")
+    name, group = require(header.topic, "topic"), require(header.group, "group")
     topic = broker.topics.get(name)
     if topic is None:
         remark = f"Topic {name} does not exist"
@@ -249,11 +249,11 @@ def _reset_targets(
 def clone_group_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """314: copy the offsets of one group to another."""
     header = decode_header(CloneGroupOffsetRequestHeader, request.ext_fields)
-    source = required(header.src_group, "srcGroup")
+    source = require(header.src_group, "srcGroup")
     topics = [header.topic] if header.topic else broker.offsets.topics_of(source)
     for topic in topics:
         if topic in broker.topics:
-            broker.offsets.clone(source, required(header.dest_group, "destGroup"), topic)
+            broker.offsets.clone(source, require(header.dest_group, "destGroup"), topic)
     return SUCCESS
 
 
@@ -265,7 +265,7 @@ def query_correction(broker: Broker, request: RemotingCommand, peer: Peer, now: 
     behind the others.
     """
     header = decode_header(QueryCorrectionOffsetHeader, request.ext_fields)
-    topic = required(header.topic, "topic")
+    topic = require(header.topic, "topic")
     for group in filter(None, (header.filter_groups or "").split(",")):
         broker.offsets.delete_group(group)
     lowest: dict[int, int] = {}

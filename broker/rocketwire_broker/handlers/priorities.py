@@ -19,7 +19,7 @@ from rocketwire.messages.message_const import (
     TIMER_DELIVER_MS,
     TRANSACTION_PREPARED,
 )
-from rocketwire_broker.later.numbers import INT, number
+from rocketwire_broker.storage.message import INT, parse_number
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -35,7 +35,7 @@ _OTHER_TYPES: Final = (DELAY, TIMER_DELIVER_MS, TIMER_DELAY_SEC, TIMER_DELAY_MS,
 def choose_queue_by_priority(message: Message, topic: TopicConfig) -> None:
     """Let a message go to the queue of its priority; one of another type loses its priority."""
     properties = message.properties
-    priority = number(properties.get(PRIORITY), INT)
+    priority = parse_number(properties.get(PRIORITY), INT)
     if priority is None or priority < 0:
         return
     is_half = properties.get(TRANSACTION_PREPARED) == "true"
@@ -59,5 +59,5 @@ def pops_by_priority(broker: Broker, topic_name: str, group_name: str, turn: int
         return False
     group = broker.groups.get(group_name)
     attributes = (None if group is None else group.attributes) or {}
-    factor = number(attributes.get(PRIORITY_FACTOR))
+    factor = parse_number(attributes.get(PRIORITY_FACTOR))
     return turn % _ALWAYS < (_ALWAYS if factor is None else factor)

@@ -123,31 +123,31 @@ def _check(
     group = broker.groups.find_or_create(pull_request.group, now)
     if group is None:
         remark = f"subscription group [{pull_request.group}] does not exist, \n{FAQ}"
-        raise _refused(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+        raise _refusal(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
     if not group.consume_enable:
-        raise _forbidden(f"subscription group no permission, {pull_request.group}", 2)
+        raise _no_permission(f"subscription group no permission, {pull_request.group}", 2)
     try:
         topic = existing_topic(broker, pull_request.topic, blank=" ")
     except RefusedError as refused:
-        raise _refused(refused.response.code, refused.response.remark) from None
+        raise _refusal(refused.response.code, refused.response.remark) from None
     if not topic.perm & _READ:
-        raise _forbidden(f"the topic[{pull_request.topic}] pulling message is forbidden", 3)
+        raise _no_permission(f"the topic[{pull_request.topic}] pulling message is forbidden", 3)
     if not 0 <= pull_request.queue_id < topic.read_queue_nums:
         remark = (
             f"queueId[{pull_request.queue_id}] is illegal, topic:[{pull_request.topic}] "
             f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
         )
-        raise _refused(ResponseCode.INVALID_PARAMETER, remark)
+        raise _refusal(ResponseCode.INVALID_PARAMETER, remark)
     if sys_flag & _SUBSCRIPTION:
         subscription = _own_subscription(fields, pull_request.topic)
     else:
-        subscription = _known_subscription(broker, fields, pull_request, group)
+        subscription = _find_subscription(broker, fields, pull_request, group)
     if (subscription.expression_type or TAG) != TAG and not broker.config.property_filter:
         remark = (
             "The broker does not support consumer to filter message by "
             f"{subscription.expression_type}"
         )
-        raise _refused(ResponseCode.SYSTEM_ERROR, remark)
+        raise _refusal(ResponseCode.SYSTEM_ERROR, remark)
     return filter_of(subscription)
 
 
@@ -161,10 +161,10 @@ def _own_subscription(fields: Mapping[str, str], topic: str) -> SubscriptionData
         )
     except LocalProtocolError as error:
         remark = "parse the consumer's subscription failed"
-        raise _refused(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark) from error
+        raise _refusal(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark) from error
 
 
-def _known_subscription(
+def _find_subscription(
     broker: Broker,
     fields: Mapping[str, str],
     pull_request: PullRequest,
@@ -173,30 +173,30 @@ def _known_subscription(
     group = broker.members.online(pull_request.group)
     if group is None:
         remark = f"the consumer's group info not exist\n{FAQ}"
-        raise _refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
+        raise _refusal(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
     if group.is_broadcasting and not config.consume_broadcast_enable:
         remark = f"the consumer group[{pull_request.group}] can not consume by broadcast way"
-        raise _forbidden(remark, 4)
+        raise _no_permission(remark, 4)
     if broker.groups.is_forbidden(pull_request.group, pull_request.topic):
         remark = (
             f"the consumer group[{pull_request.group}] is forbidden for topic[{pull_request.topic}]"
         )
-        raise _forbidden(remark, 5)
+        raise _no_permission(remark, 5)
     subscription = group.subscriptions.get(pull_request.topic)
     if subscription is None:
         remark = f"the consumer's subscription not exist\n{FAQ}"
-        raise _refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
+        raise _refusal(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
     if (subscription.sub_version or 0) < integer(fields, "subVersion", 0):
         remark = "the consumer's subscription not latest"
-        raise _refused(ResponseCode.SUBSCRIPTION_NOT_LATEST, remark)
+        raise _refusal(ResponseCode.SUBSCRIPTION_NOT_LATEST, remark)
     return subscription
 
 
-def _refused(code: int, remark: str | None) -> RefusedError:
+def _refusal(code: int, remark: str | None) -> RefusedError:
     return RefusedError(code, remark, {})
 
 
-def _forbidden(remark: str, kind: int) -> RefusedError:
+def _no_permission(remark: str, kind: int) -> RefusedError:
     return RefusedError(ResponseCode.NO_PERMISSION, remark, {"forbiddenType": str(kind)})
 
 

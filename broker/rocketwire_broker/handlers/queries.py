@@ -18,7 +18,7 @@ from rocketwire.messages.queries import (
 )
 from rocketwire_broker.access.accounts import Permission
 from rocketwire_broker.access.needs import PUB_OR_SUB, reads
-from rocketwire_broker.handlers.fields import check_permission, integer, required, text
+from rocketwire_broker.handlers.fields import check_permission, integer, require, text
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import NOT_SET, Response
 from rocketwire_broker.storage.filters import filter_of
@@ -81,7 +81,7 @@ def view_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """321: entries of a queue, and whether they pass the filter of a group."""
     header = decode_header(QueryConsumeQueueRequestHeader, request.ext_fields)
-    name = required(header.topic, "topic")
+    name = require(header.topic, "topic")
     place = f"{header.queue_id}@{name} is not exist!"
     queue = broker.store.queue(name, header.queue_id)
     if queue is None:
@@ -114,4 +114,4 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
         queue_data=tuple(data),
         subscription_data=subscription,
     )
-    return Response(remark=NOT_SET, body=(required(encode_body(body), "body"),))
+    return Response(remark=NOT_SET, body=(require(encode_body(body), "body"),))

@@ -20,11 +20,11 @@ from rocketwire.messages.message_const import (
 )
 from rocketwire.messages.send import RecallMessageRequestHeader
 from rocketwire_broker.access.needs import sends_to
-from rocketwire_broker.handlers.fields import required
+from rocketwire_broker.delayed.put_hooks import store_message
+from rocketwire_broker.delayed.timers import parse_handle
+from rocketwire_broker.handlers.fields import require
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.handlers.sends import REGION
-from rocketwire_broker.later.storing import store_message
-from rocketwire_broker.later.timers import parse_handle
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.message import Message
 
@@ -54,7 +54,7 @@ def _recall(broker: Broker, header: RecallMessageRequestHeader, peer: Peer, now:
     """Return the message that recalls another one (Java: ``buildMessage``)."""
     if not broker.config.recall_enabled:
         raise RefusedError(ResponseCode.NO_PERMISSION, "recall failed, operation is forbidden")
-    topic = required(header.topic, "topic")
+    topic = require(header.topic, "topic")
     if topic not in broker.topics:
         remark = f"recall failed, the topic[{topic}] not exist"
         raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, remark)

@@ -11,10 +11,10 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages.message_const import PUSH_REPLY_TIME, REPLY_TO_CLIENT
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire_broker.access.needs import sends_to
+from rocketwire_broker.delayed.put_hooks import store_message
 from rocketwire_broker.handlers.fields import text
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.handlers.sends import REGION, choose_queue, find_topic, read_send
-from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.message import Message
 
@@ -56,7 +56,7 @@ def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Res
         problem = f"push reply message fail, channel of <{client_id}> not found."
         return _finish(broker, message, problem, now)
 
-    def answered(answer: RemotingCommand | None, now: int) -> None:
+    def on_answer(answer: RemotingCommand | None, now: int) -> None:
         taken = answer is not None and answer.code == ResponseCode.SUCCESS
         problem = None if taken else f"push reply message to {client_id}fail."
         response = _finish(broker, message, problem, now)
@@ -65,7 +65,7 @@ def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Res
 
     fields = _fields(broker, header, group, message, peer, now)
     code = RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT
-    broker.ask(requester.peer, code, fields, request.body or b"", answered, now)
+    broker.ask(requester.peer, code, fields, request.body or b"", on_answer, now)
     return LATER
 
 

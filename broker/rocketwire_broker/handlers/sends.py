@@ -32,12 +32,12 @@ from rocketwire.wire.message.properties import (
     encode_properties,
 )
 from rocketwire_broker.access.needs import sends_to
+from rocketwire_broker.delayed.put_hooks import make_dead_letter, store_sent
+from rocketwire_broker.delayed.timers import recall_handle
 from rocketwire_broker.handlers.fields import FAQ, integer, text
 from rocketwire_broker.handlers.names import topic_problem
 from rocketwire_broker.handlers.priorities import choose_queue_by_priority
 from rocketwire_broker.handlers.registry import handles
-from rocketwire_broker.later.storing import make_dead_letter, store_sent
-from rocketwire_broker.later.timers import recall_handle
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.message import SENT_BY_CLIENT, Message
 from rocketwire_broker.tables.topics import unit_flag
@@ -135,7 +135,7 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
         properties=decode_properties(header.properties),
         born_host=peer.host,
         flag=header.flag,
-        sys_flag=_allowed_bits(header.sys_flag),
+        sys_flag=_bits_of_client(header.sys_flag),
         born_timestamp=header.born_timestamp,
         reconsume_times=header.reconsume_times,
     )
@@ -176,7 +176,7 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
     return Response(ext_fields=fields)
 
 
-def _allowed_bits(sys_flag: int) -> int:
+def _bits_of_client(sys_flag: int) -> int:
     """Return the bits of a message that a client may set.
 
     A half message says in a property that it is one. Java stores other messages with these bits,

@@ -28,7 +28,7 @@ from rocketwire_broker.handlers.admin import (
 from rocketwire_broker.handlers.lite import figures
 from rocketwire_broker.handlers.lite import pops as lite_pops
 from rocketwire_broker.handlers.lite import subscriptions as lite_subscriptions
-from rocketwire_broker.handlers.pops import acknowledgements, notifications, pops
+from rocketwire_broker.handlers.pops import acknowledgements, notifications, pop
 from rocketwire_broker.handlers.registry import REQUESTS
 
 __all__ = ["REQUESTS", "SUBJECTS"]
@@ -36,7 +36,7 @@ __all__ = ["REQUESTS", "SUBJECTS"]
 SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
     *(retries, recalls, transactions, replies),
-    *(pops, notifications, acknowledgements, assignments),
+    *(pop, notifications, acknowledgements, assignments),
     *(lite_subscriptions, lite_pops, figures),
     *(topics, groups, progress, runtime, upkeep, relays),
 )

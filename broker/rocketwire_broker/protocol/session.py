@@ -94,7 +94,7 @@ class Session:
         self.has_handled, self.is_paused = command is not None, False
         while command is not None:
             if command.flag & _RESPONSE:
-                self._broker.relayed(peer, command, now)
+                self._broker.take_response(peer, command, now)
             else:
                 self._handle(command, now)
             is_full = peer.unsent >= limit

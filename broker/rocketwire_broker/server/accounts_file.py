@@ -58,12 +58,12 @@ def _load(path: str) -> Accounts:
     with open(path, "rb") as file:
         data = file.read()
     try:
-        return read_accounts(_parsed(data, path))
+        return read_accounts(_parse(data, path))
     except ValueError as error:
         raise IllegalValueError(f"{path}: {error}") from error
 
 
-def _parsed(data: bytes, path: str) -> object:
+def _parse(data: bytes, path: str) -> object:
     if not path.endswith((".yml", ".yaml")):
         return tomllib.loads(data.decode())
     try:

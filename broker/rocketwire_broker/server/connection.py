@@ -38,7 +38,7 @@ class _Transport(trio.abc.Stream):
 
     async def wait_send_all_might_not_block(self) -> None:
         """Wait until the socket has taken everything."""
-        await self._connection.drained()
+        await self._connection.drain()
 
     async def aclose(self) -> None:
         """Do nothing; the server closes the socket."""
@@ -133,7 +133,7 @@ class Connection(Activity):
         self.peer.unsent += len(data)
         self._note_unsent(self.peer)
 
-    async def drained(self) -> None:
+    async def drain(self) -> None:
         """Wait until the socket has taken everything; a slow reader is not read from."""
         if self._drained is not None:
             await self._drained.wait()

@@ -15,7 +15,7 @@ import trio
 
 from rocketwire.serving.tls.settings import TlsMode, TlsSettings
 from rocketwire_broker.server.operators_port import OperatorsPort
-from rocketwire_broker.server.registering import registered
+from rocketwire_broker.server.registration import keep_registered
 from rocketwire_broker.server.server import BrokerServer
 from rocketwire_namesrv.config.config import Config as NameServerConfig
 from rocketwire_namesrv.server.server import NameServer, serve
@@ -51,7 +51,7 @@ async def open_broker(
             server.broker.topics.put(topic, server.clock.now())
         async with AsyncExitStack() as stack:
             if config.namesrv_addr:
-                await stack.enter_async_context(registered(server, config.namesrv_addr))
+                await stack.enter_async_context(keep_registered(server, config.namesrv_addr))
             yield server
         nursery.cancel_scope.cancel()
 

@@ -31,10 +31,10 @@ from rocketwire.wire.message.host import Host
 from rocketwire_broker.access.exposure import find_exposure
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
+from rocketwire_broker.server.batching import Batching
 from rocketwire_broker.server.clock import CHECK_SECONDS, Clock
 from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.server.delivery import Delivery
-from rocketwire_broker.server.gathering import Gathering
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.state.schedule import describe_actions
 from rocketwire_broker.tables.peer import Peer
@@ -53,7 +53,7 @@ LOGGER: Final = logging.getLogger("rocketwire.broker")
 READ_SIZE: Final = 262_144
 PAUSE_SECONDS: Final = 0.01
 """Time between two looks at whether the answers of a connection are sent."""
-MOST_GATHERED: Final = 4 << 20
+MAX_BATCH_BYTES: Final = 4 << 20
 """Bytes of answers of several connections; with more, no further requests are waited for."""
 
 SLOW_SECONDS: Final = 0.1
@@ -90,7 +90,7 @@ class BrokerServer:
         self._config = config
         self._connections: dict[int, Connection] = {}
         self._number = 0
-        self._gathering = Gathering()
+        self._batching = Batching()
         self._timer = trio.CancelScope()
 
     async def run(
@@ -253,7 +253,7 @@ class BrokerServer:
         session = Session(broker, peer)
         connection = Connection(stream, peer, session, self._tasks, broker.note_unsent)
         self._connections[peer.number] = connection
-        broker.connected(peer)
+        broker.add_peer(peer)
         try:
             with connection.scope:
                 await self._converse(connection)
@@ -269,13 +269,13 @@ class BrokerServer:
         finally:
             del self._connections[peer.number]
             self._acceptor.leave(address)
-            broker.lost(peer, self.clock.now())
+            broker.remove_peer(peer, self.clock.now())
             trio.lowlevel.notify_closing(stream.socket)
             stream.socket.close()
             self._begin_delivery()
 
     async def _converse(self, connection: Connection) -> None:
-        session, broker, gathering = connection.session, self.broker, self._gathering
+        session, broker, batching = connection.session, self.broker, self._batching
         data = await self._open(connection)
         over_tls = type(connection.stream) is TlsStream
         receive = connection.stream.receive_some if over_tls else connection.socket.receive_some
@@ -287,7 +287,7 @@ class BrokerServer:
                 if (seconds := perf_counter() - start) > SLOW_SECONDS:
                     code, address = session.last_code, connection.peer.address
                     self._report_slow(seconds, f"requests of {address} up to one with code {code}")
-                if broker.queued >= MOST_GATHERED or await gathering.answers():
+                if broker.queued >= MAX_BATCH_BYTES or await batching.is_last():
                     broker.queued = 0
                     await self.settle()
             if session.frame_started:
@@ -296,7 +296,7 @@ class BrokerServer:
                 )
             else:
                 connection.is_active, connection.frame_since = True, math.inf
-            await connection.drained()
+            await connection.drain()
             if session.is_paused:  # answers may still wait for the disk or a name server
                 await trio.sleep(PAUSE_SECONDS if connection.peer.unsent else 0)
             data = b""

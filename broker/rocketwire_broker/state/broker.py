@@ -30,7 +30,7 @@ from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
 from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Place, Store
 from rocketwire_broker.tables.groups import Groups
-from rocketwire_broker.tables.halves import Halves
+from rocketwire_broker.tables.half_messages import HalfMessages
 from rocketwire_broker.tables.locks import Locks
 from rocketwire_broker.tables.members import Members
 from rocketwire_broker.tables.offsets import Offsets
@@ -122,7 +122,7 @@ class Broker:
         self.members = Members(config)
         self.locks = Locks(config.lock_expiry_ms, config.max_locks)
         self.timers = Timers()
-        self.halves = Halves()
+        self.half_messages = HalfMessages()
         self.delivered: dict[int, int] = {}
         self.pops: Pops[Entry] = Pops(is_logged=self.store.is_durable)
         self.pop_orders = PopOrders()
@@ -260,7 +260,7 @@ class Broker:
         if size >= LARGE:
             self.note_unsent(peer)
 
-    def relayed(self, peer: Peer, response: RemotingCommand, now: int) -> None:
+    def take_response(self, peer: Peer, response: RemotingCommand, now: int) -> None:
         """Take a client's answer to ``ask``; one that nobody waits for is dropped."""
         found = self._relays.pop((peer.number, response.opaque), None)
         if found is not None:
@@ -361,11 +361,11 @@ class Broker:
 
     # ------------------------------------------------------------------ connections
 
-    def connected(self, peer: Peer) -> None:
+    def add_peer(self, peer: Peer) -> None:
         """Take a new connection."""
         self.peers[peer.number] = peer
 
-    def lost(self, peer: Peer, now: int) -> None:
+    def remove_peer(self, peer: Peer, now: int) -> None:
         """Forget a connection that has ended, and tell the groups that it was in."""
         peer.gone = True
         peer.out.clear()
@@ -375,7 +375,7 @@ class Broker:
             self._end_wait(wait)
         self.unsent.note(peer.number, 0)
         self.buffered.note(peer.number, 0)
-        for group in self.members.lost(peer.number):
+        for group in self.members.remove(peer.number):
             self.notify_members(group, now)
         for key in [key for key in self._relays if key[0] == peer.number]:
             answered, entry = self._relays.pop(key)
@@ -433,7 +433,7 @@ class Broker:
         self.store.expire(now)
         for peer in self.members.silent(now - self.config.client_expiry_ms):
             self.closing[peer.number] = "no heartbeat"
-            for group in self.members.lost(peer.number):
+            for group in self.members.remove(peer.number):
                 self.notify_members(group, now)
 
 

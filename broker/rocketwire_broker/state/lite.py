@@ -14,8 +14,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages.enums import OffsetOptionType
 from rocketwire.messages.lite import OffsetOption
 from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
-from rocketwire_broker.tables.lite_events import LiteEvents
-from rocketwire_broker.tables.lite_subscriptions import LiteSubscriptions
+from rocketwire_broker.tables.lite import LiteEvents, LiteSubscriptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,7 +127,7 @@ class LiteTopics:
         """Return whether clients of a group read all lite topics of its parent topic."""
         return _WILDCARD in self._group(group)
 
-    def bound_groups(self) -> dict[str, list[SubscriptionGroupConfig]]:
+    def groups_by_parent(self) -> dict[str, list[SubscriptionGroupConfig]]:
         """Return the groups that read lite topics, by their parent topic."""
         bound: dict[str, list[SubscriptionGroupConfig]] = {}
         for group in self._broker.groups:

@@ -92,7 +92,7 @@ def filter_of(subscription: SubscriptionData) -> Filter:
         return Filter(codes=frozenset(codes), size=_CODE_BYTES * len(codes))
     text = subscription.sub_string or ""
     try:
-        return Filter(condition=compiled(kind, text), size=_CONDITION_BYTES * len(text))
+        return Filter(condition=compile_condition(kind, text), size=_CONDITION_BYTES * len(text))
     except IllegalValueError:
         return EVERYTHING
 
@@ -122,7 +122,7 @@ class _Conditions:
 _CONDITIONS: Final = _Conditions()
 
 
-def compiled(kind: str, text: str) -> Condition:
+def compile_condition(kind: str, text: str) -> Condition:
     """Compile an expression that is not about tags.
 
     Raises:
@@ -173,7 +173,7 @@ def select(
         end = offset + len(records)
         return Selection(records, list(range(offset, end)), end)
     max_filtered = min(max(max_filtered, count), message_filter.max_messages)
-    return _filtered(queue, offset, message_filter, count, max_bytes, max_filtered)
+    return _select_filtered(queue, offset, message_filter, count, max_bytes, max_filtered)
 
 
 def _within(records: list[bytes], max_bytes: int) -> list[bytes]:
@@ -185,7 +185,7 @@ def _within(records: list[bytes], max_bytes: int) -> list[bytes]:
     return records
 
 
-def _filtered(
+def _select_filtered(
     queue: Queue, offset: int, message_filter: Filter, count: int, max_bytes: int, max_filtered: int
 ) -> Selection:
     records: list[bytes] = []

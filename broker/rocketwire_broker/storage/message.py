@@ -46,6 +46,26 @@ code_of_tag: Final = lru_cache(maxsize=1024)(string_hash)
 """The code of a tag that filters see; messages of a topic have few tags."""
 
 
+INT: Final = 1 << 31
+LONG: Final = 1 << 63
+
+
+def parse_number(text: str | None, limit: int = LONG) -> int | None:
+    """Return the number in a property; None if it is none (Java: ``Long.parseLong``).
+
+    Args:
+        text: the property.
+        limit: the first number that is too large.
+    """
+    if text is None:
+        return None
+    digits = text[1:] if text[:1] in {"-", "+"} else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
+        return None
+    value = int(text)
+    return value if -limit <= value < limit else None
+
+
 @dataclass(slots=True, kw_only=True)
 class Message:
     """A message on its way into a queue.

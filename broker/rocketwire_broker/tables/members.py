@@ -216,7 +216,7 @@ class Members:
         self.fingerprints.pop(number, None)
         return self._leave_consumers(number, consumer_group or "")
 
-    def lost(self, number: int) -> list[str]:
+    def remove(self, number: int) -> list[str]:
         """Remove a connection from all groups; return the consumer groups that it was in."""
         for name in list(self.producers):
             self._leave_producers(number, name)

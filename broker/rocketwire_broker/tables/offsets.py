@@ -80,7 +80,7 @@ class Offsets:
         """Remember where a group's next pull begins (``pullOffset`` of code 208)."""
         self._pulled.setdefault((group, topic), {})[queue_id] = offset
 
-    def pulled(self, group: str, topic: str, queue_id: int) -> int | None:
+    def next_pull(self, group: str, topic: str, queue_id: int) -> int | None:
         """Return where a group's next pull begins; None before its first."""
         return self._pulled.get((group, topic), {}).get(queue_id)
 

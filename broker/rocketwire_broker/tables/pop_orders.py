@@ -46,7 +46,7 @@ class OrderedPop:
     acknowledged: set[int] = field(default_factory=set[int])
     visible_at: dict[int, int] = field(default_factory=dict[int, int])
 
-    def hidden_until(self) -> int:
+    def visible_time(self) -> int:
         """When the last message without acknowledgement is visible again; 0 if there is none."""
         end = self.pop_time + self.invisible_time
         waiting = [offset for offset in self.offsets if offset not in self.acknowledged]
@@ -87,7 +87,7 @@ class PopOrders:
         pop = self._pops.get(queue)
         if pop is None or (attempt_id and attempt_id == pop.attempt_id):
             return False
-        return now < pop.hidden_until()
+        return now < pop.visible_time()
 
     def record_pop(
         self,

@@ -50,7 +50,7 @@ class Routes:
         if self.on_asked is not None:
             self.on_asked()
 
-    def asked(self) -> list[str]:
+    def pending(self) -> list[str]:
         """Return the topics that were asked for and have no answer yet."""
         return list(self._asked)
 

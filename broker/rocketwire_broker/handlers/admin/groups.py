@@ -25,10 +25,10 @@ from rocketwire.messages.groups import (
 )
 from rocketwire.messages.route import TopicList
 from rocketwire_broker.access.needs import SEES_GROUP, SEES_TOPIC, reads
-from rocketwire_broker.handlers.fields import body_of, required, text, with_body
+from rocketwire_broker.delayed.pop_revive import forget
+from rocketwire_broker.handlers.fields import body_of, require, text, with_body
 from rocketwire_broker.handlers.names import check_list, group_problem
 from rocketwire_broker.handlers.registry import handles
-from rocketwire_broker.later.pop_returns import forget
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _put(broker: Broker, group: SubscriptionGroupConfig, now: int) -> None:
 def delete_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """207: delete a group, and its offsets if asked to."""
     header = decode_header(DeleteSubscriptionGroupRequestHeader, request.ext_fields)
-    _delete(broker, required(header.group_name, "groupName"), now, offsets=header.clean_offset)
+    _delete(broker, require(header.group_name, "groupName"), now, offsets=header.clean_offset)
     return SUCCESS
 
 
@@ -168,7 +168,7 @@ def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 def update_forbidden(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """353: allow or forbid a group to read a topic; without a value, say which."""
     header = decode_header(UpdateGroupForbiddenRequestHeader, request.ext_fields)
-    group, topic = required(header.group, "group"), required(header.topic, "topic")
+    group, topic = require(header.group, "group"), require(header.topic, "topic")
     if header.readable is not None:
         broker.groups.forbid(group, topic, now, readable=header.readable)
     readable = not broker.groups.is_forbidden(group, topic)

@@ -23,7 +23,7 @@ from rocketwire.messages.queries import (
 )
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
 from rocketwire_broker.access.needs import PUB_OR_SUB, SEES_GROUP, SEES_TOPIC, reads
-from rocketwire_broker.handlers.fields import required, text, with_body
+from rocketwire_broker.handlers.fields import require, text, with_body
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import RefusedError, Response
 
@@ -60,7 +60,7 @@ def get_topic_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: i
 def get_consume_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """208: the progress of a group."""
     header = decode_header(GetConsumeStatsRequestHeader, request.ext_fields)
-    group = required(header.consumer_group, "consumerGroup")
+    group = require(header.consumer_group, "consumerGroup")
     listed = [name for name in (header.topic_list or "").split(";") if name]
     return with_body(_stats(broker, group, [header.topic] if header.topic else listed, now))
 
@@ -88,7 +88,7 @@ def _progress(broker: Broker, group: str, topic: str) -> dict[MessageQueue, Offs
     table: dict[MessageQueue, OffsetWrapper] = {}
     for queue_id in range(_topic(broker, topic).read_queue_nums):
         offset = max(0, broker.offsets.get(group, topic, queue_id) or 0)
-        pulled = broker.offsets.pulled(group, topic, queue_id)
+        pulled = broker.offsets.next_pull(group, topic, queue_id)
         queue = broker.store.queue(topic, queue_id)
         time = None if queue is None or offset == 0 else queue.store_time(offset - 1)
         table[_message_queue(broker, topic, queue_id)] = OffsetWrapper(
@@ -140,7 +140,7 @@ def get_consume_time_span(
 ) -> Response:
     """303: the store times of the messages that a group consumes now."""
     header = decode_header(QueryConsumeTimeSpanRequestHeader, request.ext_fields)
-    name, group = required(header.topic, "topic"), required(header.group, "group")
+    name, group = require(header.topic, "topic"), require(header.group, "group")
     topic = _topic(broker, name)
     spans: list[QueueTimeSpan] = []
     for queue_id in range(topic.write_queue_nums):

@@ -18,7 +18,7 @@ from rocketwire.messages.callbacks import (
 )
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_broker.access.needs import SEES_GROUP, reads
-from rocketwire_broker.handlers.fields import required
+from rocketwire_broker.handlers.fields import require
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 
@@ -51,7 +51,7 @@ def relay(
 ) -> None:
     """Pass a request to a client, and its answer to the asker."""
 
-    def answered(answer: RemotingCommand | None, now: int) -> None:
+    def on_answer(answer: RemotingCommand | None, now: int) -> None:
         if answer is None:
             remark = f"consumer <{group}> <{member.client_id}> Timeout: no answer"
             response = Response(ResponseCode.CONSUME_MSG_TIMEOUT, remark)
@@ -61,7 +61,7 @@ def relay(
         if not request.is_oneway:
             broker.answer(asker, request.opaque, response)
 
-    broker.ask(member.peer, request.code, ext_fields, body, answered, now)
+    broker.ask(member.peer, request.code, ext_fields, body, on_answer, now)
 
 
 @handles(RequestCode.GET_CONSUMER_RUNNING_INFO, needs=reads(None, "consumerGroup"))
@@ -70,8 +70,8 @@ def get_running_info(
 ) -> Response | None:
     """307: the running state of a consumer."""
     header = decode_header(GetConsumerRunningInfoRequestHeader, request.ext_fields)
-    group = required(header.consumer_group, "consumerGroup")
-    member = _member(broker, group, required(header.client_id, "clientId"))
+    group = require(header.consumer_group, "consumerGroup")
+    member = _member(broker, group, require(header.client_id, "clientId"))
     relay(broker, request, peer, member, group, request.ext_fields or {}, b"", now)
     return LATER
 
@@ -82,9 +82,9 @@ def consume_directly(
 ) -> Response | None:
     """309: let a consumer consume one message now."""
     header = decode_header(ConsumeMessageDirectlyResultRequestHeader, request.ext_fields)
-    group = required(header.consumer_group, "consumerGroup")
+    group = require(header.consumer_group, "consumerGroup")
     member = _member(broker, group, header.client_id or "")
-    offset = decode_offset_message_id(required(header.msg_id, "msgId")).commit_log_offset
+    offset = decode_offset_message_id(require(header.msg_id, "msgId")).commit_log_offset
     record = broker.store.record_at(offset)
     fields = {**(request.ext_fields or {}), "brokerName": broker.config.broker_name}
     config = broker.groups.get(group)
@@ -99,7 +99,7 @@ def get_consumer_status(
 ) -> Response | None:
     """223: ask the members of a group for their offsets of a topic (221)."""
     header = decode_header(GetConsumerStatusRequestHeader, request.ext_fields)
-    topic, group = required(header.topic, "topic"), required(header.group, "group")
+    topic, group = require(header.topic, "topic"), require(header.group, "group")
     online = broker.members.online(group)
     if online is None:
         remark = f"No Any Consumer online in the consumer group: [{group}]"
@@ -111,10 +111,10 @@ def get_consumer_status(
 
     def finish() -> None:
         body = encode_body(GetConsumerStatusBody(consumer_table=table))
-        broker.answer(peer, request.opaque, Response(body=(required(body, "body"),)))
+        broker.answer(peer, request.opaque, Response(body=(require(body, "body"),)))
 
     def ask(member: Member) -> None:
-        def answered(answer: RemotingCommand | None, now: int) -> None:
+        def on_answer(answer: RemotingCommand | None, now: int) -> None:
             nonlocal unanswered
             unanswered -= 1
             if answer is not None and answer.code == ResponseCode.SUCCESS and answer.body:
@@ -124,7 +124,7 @@ def get_consumer_status(
                 finish()
 
         code = RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT
-        broker.ask(member.peer, code, {"topic": topic, "group": group}, b"", answered, now)
+        broker.ask(member.peer, code, {"topic": topic, "group": group}, b"", on_answer, now)
 
     for member in members:
         ask(member)

@@ -21,9 +21,9 @@ from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
 from rocketwire.messages.topic_config import DataVersion
 from rocketwire_broker.config import is_fixed, read_settings, write_settings
+from rocketwire_broker.delayed.delays import level_progress
 from rocketwire_broker.handlers.fields import text, with_body
 from rocketwire_broker.handlers.registry import handles
-from rocketwire_broker.later.delays import delivered
 from rocketwire_broker.state.response import Response
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
     mean = statistics.put_bytes / put.total if put.total else 0.0
     levels = {
         f"scheduleMessageOffset_{level}": f"{done},{all_}"
-        for level, (done, all_) in delivered(broker).items()
+        for level, (done, all_) in level_progress(broker).items()
     }
     queues = {
         f"{name}ThreadPool{figure}": value
@@ -173,7 +173,7 @@ def get_runtime_info(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 @handles(RequestCode.GET_ALL_DELAY_OFFSET)
 def get_delay_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """45: how many messages of each delay level were delivered."""
-    table = {level: done for level, (done, _) in delivered(broker).items()}
+    table = {level: done for level, (done, _) in level_progress(broker).items()}
     version = DataVersion(counter=0, state_version=0, timestamp=broker.started)
     body = DelayOffsetSerializeWrapper(data_version=version, offset_table=table)
     return with_body(body)

@@ -30,10 +30,10 @@ from rocketwire.messages.topics import (
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_broker.access.needs import SEES_TOPIC
-from rocketwire_broker.handlers.fields import body_of, required, text, with_body
+from rocketwire_broker.delayed.pop_revive import forget
+from rocketwire_broker.handlers.fields import body_of, require, text, with_body
 from rocketwire_broker.handlers.names import check_list, topic_problem
 from rocketwire_broker.handlers.registry import handles
-from rocketwire_broker.later.pop_returns import forget
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.topics import MAX_QUEUES, NOT_COUNTED
 
@@ -52,14 +52,14 @@ ATTRIBUTES: Final = frozenset(
 def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """17: create or change a topic."""
     header = decode_header(CreateTopicRequestHeader, request.ext_fields)
-    name = required(header.topic, "topic")
+    name = require(header.topic, "topic")
     known = broker.topics.get(name)
     topic = TopicConfig(
         topic_name=name,
-        read_queue_nums=required(header.read_queue_nums, "readQueueNums"),
-        write_queue_nums=required(header.write_queue_nums, "writeQueueNums"),
-        perm=required(header.perm, "perm"),
-        topic_filter_type=TopicFilterType(required(header.topic_filter_type, "topicFilterType")),
+        read_queue_nums=require(header.read_queue_nums, "readQueueNums"),
+        write_queue_nums=require(header.write_queue_nums, "writeQueueNums"),
+        perm=require(header.perm, "perm"),
+        topic_filter_type=TopicFilterType(require(header.topic_filter_type, "topicFilterType")),
         topic_sys_flag=header.topic_sys_flag or 0,
         order=bool(header.order),
         attributes=_attributes(known, header.attributes or ""),

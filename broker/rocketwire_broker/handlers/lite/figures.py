@@ -28,7 +28,7 @@ from rocketwire.messages.lite import (
 from rocketwire.messages.queries import OffsetWrapper
 from rocketwire.messages.topics import TopicOffset
 from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
-from rocketwire_broker.handlers.fields import required, with_body
+from rocketwire_broker.handlers.fields import require, with_body
 from rocketwire_broker.handlers.lite.sharding import broker_of
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.lite import BIND_TOPIC, expiration_minutes, is_lite
@@ -65,7 +65,7 @@ def get_broker_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
         },
         group_meta={
             topic: tuple(str(group.group_name) for group in groups)
-            for topic, groups in lite.bound_groups().items()
+            for topic, groups in lite.groups_by_parent().items()
         },
     )
     return with_body(body)
@@ -79,9 +79,9 @@ def _has_messages(broker: Broker, topic: TopicConfig) -> bool:
 def get_parent_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200075: how many lite topics a topic has, and which groups read them."""
     header = decode_header(GetParentTopicInfoRequestHeader, request.ext_fields)
-    name = required(header.topic, "topic")
+    name = require(header.topic, "topic")
     topic = _parent(broker, name)
-    groups = broker.lite.bound_groups().get(name)
+    groups = broker.lite.groups_by_parent().get(name)
     body = GetParentTopicInfoResponseBody(
         topic=name,
         ttl=expiration_minutes(topic),
@@ -98,7 +98,7 @@ def get_topic_info(
 ) -> Response | None:
     """200076: offsets and readers of a lite topic, and whether it belongs to this broker."""
     header = decode_header(GetLiteTopicInfoRequestHeader, request.ext_fields)
-    name, lite_topic = required(header.parent_topic, "parentTopic"), header.lite_topic or ""
+    name, lite_topic = require(header.parent_topic, "parentTopic"), header.lite_topic or ""
     _parent(broker, name)
     if broker.routes.is_fresh(name, now) or request.is_oneway:
         return _topic_info(broker, name, lite_topic)
@@ -137,13 +137,13 @@ def _topic_info(broker: Broker, parent: str, lite_topic: str) -> Response:
 def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200077: the lite topics of a client."""
     header = decode_header(GetLiteClientInfoRequestHeader, request.ext_fields)
-    name, group_name = required(header.parent_topic, "parentTopic"), header.group or ""
+    name, group_name = require(header.parent_topic, "parentTopic"), header.group or ""
     _parent(broker, name)
     group = _existing_group(broker, group_name, now)
     if (group.attributes or {}).get(BIND_TOPIC) != name:
         remark = f"Subscription [{group_name}]-[{name}] not match."
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
-    client_id = required(header.client_id, "clientId")
+    client_id = require(header.client_id, "clientId")
     subscription = broker.lite.subscriptions.get(client_id)
     events = broker.lite.events.get(client_id)
     queues = None if subscription is None else tuple(subscription.queues)
@@ -163,8 +163,8 @@ def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
 def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200078: how far a group is behind in its lite topics, or in one of them."""
     header = decode_header(GetLiteGroupInfoRequestHeader, request.ext_fields)
-    name = required(header.group, "group")
-    parent = _bound_topic(broker, name, now)
+    name = require(header.group, "group")
+    parent = _parent_of_group(broker, name, now)
     if header.lite_topic:
         return with_body(_lag_of_topic(broker, name, parent, header.lite_topic))
     if header.top_k < 1:
@@ -229,8 +229,8 @@ def _lag_of_topic(
 def trigger_dispatch(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200079: make events for all messages that a client, or its group, has not consumed."""
     header = decode_header(TriggerLiteDispatchRequestHeader, request.ext_fields)
-    group = required(header.group, "group")
-    _bound_topic(broker, group, now)
+    group = require(header.group, "group")
+    _parent_of_group(broker, group, now)
     if header.client_id:
         broker.lite.dispatch_all_of_client(header.client_id, group, now)
     else:
@@ -263,7 +263,7 @@ def _existing_group(broker: Broker, name: str, now: int) -> SubscriptionGroupCon
     return group
 
 
-def _bound_topic(broker: Broker, name: str, now: int) -> str:
+def _parent_of_group(broker: Broker, name: str, now: int) -> str:
     """Return the parent topic of a group.
 
     Raises:

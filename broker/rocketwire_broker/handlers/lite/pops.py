@@ -15,14 +15,15 @@ from rocketwire.flags import Perm
 from rocketwire.messages import decode_header
 from rocketwire.messages.lite import PopLiteMessageRequestHeader
 from rocketwire_broker.access.needs import CONSUMES
-from rocketwire_broker.handlers.fields import FAQ, required
-from rocketwire_broker.handlers.pops.pops import (
+from rocketwire_broker.handlers.fields import FAQ, require
+from rocketwire_broker.handlers.pops.pop import (
     MAX_POLL_MS,
+    NO_MESSAGE,
+    ORDERED_REVIVE_QUEUE,
     check_number,
     check_time,
     with_born_time,
 )
-from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, ORDERED_REVIVE_QUEUE
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.lite import BIND_TOPIC, is_lite, wake_key
 from rocketwire_broker.state.response import LATER, RefusedError, Response
@@ -97,7 +98,7 @@ def _check(broker: Broker, header: PopLiteMessageRequestHeader, now: int) -> Lit
     Raises:
         RefusedError: it is refused.
     """
-    name, group_name = required(header.topic, "topic"), required(header.consumer_group, "group")
+    name, group_name = require(header.topic, "topic"), require(header.consumer_group, "group")
     check_number(broker, header.max_msg_num)
     topic = broker.topics.get(name)
     if topic is None:
@@ -120,7 +121,7 @@ def _check(broker: Broker, header: PopLiteMessageRequestHeader, now: int) -> Lit
         remark = f"subscription bind topic not match, {group_name}"
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
     return LitePop(
-        required(header.client_id, "clientId"),
+        require(header.client_id, "clientId"),
         group_name,
         name,
         header.max_msg_num,

@@ -15,19 +15,22 @@ from rocketwire.messages.pop import (
     PollingInfoRequestHeader,
 )
 from rocketwire_broker.access.needs import CONSUMES
-from rocketwire_broker.handlers.fields import required
+from rocketwire_broker.handlers.fields import require
 from rocketwire_broker.handlers.names import existing_topic
-from rocketwire_broker.handlers.pops.pops import (
+from rocketwire_broker.handlers.pops.pop import (
     MAX_POLL_MS,
     MAX_POP_MESSAGES,
+    NO_MESSAGE,
     NO_POP_FIELDS,
     NotificationRequest,
+    PopRequest,
     check_readable,
     count_held,
+    offset_of,
+    queues,
     wakers,
     with_born_time,
 )
-from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, PopRequest, offset_of, queues
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
@@ -43,8 +46,8 @@ if TYPE_CHECKING:
 def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200052: return messages as a pop would, but take none."""
     header = decode_header(PeekMessageRequestHeader, request.ext_fields)
-    topic_name = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
+    topic_name = require(header.topic, "topic")
+    group = require(header.consumer_group, "consumerGroup")
     if header.max_msg_nums > MAX_POP_MESSAGES:
         remark = f"the max pull number is {MAX_POP_MESSAGES}"
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark, NO_POP_FIELDS)
@@ -75,8 +78,8 @@ def notification(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     """200054: answer whether there are messages to pop, or hold the request until there are."""
     client_time = now - broker.clock_advance
     header = decode_header(NotificationRequestHeader, with_born_time(request, client_time))
-    topic = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
+    topic = require(header.topic, "topic")
+    group = require(header.consumer_group, "consumerGroup")
     pop_request = NotificationRequest(
         group, topic, max(header.queue_id, ANY_QUEUE), bool(header.order), header.attempt_id
     )
@@ -127,8 +130,8 @@ def _would_find(broker: Broker, pop_request: NotificationRequest, now: int) -> b
 def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200055: the number of pops that wait for a queue."""
     header = decode_header(PollingInfoRequestHeader, request.ext_fields)
-    topic = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
+    topic = require(header.topic, "topic")
+    group = require(header.consumer_group, "consumerGroup")
     try:
         check_readable(broker, topic, header.queue_id, group, peer, now)
     except RefusedError as refused:

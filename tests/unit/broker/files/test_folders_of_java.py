@@ -156,7 +156,7 @@ def test_transactions_of_java_stay_open(
     home = opened(source)
 
     assert rows
-    undecided = [half.offset for half in home.broker.halves.undecided()]
+    undecided = [half.offset for half in home.broker.half_messages.open_transactions()]
     assert undecided == [row["queue_offset"] for row in rows]
 
 

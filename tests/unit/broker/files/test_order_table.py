@@ -44,7 +44,7 @@ def test_what_java_wrote_is_read_and_written_alike(home: BrokerWithFolder, tmp_p
     assert (first.offsets, first.acknowledged) == ([5, 6, 9], {6})
     assert (first.attempt_id, second.attempt_id) == ("at2", None)
     assert first.visible_at == {9: 1700000099999}
-    assert second.hidden_until() == 1700000060000
+    assert second.visible_time() == 1700000060000
     assert encode_pop_orders(home.broker).decode() == JAVA.replace(',"o":[7],', ',"o":[7],"oc":{},')
 
 

@@ -47,7 +47,7 @@ def test_only_the_broker_that_has_a_lite_topic_takes_subscriptions_to_it(
 ) -> None:
     routes = home.broker.routes
     asked: list[str] = []
-    routes.on_asked = lambda: asked.extend(routes.asked())
+    routes.on_asked = lambda: asked.extend(routes.pending())
     opaque = client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a", "b", "c", "d"))
 
     assert (client.answer_to(opaque), asked) == (None, [PARENT])

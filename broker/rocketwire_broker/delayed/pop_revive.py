@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.messages.message_const import FIRST_POP_TIME, ORIGIN_GROUP, POP_CK
 from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
-from rocketwire_broker.later.storing import store_again
+from rocketwire_broker.delayed.put_hooks import store_again
 from rocketwire_broker.storage.message import Message, read_stored
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def wake_at(broker: Broker, topic: str, queue_id: int, due: int) -> None:
 def wake_ordered_pops(broker: Broker, now: int) -> None:
     """Let pops read the queues of an earlier run's ordered pops when those are visible again."""
     for (_, topic, queue_id), pop in broker.pop_orders.items():
-        if pop.hidden_until() > now:
-            wake_at(broker, topic, queue_id, pop.hidden_until())
+        if pop.visible_time() > now:
+            wake_at(broker, topic, queue_id, pop.visible_time())
 
 
 def forget(broker: Broker, *, topic: str | None = None, group: str | None = None) -> None:

@@ -28,9 +28,9 @@ from rocketwire.messages.message_const import (
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX, SEND_FORBIDDEN_TOPICS, TIMER_TOPIC
 from rocketwire.policy.validation import check_topic_for_broker
-from rocketwire_broker.later.delays import AT_ONCE, restored
-from rocketwire_broker.later.numbers import INT, number
+from rocketwire_broker.delayed.delays import AT_ONCE, restore_message
 from rocketwire_broker.state.response import RefusedError
+from rocketwire_broker.storage.message import INT, parse_number
 from rocketwire_broker.storage.store import UnwritableError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def delivery_time(broker: Broker, message: Message, now: int) -> int | None:
         remark = "accurate timer message is not enabled, timerWheelEnable is false"
         raise RefusedError(ResponseCode.SYSTEM_ERROR, remark)
     longest = broker.config.timer_max_delay_ms
-    due = number(properties[name])
+    due = parse_number(properties[name])
     if due is not None and name != TIMER_DELIVER_MS:
         due = now + due * (1_000 if name == TIMER_DELAY_SEC else 1)
     is_recall = TIMER_DEL_UNIQKEY in properties
@@ -99,11 +99,11 @@ def postpone(broker: Broker, message: Message, due: int, now: int) -> Place:
     queue = broker.store.queue(TIMER_TOPIC, 0)
     if queue is not None:
         broker.timers.forget(queue.min_offset, queue.max_offset - queue.min_offset)
-    go_on(broker)
+    schedule_timers(broker)
     return place
 
 
-def wait_again(broker: Broker, message: Message, stored: int, offset: int) -> None:
+def restore_timer(broker: Broker, message: Message, stored: int, offset: int) -> None:
     """Let a message of the timer topic wait that an earlier run has not delivered.
 
     A client may have sent it to that topic itself: without a topic and a queue for clients it
@@ -116,7 +116,7 @@ def wait_again(broker: Broker, message: Message, stored: int, offset: int) -> No
         offset: its offset in the timer topic.
     """
     properties = message.properties
-    queue_id = number(properties.get(REAL_QUEUE_ID, ""), INT)
+    queue_id = parse_number(properties.get(REAL_QUEUE_ID, ""), INT)
     topic = properties.get(REAL_TOPIC, "")
     try:
         check_topic_for_broker(topic)
@@ -124,11 +124,11 @@ def wait_again(broker: Broker, message: Message, stored: int, offset: int) -> No
         return
     if queue_id is None or queue_id < 0 or topic in {TIMER_TOPIC, *SEND_FORBIDDEN_TOPICS}:
         return
-    floor = number(properties.get(TIMER_OUT_MS, "")) or 0
+    floor = parse_number(properties.get(TIMER_OUT_MS, "")) or 0
     due = floor + PRECISION_MS
     name = next((name for name in TIMER_PROPERTIES if name in properties), None)
     if name is not None:
-        exact = number(properties[name]) or 0
+        exact = parse_number(properties[name]) or 0
         if name != TIMER_DELIVER_MS:
             exact = stored + exact * (1_000 if name == TIMER_DELAY_SEC else 1)
         if floor < exact < due:
@@ -140,7 +140,7 @@ def wait_again(broker: Broker, message: Message, stored: int, offset: int) -> No
     broker.timers.add(due, offset)
 
 
-def go_on(broker: Broker, earliest: int = 0) -> None:
+def schedule_timers(broker: Broker, earliest: int = 0) -> None:
     """Deliver the first message that waits, at its time."""
     due = broker.timers.next_due
     if due is not None:
@@ -158,14 +158,14 @@ def _deliver(broker: Broker, now: int) -> None:
         except UnwritableError:
             broker.timers.add(now, offset)
             raise
-    go_on(broker, now + 1)
+    schedule_timers(broker, now + 1)
 
 
 def _deliver_one(broker: Broker, queue: Queue, offset: int, now: int) -> None:
     record, enqueued = queue.record(offset), queue.store_time(offset)
     if record is None:
         return
-    message = restored(record)
+    message = restore_message(record)
     properties = message.properties
     recalled = properties.get(TIMER_DEL_UNIQKEY)
     if recalled is not None:
@@ -230,4 +230,4 @@ def parse_handle(handle: str) -> Handle:
     if len(words) < 5 or words[0] != _VERSION:
         raise RefusedError(ResponseCode.ILLEGAL_OPERATION, INVALID_HANDLE)
     _, topic, broker_name, timestamp, unique_key = words[:5]
-    return Handle(topic, broker_name, number(timestamp), unique_key)
+    return Handle(topic, broker_name, parse_number(timestamp), unique_key)

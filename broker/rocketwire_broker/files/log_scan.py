@@ -70,7 +70,7 @@ def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
                 end = yield from _messages(data, start, end.position)
             if end.is_full or not _goes_on(disk, later_files):
                 break
-            end = _mended(disk, start, end.position)
+            end = _mend(disk, start, end.position)
         log.end = start + (log.file_size if end.is_full else end.position)
         if end.is_full:
             continue
@@ -128,7 +128,7 @@ def _goes_on(disk: Disk, starts: list[int]) -> bool:
     return False
 
 
-def _mended(disk: Disk, start: int, position: int) -> End:
+def _mend(disk: Disk, start: int, position: int) -> End:
     """Put damage inside the log aside, and let messages of no queue, or a blank, take its place.
 
     Returns:

@@ -25,15 +25,14 @@ from rocketwire.messages.message_const import (
     WAIT,
 )
 from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS
-from rocketwire_broker.later.delays import restored
-from rocketwire_broker.later.numbers import INT, number
+from rocketwire_broker.delayed.delays import restore_message
 from rocketwire_broker.state.response import RefusedError
-from rocketwire_broker.storage.message import Message, read_stored
+from rocketwire_broker.storage.message import INT, Message, parse_number, read_stored
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.store import Place
-    from rocketwire_broker.tables.halves import Half
+    from rocketwire_broker.tables.half_messages import Transaction
     from rocketwire_broker.tables.members import Member
 
 HALF_TOPIC: Final = HALF_TOPICS[0]
@@ -61,7 +60,7 @@ def is_half(message: Message) -> bool:
     if properties.get(TRANSACTION_PREPARED, "").lower() != "true":
         return False
     # a consumer sends a message of an ended transaction back with a delay
-    return not (message.reconsume_times > 0 and (number(properties.get(DELAY)) or 0) > 0)
+    return not (message.reconsume_times > 0 and (parse_number(properties.get(DELAY)) or 0) > 0)
 
 
 def prepare(broker: Broker, message: Message, now: int) -> Place:
@@ -83,23 +82,25 @@ def prepare(broker: Broker, message: Message, now: int) -> Place:
     return put_half(broker, message, now)
 
 
-def put_half(broker: Broker, message: Message, now: int, half: Half | None = None) -> Place:
-    """Store a half message, the first one of a transaction or a further one of ``half``."""
+def put_half(
+    broker: Broker, message: Message, now: int, transaction: Transaction | None = None
+) -> Place:
+    """Store a half message, the first one of a transaction or a further one of ``transaction``."""
     message.topic, message.queue_id = HALF_TOPIC, 0
     place = broker.put(message, now)
-    if half is None:
-        broker.halves.open(place.queue_offset)
+    if transaction is None:
+        broker.half_messages.open(place.queue_offset)
     else:
-        broker.halves.move(half, place.queue_offset)
+        broker.half_messages.move(transaction, place.queue_offset)
     _schedule_checks(broker, now)
     return place
 
 
-def end(broker: Broker, half: Half, now: int) -> None:
+def end(broker: Broker, transaction: Transaction, now: int) -> None:
     """Note that a transaction has ended; the topic of decisions tells it a little later."""
-    halves = broker.halves
-    halves.end(half)
-    if len(halves.unwritten) >= WRITTEN_AT_ONCE:
+    half_messages = broker.half_messages
+    half_messages.end(transaction)
+    if len(half_messages.unwritten) >= WRITTEN_AT_ONCE:
         write_decisions(broker, now)
     else:
         broker.schedule.no_later(
@@ -109,9 +110,9 @@ def end(broker: Broker, half: Half, now: int) -> None:
 
 def write_decisions(broker: Broker, now: int) -> None:
     """Write decisions to their topic, and the offsets that show how far they go."""
-    halves, store = broker.halves, broker.store
-    if halves.unwritten:
-        body = "".join(f"{offset}," for offset in halves.unwritten)
+    half_messages, store = broker.half_messages, broker.store
+    if half_messages.unwritten:
+        body = "".join(f"{offset}," for offset in half_messages.unwritten)
         properties = {TAGS: ENDED_TAG, UNIQ_KEY: broker.new_unique_key(now)}
         message = Message(
             topic=OP_TOPIC,
@@ -122,19 +123,19 @@ def write_decisions(broker: Broker, now: int) -> None:
             born_timestamp=now,
         )
         broker.put(message, now)
-        halves.unwritten.clear()
-    halves.forget(store.min_offset(HALF_TOPIC, 0))
-    first = halves.first_undecided
+        half_messages.unwritten.clear()
+    half_messages.forget(store.min_offset(HALF_TOPIC, 0))
+    first = half_messages.first_undecided
     decided = store.max_offset(HALF_TOPIC, 0) if first is None else first
     broker.offsets.commit(GROUP, HALF_TOPIC, 0, decided, now)
     broker.offsets.commit(GROUP, OP_TOPIC, 0, store.max_offset(OP_TOPIC, 0), now)
 
 
-def go_on(broker: Broker, now: int) -> None:
+def resume(broker: Broker, now: int) -> None:
     """Check the transactions that an earlier run has left open, and write its decisions."""
-    if broker.halves.unwritten:
+    if broker.half_messages.unwritten:
         broker.schedule.no_later("decisions", now, lambda now: write_decisions(broker, now))
-    if broker.halves.first_undecided is not None:
+    if broker.half_messages.first_undecided is not None:
         _schedule_checks(broker, now)
 
 
@@ -151,65 +152,67 @@ def _schedule_checks(broker: Broker, now: int) -> None:
 
 def _check_all(broker: Broker, now: int) -> None:
     """Ask the producers of all transactions that are open for too long."""
-    halves = broker.halves
-    halves.forget(broker.store.min_offset(HALF_TOPIC, 0))
-    for half in halves.undecided():
-        _check(broker, half, now)
+    half_messages = broker.half_messages
+    half_messages.forget(broker.store.min_offset(HALF_TOPIC, 0))
+    for transaction in half_messages.open_transactions():
+        _check(broker, transaction, now)
     write_decisions(broker, now)
-    if halves.first_undecided is not None:
+    if half_messages.first_undecided is not None:
         _schedule_checks(broker, now)
 
 
-def _check(broker: Broker, half: Half, now: int) -> None:
+def _check(broker: Broker, transaction: Transaction, now: int) -> None:
     queue = broker.store.queue(HALF_TOPIC, 0)
-    record = None if queue is None else queue.record(half.offset)
+    record = None if queue is None else queue.record(transaction.offset)
     if record is None:
         return
     message = Message.of(read_stored(record))
     age = now - message.born_timestamp
-    checks = number(message.properties.get(TRANSACTION_CHECK_TIMES), INT) or 0
+    checks = parse_number(message.properties.get(TRANSACTION_CHECK_TIMES), INT) or 0
     if checks >= broker.config.transaction_check_max:
-        _give_up(broker, half, message, now)
+        _give_up(broker, transaction, message, now)
         return
     message.properties[TRANSACTION_CHECK_TIMES] = str(checks + 1)
     if age > broker.config.retain_hours * 3_600_000:
-        _give_up(broker, half, message, now)
+        _give_up(broker, transaction, message, now)
     elif age < 0 or age > immunity_ms(broker, message):
         flag = message.flag
-        place = _put_again(broker, half, message, now)
+        place = _put_again(broker, transaction, message, now)
         if place is not None:
             _ask(broker, place, flag, now)
     elif CHECK_IMMUNITY_TIME_IN_SECONDS in message.properties:
         # Java counts this as a check, too
-        message.properties.setdefault(TRANSACTION_PREPARED_QUEUE_OFFSET, str(half.offset))
-        _put_again(broker, half, message, now)
+        message.properties.setdefault(TRANSACTION_PREPARED_QUEUE_OFFSET, str(transaction.offset))
+        _put_again(broker, transaction, message, now)
 
 
-def _put_again(broker: Broker, half: Half, message: Message, now: int) -> Place | None:
+def _put_again(
+    broker: Broker, transaction: Transaction, message: Message, now: int
+) -> Place | None:
     message.flag = message.reconsume_times = 0  # Java loses them
     place = broker.put_if_it_fits(message, now)
     if place is None:
-        end(broker, half, now)
+        end(broker, transaction, now)
     else:
-        broker.halves.move(half, place.queue_offset)
+        broker.half_messages.move(transaction, place.queue_offset)
     return place
 
 
 def immunity_ms(broker: Broker, message: Message) -> int:
     """Return the age of a half message before which its producer is not asked."""
-    seconds = number(message.properties.get(CHECK_IMMUNITY_TIME_IN_SECONDS))
+    seconds = parse_number(message.properties.get(CHECK_IMMUNITY_TIME_IN_SECONDS))
     if seconds is None or seconds == -1:
         return broker.config.transaction_timeout_ms
     return seconds * 1_000
 
 
-def _give_up(broker: Broker, half: Half, message: Message, now: int) -> None:
+def _give_up(broker: Broker, transaction: Transaction, message: Message, now: int) -> None:
     """Move a half message to the topic of those that were checked too often."""
     broker.topics.create_for_group(GIVEN_UP_TOPIC, 1, now)
     message.topic, message.queue_id = GIVEN_UP_TOPIC, 0
     broker.put_if_it_fits(message, now)
-    end(broker, half, now)
-    half.given_up = True
+    end(broker, transaction, now)
+    transaction.given_up = True
 
 
 def _ask(broker: Broker, place: Place, flag: int, now: int) -> None:
@@ -217,7 +220,7 @@ def _ask(broker: Broker, place: Place, flag: int, now: int) -> None:
     record = broker.store.record_at(place.physical_offset)
     if record is None:  # too large to be kept
         return
-    message = restored(record)
+    message = restore_message(record)
     message.flag = flag
     producer = _next_producer(broker, message.properties.get(PRODUCER_GROUP, ""))
     if producer is None:
@@ -241,5 +244,5 @@ def _next_producer(broker: Broker, group: str) -> Member | None:
     members = list(broker.members.producers_of(group).values())
     if not members:
         return None
-    broker.halves.next_producer += 1
-    return members[broker.halves.next_producer % len(members)]
+    broker.half_messages.next_producer += 1
+    return members[broker.half_messages.next_producer % len(members)]

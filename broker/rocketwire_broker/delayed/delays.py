@@ -18,8 +18,7 @@ from rocketwire.messages.message_const import (
 )
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire_broker.config import Config
-from rocketwire_broker.later.numbers import INT, number
-from rocketwire_broker.storage.message import Message, read_stored
+from rocketwire_broker.storage.message import INT, Message, parse_number, read_stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +40,7 @@ def level_of(properties: Mapping[str, str]) -> int:
     text = properties.get(DELAY)
     if text is None:
         return 0
-    level = number(text, INT)
+    level = parse_number(text, INT)
     if level is None:
         raise DecodeError(f'For input string: "{text[:64]}"', path=DELAY)
     return level
@@ -61,11 +60,11 @@ def postpone(broker: Broker, message: Message, level: int, now: int) -> Place:
     message.topic, message.queue_id = SCHEDULE_TOPIC, level - 1
     message.tag_code = now + delays[level - 1]
     place = broker.put(message, now)
-    go_on(broker, level - 1)
+    schedule_level(broker, level - 1)
     return place
 
 
-def go_on(broker: Broker, queue_id: int, earliest: int = 0) -> None:
+def schedule_level(broker: Broker, queue_id: int, earliest: int = 0) -> None:
     """Deliver the first message of a level that waits, at its time."""
     queue = broker.store.queue(SCHEDULE_TOPIC, queue_id)
     if queue is None:
@@ -90,14 +89,14 @@ def _deliver(broker: Broker, queue_id: int, now: int) -> None:
         left -= 1
         record = queue.record(offset)
         if record is not None:
-            broker.put_if_it_fits(restored(record), now)
+            broker.put_if_it_fits(restore_message(record), now)
         # storing it may have evicted the next ones
         offset = broker.delivered[queue_id] = max(offset + 1, queue.min_offset)
     broker.delivered[queue_id] = offset
-    go_on(broker, queue_id, now + 1)
+    schedule_level(broker, queue_id, now + 1)
 
 
-def delivered(broker: Broker) -> dict[int, tuple[int, int]]:
+def level_progress(broker: Broker) -> dict[int, tuple[int, int]]:
     """Return how far the levels are that have had messages: delivered, and all messages."""
     return {
         queue.queue_id + 1: (broker.delivered.get(queue.queue_id, 0), queue.max_offset)
@@ -105,7 +104,7 @@ def delivered(broker: Broker) -> dict[int, tuple[int, int]]:
     }
 
 
-def restored(record: bytes) -> Message:
+def restore_message(record: bytes) -> Message:
     """Return a message that waited in another topic, for its own one.
 
     Its properties stay, as in Java: who reads it can see that it was delayed.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.later.storing import make_dead_letter, store_message
+from rocketwire_broker.delayed.put_hooks import make_dead_letter, store_message
 from rocketwire_broker.storage.message import Message
 from tests.support.broker import BrokerAtHand
 

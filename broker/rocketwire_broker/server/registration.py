@@ -39,7 +39,7 @@ CALL_SECONDS: Final = 0.25
 
 
 @asynccontextmanager
-async def registered(server: BrokerServer, name_servers: str) -> AsyncGenerator[Registration]:
+async def keep_registered(server: BrokerServer, name_servers: str) -> AsyncGenerator[Registration]:
     """Register a broker, and keep it registered until the end of the block.
 
     The block begins when at least one name server has answered.
@@ -118,7 +118,7 @@ async def _find_routes(
     routes = server.broker.routes
     while True:
         await asked.acquire()
-        for topic in routes.asked():
+        for topic in routes.pending():
             queues: tuple[MessageQueue, ...] | None = ()
             try:
                 with trio.fail_after(PATIENCE_SECONDS):

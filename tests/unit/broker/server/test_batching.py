@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import trio
 
-from rocketwire_broker.server.gathering import ALONE, PAUSE, Gathering
+from rocketwire_broker.server.batching import ALONE, PAUSE, Batching
 
 
-async def answering(gathering: Gathering, tasks: int) -> int:
+async def answering(batching: Batching, tasks: int) -> int:
     """Let tasks ask at once; return how many of them have to answer."""
     answers: list[bool] = []
 
     async def ask() -> None:
-        answers.append(await gathering.answers())
+        answers.append(await batching.is_last())
 
     async with trio.open_nursery() as nursery:
         for _ in range(tasks):
@@ -21,26 +21,26 @@ async def answering(gathering: Gathering, tasks: int) -> int:
 
 
 async def test_one_of_several_answers_for_all() -> None:
-    assert await answering(Gathering(), 5) == 1
+    assert await answering(Batching(), 5) == 1
 
 
 async def test_a_connection_alone_answers_for_itself() -> None:
-    gathering = Gathering()
+    batching = Batching()
 
-    assert [await gathering.answers() for _ in range(3)] == [True] * 3
+    assert [await batching.is_last() for _ in range(3)] == [True] * 3
 
 
 async def test_after_a_pause_connections_are_answered_together_again() -> None:
-    gathering = Gathering()
+    batching = Batching()
     for _ in range(ALONE):
-        await answering(gathering, 1)
+        await answering(batching, 1)
 
-    assert await answering(gathering, PAUSE) == PAUSE
-    assert await answering(gathering, 4) == 1
+    assert await answering(batching, PAUSE) == PAUSE
+    assert await answering(batching, 4) == 1
 
 
 async def test_connections_that_come_together_never_pause() -> None:
-    gathering = Gathering()
+    batching = Batching()
     for _ in range(PAUSE):
-        await answering(gathering, ALONE - 1)
-        assert await answering(gathering, 3) == 1
+        await answering(batching, ALONE - 1)
+        assert await answering(batching, 3) == 1

@@ -1,4 +1,4 @@
-"""``Gathering``: requests of several connections that come at once are answered together.
+"""``Batching``: requests of several connections that come at once are answered together.
 
 A system call that sends an answer wakes a thread of a client, which often takes the CPU at once.
 With 16 Java producers, a connection each, a send costs a third less CPU time of the broker if it
@@ -19,7 +19,7 @@ PAUSE: Final = 64
 """Answers without a gathering until the next one."""
 
 
-class Gathering:
+class Batching:
     """Lets one task answer for all whose connections had requests in the same turn of the loop."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Gathering:
         self._alone = 0
         self._pause = 0
 
-    async def answers(self) -> bool:
+    async def is_last(self) -> bool:
         """Return whether the caller has to answer: requests of its connection and of others."""
         if self._pause:
             self._pause -= 1

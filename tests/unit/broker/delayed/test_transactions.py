@@ -1,4 +1,4 @@
-"""Half messages, checks of their producers, and what becomes of those that nobody decides."""
+"""Transaction messages, checks of their producers, and what becomes of those that nobody decides."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_evicted_half_messages_end_their_transactions() -> None:
 
     home.pass_time(60_000)
 
-    assert len(home.broker.halves) < 20
+    assert len(home.broker.half_messages) < 20
 
 
 def test_a_half_message_that_is_too_large_to_be_stored_anew_ends_its_transaction() -> None:
@@ -200,4 +200,4 @@ def test_a_half_message_that_is_too_large_to_be_stored_anew_ends_its_transaction
     home.pass_time(60_000)
 
     assert client.requests() == []
-    assert home.broker.halves.first_undecided is None
+    assert home.broker.half_messages.first_undecided is None

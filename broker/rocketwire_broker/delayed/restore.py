@@ -29,13 +29,14 @@ from rocketwire.messages.message_const import (
 )
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, TIMER_TOPIC, lite_names, lite_queue
 from rocketwire.store.pops import REVIVE_GROUP, REVIVE_LOG
-from rocketwire_broker.later import delays, timers, transactions
-from rocketwire_broker.later.numbers import INT, number
-from rocketwire_broker.later.pop_log import PopLog
+from rocketwire_broker.delayed import delays, timers, transactions
+from rocketwire_broker.delayed.pop_log import PopLog
 from rocketwire_broker.storage.message import (
+    INT,
     SENT_BY_CLIENT,
     Message,
     code_of_tag,
+    parse_number,
     read_stored,
 )
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from rocketwire.store.commit_log import MessageParts
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.log_store import LogStore
-    from rocketwire_broker.tables.halves import Half
+    from rocketwire_broker.tables.half_messages import Transaction
 
 _TAGS, _DELAY, _UNIQ_KEY, _REAL_TOPIC, _REAL_QUEUE_ID, _TIMER_OUT_MS, _DEL_UNIQKEY = (
     f"{name}\x01".encode()
@@ -67,7 +68,7 @@ _DIGITS: Final = 19
 _COMMIT: Final = int(MessageSysFlag.TRANSACTION_COMMIT)
 
 EARLIER_COPIES: Final = 2_000
-"""Half messages before the first one that counts by which a producer may name its transaction."""
+"""Half messages before the first one that counts by which a producer may name a transaction."""
 
 _Key = tuple[bytes | None, ...]
 """What a message and its copy in a system topic have in common."""
@@ -112,7 +113,7 @@ class _Waiting:
         return place
 
 
-class Restoring:
+class Restore:
     """Builds the queues of a broker from its log, and lets wait what waited.
 
     Args:
@@ -181,7 +182,7 @@ class Restoring:
             names = (_REAL_TOPIC, _REAL_QUEUE_ID)
             key = (unique_key, text, *(value_of(properties, name) for name in names))
             self._delayed.add(key, queue_id, queue_offset)
-        level = None if text is None else number(text.decode(errors="replace"), INT)
+        level = None if text is None else parse_number(text.decode(errors="replace"), INT)
         if level is None or level <= 0:
             return 0
         return store_time + self._levels[min(level, len(self._levels)) - 1]
@@ -246,7 +247,7 @@ class Restoring:
         """Let wait what waited."""
         broker = self._broker
         for queue in self._store.queues(SCHEDULE_TOPIC):
-            delays.go_on(broker, queue.queue_id)
+            delays.schedule_level(broker, queue.queue_id)
         self._restore_halves(now)
         self._restore_pops()
         self._restore_timers()
@@ -257,8 +258,8 @@ class Restoring:
             record = None if queue is None else queue.record(offset)
             if record is not None:
                 stored = read_stored(record)
-                timers.wait_again(broker, Message.of(stored), stored.store_timestamp, offset)
-        timers.go_on(broker)
+                timers.restore_timer(broker, Message.of(stored), stored.store_timestamp, offset)
+        timers.schedule_timers(broker)
 
     def _restore_pops(self) -> None:
         """Hide popped messages again, by what is in the log of pops and what waits for it."""
@@ -287,7 +288,7 @@ class Restoring:
             stored = read_stored(record)
             properties = stored.properties or {}
             if properties.get(REAL_TOPIC, topic) == self._revive_topic:
-                revive_queue = number(properties.get(REAL_QUEUE_ID) or "", INT)
+                revive_queue = parse_number(properties.get(REAL_QUEUE_ID) or "", INT)
                 revive_queue = queue_id if revive_queue is None else revive_queue
                 records.append((properties.get(TAGS) or "", stored.body or b"", revive_queue))
         return records
@@ -304,32 +305,32 @@ class Restoring:
         if decided >= queue.max_offset:
             return
         begin = max(decided - EARLIER_COPIES, queue.min_offset)
-        named = self._named(queue.physical(begin))
-        halves: dict[str, Half] = {}
-        written: dict[Half, bool] = {}
+        named = self._read_decisions(queue.physical(begin))
+        halves: dict[str, Transaction] = {}
+        written: dict[Transaction, bool] = {}
         for offset in range(begin, queue.max_offset):
             record = queue.record(offset)
             if record is None:
                 continue
             properties = read_stored(record).properties or {}
             key = properties.get(UNIQ_KEY) or f"#{offset}"
-            half = halves.get(key)
-            if half is None:
-                half = halves[key] = broker.halves.open(offset)
+            transaction = halves.get(key)
+            if transaction is None:
+                transaction = halves[key] = broker.half_messages.open(offset)
             else:
-                broker.halves.move(half, offset)
+                broker.half_messages.move(transaction, offset)
             if queue.physical(offset) in self._committed:
-                half.ended = True
-            written[half] = offset in named
-        for half, is_named in written.items():
-            is_named = is_named or half.offset < decided
-            if is_named or half.ended:
-                broker.halves.end(half)
+                transaction.ended = True
+            written[transaction] = offset in named
+        for transaction, is_named in written.items():
+            is_named = is_named or transaction.offset < decided
+            if is_named or transaction.ended:
+                broker.half_messages.end(transaction)
                 if is_named:
-                    broker.halves.unwritten.pop()
-        transactions.go_on(broker, now)
+                    broker.half_messages.unwritten.pop()
+        transactions.resume(broker, now)
 
-    def _named(self, physical: int) -> set[int]:
+    def _read_decisions(self, physical: int) -> set[int]:
         """Return the offsets of half messages that decisions after a physical offset name."""
         queue = self._store.queue(transactions.OP_TOPIC, 0)
         if queue is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages.message_const import DELAY
 from rocketwire.policy.resource_names import DLQ_PREFIX
-from rocketwire_broker.later import delays, timers, transactions
+from rocketwire_broker.delayed import delays, timers, transactions
 from rocketwire_broker.state.response import RefusedError
 
 if TYPE_CHECKING:

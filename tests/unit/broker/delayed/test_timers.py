@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.policy.resource_names import TIMER_TOPIC
-from rocketwire_broker.later.timers import parse_handle
+from rocketwire_broker.delayed.timers import parse_handle
 from tests.support.broker import START, BrokerAtHand, bodies, messages
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from rocketwire.messages import decode_body
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
-from rocketwire_broker.later.delays import AT_ONCE
+from rocketwire_broker.delayed.delays import AT_ONCE
 from tests.support.broker import BrokerAtHand, bodies
 
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_broker.later.pop_log import PopLog, log_pops
-from rocketwire_broker.later.pop_returns import hide, show
+from rocketwire_broker.delayed.pop_log import PopLog, log_pops
+from rocketwire_broker.delayed.pop_revive import hide, show
 from rocketwire_broker.tables.pops import HiddenMessage, Origin
 from tests.support.broker import START, messages
 from tests.support.broker_folder import BrokerWithFolder

@@ -21,8 +21,8 @@ from rocketwire.store.pops import (
     decode_acks,
     decode_check_point,
 )
-from rocketwire_broker.later.pop_returns import hide
-from rocketwire_broker.later.storing import store_message
+from rocketwire_broker.delayed.pop_revive import hide
+from rocketwire_broker.delayed.put_hooks import store_message
 from rocketwire_broker.state.response import RefusedError
 from rocketwire_broker.storage.message import Message
 from rocketwire_broker.tables.pops import HiddenMessage, Origin

@@ -9,7 +9,7 @@ import pytest
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import LogFiles, name_of
-from rocketwire_broker.files.scanning import entry_at, scan
+from rocketwire_broker.files.log_scan import entry_at, scan
 from rocketwire_broker.storage.message import Message
 
 if TYPE_CHECKING:

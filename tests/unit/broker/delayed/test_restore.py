@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
-from rocketwire_broker.later.restoring import value_of
+from rocketwire_broker.delayed.restore import value_of
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import bodies
 from tests.support.broker_folder import BrokerWithFolder
@@ -197,11 +197,11 @@ def test_decided_transactions_stay_decided_and_open_ones_open(tmp_path: Path) ->
     home = home.killed()
     client = home.connect()
 
-    assert [half.offset for half in home.broker.halves.undecided()] == [0, 3]
+    assert [half.offset for half in home.broker.half_messages.open_transactions()] == [0, 3]
     assert [decide(client, item, COMMIT) for item in sent] == [0, 0, 0, 0]
     assert bodies(client.pulled(0)) == [b"K1", b"K2", b"K0", b"K3"]
     home.pass_time(4_000)
-    assert home.killed().broker.halves.undecided() == []
+    assert home.killed().broker.half_messages.open_transactions() == []
 
 
 def test_a_producer_that_was_not_asked_names_the_first_half_message(tmp_path: Path) -> None:
@@ -214,10 +214,10 @@ def test_a_producer_that_was_not_asked_names_the_first_half_message(tmp_path: Pa
     home = home.ended()
     client = home.connect()
 
-    assert [half.offset for half in home.broker.halves.undecided()] == [3]
+    assert [half.offset for half in home.broker.half_messages.open_transactions()] == [3]
     assert decide(client, sent, COMMIT) == 0
     assert bodies(client.pulled(0)) == [b"K"]
-    assert home.ended().broker.halves.undecided() == []
+    assert home.ended().broker.half_messages.open_transactions() == []
 
 
 # ---------------------------------------------------------------------------- pops
@@ -291,7 +291,7 @@ def test_bits_of_a_client_do_not_matter_at_a_restart(bits: int, tmp_path: Path) 
     after = home.broker.store.queue("orders", 0)
     assert after is not None
     assert (len(records), after.records(0, 9)) == (2, records)
-    assert len(list(home.broker.halves.undecided())) == 1
+    assert len(list(home.broker.half_messages.open_transactions())) == 1
 
 
 FORGED = {"UNIQ_KEY": "K", "REAL_TOPIC": "orders", "REAL_QID": "0"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 
 
-class Half:
+class Transaction:
     """A transaction.
 
     Attributes:
@@ -27,7 +27,7 @@ class Half:
         self.given_up = False
 
 
-class Halves:
+class HalfMessages:
     """Transactions by offset.
 
     Attributes:
@@ -38,40 +38,40 @@ class Halves:
     def __init__(self) -> None:
         self.unwritten: list[int] = []
         self.next_producer = 0
-        self._by_offset: dict[int, Half] = {}
+        self._by_offset: dict[int, Transaction] = {}
         self._offsets: deque[int] = deque()  # the keys, in order
-        self._open: dict[int, Half] = {}  # by the newest offset, in order
+        self._open: dict[int, Transaction] = {}  # by the newest offset, in order
 
     def __len__(self) -> int:
         return len(self._by_offset)
 
-    def open(self, offset: int) -> Half:
+    def open(self, offset: int) -> Transaction:
         """Begin a transaction."""
-        half = Half(offset)
-        self._note(half)
-        return half
+        transaction = Transaction(offset)
+        self._note(transaction)
+        return transaction
 
-    def move(self, half: Half, offset: int) -> None:
+    def move(self, transaction: Transaction, offset: int) -> None:
         """Note the offset of a further half message of a transaction."""
-        self._open.pop(half.offset, None)
-        half.offset = offset
-        self._note(half)
+        self._open.pop(transaction.offset, None)
+        transaction.offset = offset
+        self._note(transaction)
 
-    def _note(self, half: Half) -> None:
-        self._by_offset[half.offset] = self._open[half.offset] = half
-        self._offsets.append(half.offset)
+    def _note(self, transaction: Transaction) -> None:
+        self._by_offset[transaction.offset] = self._open[transaction.offset] = transaction
+        self._offsets.append(transaction.offset)
 
-    def get(self, offset: int) -> Half | None:
+    def get(self, offset: int) -> Transaction | None:
         """Return the transaction that has or had a half message at an offset, or None."""
         return self._by_offset.get(offset)
 
-    def end(self, half: Half) -> None:
+    def end(self, transaction: Transaction) -> None:
         """End a transaction; it stays known."""
-        half.ended = True
-        self._open.pop(half.offset, None)
-        self.unwritten.append(half.offset)
+        transaction.ended = True
+        self._open.pop(transaction.offset, None)
+        self.unwritten.append(transaction.offset)
 
-    def undecided(self) -> list[Half]:
+    def open_transactions(self) -> list[Transaction]:
         """Return the open transactions in the order of their newest half messages."""
         return list(self._open.values())
 
@@ -90,6 +90,6 @@ class Halves:
         offsets = self._offsets
         while offsets and offsets[0] < min_offset:
             offset = offsets.popleft()
-            half = self._by_offset.pop(offset)
+            transaction = self._by_offset.pop(offset)
             if self._open.pop(offset, None) is not None:
-                half.ended = True
+                transaction.ended = True
