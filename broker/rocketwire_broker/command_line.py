@@ -36,7 +36,7 @@ PORT_STEP: Final = 10
 """Difference between the ports of two brokers of one process."""
 MOST_BROKERS: Final = 26
 LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - compared, not bound
-"""What clients are told instead of "all addresses", to which no client elsewhere can connect."""
+"""Address in routes instead of "all addresses", to which no client elsewhere can connect."""
 
 
 _SIGNALS: Final = """\
@@ -65,7 +65,6 @@ A line that begins with "ready:" appears when the broker is registered.
 
 
 def main_parser() -> argparse.ArgumentParser:
-    """Return the parser of ``rocketwire``."""
     parser = ProgramParser(
         prog="rocketwire",
         description="Run RocketMQ for development and tests, without Java.",
@@ -256,7 +255,7 @@ def read_options(options: argparse.Namespace) -> tuple[Config, list[str]]:
 
 
 def _parse_advertise(text: str | None) -> dict[str, Any]:
-    """Return the address for clients; IPv6 addresses have brackets if a port follows."""
+    # IPv6 addresses have brackets if a port follows
     if text is None:
         return {}
     address, colon, port = text.rpartition(":")
@@ -320,7 +319,6 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
 
 
 def _own_folder(folder: str, name: str, number: int) -> str:
-    """Return the folder of one of several brokers, below that of all."""
     return folder and os.path.join(folder, f"{name}-{number}" if number else name)
 
 
@@ -329,7 +327,6 @@ def _next_port(port: int, index: int) -> int:
 
 
 def _number_names(name: str, count: int) -> list[tuple[str, int]]:
-    """Return the names of several brokers: ``broker-a``, ``broker-b`` and so on."""
     stem = name.removesuffix("-a")
     return [(f"{stem}-{chr(ord('a') + index)}", 0) for index in range(min(count, MOST_BROKERS + 1))]
 

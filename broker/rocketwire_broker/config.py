@@ -36,8 +36,6 @@ _MOST: Final = 2**31 - 1
 
 
 class Setting(NamedTuple):
-    """A setting in a properties file."""
-
     field: str  # its attribute of ``Config``
     read: Callable[[str], Any] = str  # raises ValueError
     write: Callable[[Any], str] = str
@@ -125,7 +123,7 @@ def _constant(default: T, name: str) -> T:
 
 
 def _limit(default: int, name: str) -> int:
-    """Declare a limit, which 0 disables."""
+    # 0 disables it
     return _setting(default, name, read=_read_limit)
 
 
@@ -134,8 +132,6 @@ def _limit(default: int, name: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Settings of a broker."""
-
     cluster_name: str = _constant("DefaultCluster", "brokerClusterName")
     broker_name: str = _constant("broker-a", "brokerName")
     broker_id: int = _constant(0, "brokerId")  # 0, the master; others are only registered
@@ -205,7 +201,7 @@ class Config:
     max_all_unsent_bytes: int = _limit(256 << 20, Guard.ALL_UNSENT_BYTES)
     # of incomplete and waiting requests of all connections; the one with most is closed
     max_buffered_bytes: int = _limit(256 << 20, Guard.BUFFERED_BYTES)
-    max_held: int = _limit(20_000, "rocketwire.maxHeldRequests")  # requests that wait for messages
+    max_held: int = _limit(20_000, "rocketwire.maxHeldRequests")
     max_held_per_peer: int = _limit(4_096, "rocketwire.maxHeldRequestsPerConnection")
     max_polls: int = _setting(1_024, "popPollingSize")  # pops that wait for a queue, by group
     max_hidden_messages: int = _limit(200_000, "rocketwire.maxUnacknowledgedMessages")

@@ -67,7 +67,6 @@ class Access:
 
 
 def _reason(account: Account, need: Need) -> str | None:
-    """Return why an account does not have what is needed; None if it does."""
     if need.permission is None:
         return "no matched policies"
     is_topic = need.kind == "Topic"

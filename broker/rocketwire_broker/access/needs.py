@@ -1,4 +1,4 @@
-"""What a request needs: permissions for topics and groups, or those of an administrator.
+"""The needs of a request: permissions for topics and groups, or those of an administrator.
 
 Java (5.5.0): ``DefaultAuthorizationContextBuilder``, ``RocketMQAction`` and ``RocketMQResource`` of
 the header classes. Java's ``GET`` is not a permission of 4.x: an account that may send to a topic

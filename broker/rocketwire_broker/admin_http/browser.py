@@ -1,6 +1,6 @@
 """Messages for people: the newest of a topic, those with a key, and one by its id.
 
-Rules of this file: a request reads no more than ``KeySearch``, and says so if it has not read all.
+Rules of this file: a request reads no more than ``KeySearch``, and reports if it has not read all.
 """
 
 from __future__ import annotations
@@ -34,20 +34,14 @@ _SPACES: Final = {"\n", "\r", "\t"}
 
 
 class Preview(NamedTuple):
-    """The beginning of a body.
+    """The beginning of a body."""
 
-    Attributes:
-        kind: ``text``, ``bytes`` (then the text has hexadecimal digits) or ``unreadable`` (then it
-            has the reason).
-        text: the beginning.
-        is_whole: whether this is everything.
-        size: bytes of the body as stored.
-    """
-
+    # ``text``, ``bytes`` (then the text has hexadecimal digits) or ``unreadable`` (then it has the
+    # reason)
     kind: str
-    text: str
-    is_whole: bool
-    size: int
+    text: str  # the beginning
+    is_whole: bool  # whether this is everything
+    size: int  # bytes of the body as stored
 
 
 def preview(message: StoredMessage, length: int) -> Preview:
@@ -93,14 +87,9 @@ WHOLE: Final = 16_384
 
 
 class Position(NamedTuple):
-    """The place of a message among all of a topic: later ones are greater.
+    """The place of a message among all of a topic: later ones are greater."""
 
-    Attributes:
-        store_time: time of its storage in milliseconds.
-        physical: its physical offset.
-    """
-
-    store_time: int
+    store_time: int  # time of its storage in milliseconds
     physical: int
 
     def __str__(self) -> str:
@@ -108,7 +97,7 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Position | None:
-        """Return the position that a text names; None if it names none."""
+        """Return a position; None if the text is none."""
         time, _, physical = text.partition("-")
         if not (time.isascii() and time.isdecimal() and physical.isascii()):
             return None
@@ -119,50 +108,29 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageLine:
-    """A message.
+    """A message."""
 
-    Attributes:
-        id: id by which the broker finds it.
-        topic: its topic.
-        queue_id: its queue.
-        queue_offset: its offset there.
-        store_time: time of its storage, in milliseconds since 1970.
-        born_time: time of its sending, likewise.
-        born_host: address of its producer.
-        reconsume_times: number of redeliveries.
-        tags: its tag.
-        keys: its keys.
-        properties: all properties.
-        body: the beginning of its body.
-    """
-
-    id: str
+    id: str  # id by which the broker finds it
     topic: str
     queue_id: int
     queue_offset: int
-    store_time: int
-    born_time: int
-    born_host: str
+    store_time: int  # time of its storage, in milliseconds since 1970
+    born_time: int  # time of its sending
+    born_host: str  # address of its producer
     reconsume_times: int
     tags: str
     keys: str
     properties: dict[str, str]
-    body: Preview
+    body: Preview  # the beginning of its body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageList:
-    """The result of a search.
+    """The result of a search."""
 
-    Attributes:
-        messages: newest first.
-        next: position from which the next page goes on; empty if there is none.
-        is_complete: whether all messages were searched.
-    """
-
-    messages: tuple[MessageLine, ...]
-    next: str
-    is_complete: bool
+    messages: tuple[MessageLine, ...]  # newest first
+    next: str  # position from which the next page goes on; empty if there is none
+    is_complete: bool  # whether all messages were searched
 
 
 def newest(broker: Broker, topic: str, before: Position | None = None) -> MessageList:
@@ -180,7 +148,6 @@ def newest(broker: Broker, topic: str, before: Position | None = None) -> Messag
 
 
 def _backwards(queue: Queue, before: Position | None) -> Iterator[tuple[Position, bytes]]:
-    """Yield the messages of a queue, newest first."""
     end = queue.max_offset if before is None else queue.offset_until(before.store_time)
     for offset in range(end - 1, queue.min_offset - 1, -1):
         record = queue.record(offset)

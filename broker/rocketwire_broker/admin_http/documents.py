@@ -74,11 +74,9 @@ class Documents:
         }
 
     def exchange(self) -> Exchange:
-        """Return the HTTP exchange of a connection."""
         return Exchange(self.respond, local_only=self._local_only, refused=self._refused)
 
     def respond(self, path: str, query: Query) -> Document | None:
-        """Return the document at a path, or None."""
         if path == "/metrics":
             return Document(200, CONTENT_TYPE, self._exposition.text())
         if path == "/healthz":
@@ -179,5 +177,5 @@ def _plain(listed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _message_value(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message as JSON has it, with the preview of its body as an object."""
+    # "body" is a named tuple, which JSON would write as a list
     return {**message, "body": message["body"]._asdict()}

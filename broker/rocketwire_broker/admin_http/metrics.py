@@ -66,7 +66,6 @@ class Exposition(Collector):
         GCCollector(registry=self._registry)
 
     def text(self) -> bytes:
-        """Return all current metrics."""
         return generate_latest(self._registry)
 
     def describe(self) -> Iterable[Metric]:
@@ -74,7 +73,6 @@ class Exposition(Collector):
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metric families."""
         all_status = [status_of(broker, now) for broker, now in self._brokers()]
         for name, text in _TOTALS.items():
             gauge = GaugeMetricFamily(f"rocketwire_broker_{name}", text, labels=["broker"])

@@ -52,7 +52,7 @@ def _delays(levels: str) -> tuple[int, ...]:
 
 
 def postpone(broker: Broker, message: Message, level: int, now: int) -> Place:
-    """Store a message in the delay topic; it is delivered when its level's delay is over."""
+    """Store a message in the delay topic until the delay of its level is over."""
     delays = _delays(broker.config.delay_levels)
     level = min(level, len(delays))
     message.properties[REAL_TOPIC] = message.topic
@@ -65,7 +65,7 @@ def postpone(broker: Broker, message: Message, level: int, now: int) -> Place:
 
 
 def schedule_level(broker: Broker, queue_id: int, earliest: int = 0) -> None:
-    """Deliver the first message of a level that waits, at its time."""
+    """Schedule the delivery of the first message of a level."""
     queue = broker.store.queue(SCHEDULE_TOPIC, queue_id)
     if queue is None:
         return
@@ -79,7 +79,6 @@ def schedule_level(broker: Broker, queue_id: int, earliest: int = 0) -> None:
 
 
 def _deliver(broker: Broker, queue_id: int, now: int) -> None:
-    """Deliver the messages of a level that are due."""
     queue = broker.store.queue(SCHEDULE_TOPIC, queue_id)
     if queue is None:
         return
@@ -97,7 +96,7 @@ def _deliver(broker: Broker, queue_id: int, now: int) -> None:
 
 
 def level_progress(broker: Broker) -> dict[int, tuple[int, int]]:
-    """Return how far the levels are that have had messages: delivered, and all messages."""
+    """Return for each level with messages how many were delivered, and how many there are."""
     return {
         queue.queue_id + 1: (broker.delivered.get(queue.queue_id, 0), queue.max_offset)
         for queue in broker.store.queues(SCHEDULE_TOPIC)
@@ -107,7 +106,7 @@ def level_progress(broker: Broker) -> dict[int, tuple[int, int]]:
 def restore_message(record: bytes) -> Message:
     """Return a message that waited in another topic, for its own one.
 
-    Its properties stay, as in Java: who reads it can see that it was delayed.
+    Its properties stay, as in Java: a consumer can see that it was delayed.
     """
     message = Message.of(read_stored(record))
     message.topic = message.properties[REAL_TOPIC]

@@ -69,7 +69,6 @@ def log_pops(broker: Broker, now: int) -> None:
 def _batches(
     messages: dict[HiddenMessage, Origin],
 ) -> Iterator[tuple[_Batch, list[HiddenMessage]]]:
-    """Yield the messages of each pop, so many as a record names."""
     batches: Batches = {}
     for message, origin in messages.items():
         group, topic, queue_id, _, pop_time = message

@@ -1,4 +1,4 @@
-"""What becomes of a popped message when it is not acknowledged in time: it is delivered again.
+"""A popped message that is not acknowledged in time is delivered again.
 
 It is stored in the retry topic of the group and its topic, from which the group's pops deliver it
 under its first topic.
@@ -39,7 +39,7 @@ def show(broker: Broker, message: HiddenMessage) -> bool:
 
 
 def wake_at(broker: Broker, topic: str, queue_id: int, due: int) -> None:
-    """Let waiting pops read a queue again when its messages are visible."""
+    """Let waiting pops read a queue again at a time."""
     broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
 
 
@@ -51,7 +51,6 @@ def wake_ordered_pops(broker: Broker, now: int) -> None:
 
 
 def forget(broker: Broker, *, topic: str | None = None, group: str | None = None) -> None:
-    """Forget the popped messages of a topic or a group that was deleted."""
     broker.pop_orders.discard(group, topic)
     timers = broker.pops.discard(lambda hidden: topic == hidden.topic or group == hidden.group)
     for timer in timers:

@@ -1,8 +1,8 @@
-"""A broker that goes on with a store: what waited when it ended waits again.
+"""The restart of a broker with a store: delayed, timed and popped messages wait again.
 
-Messages of the log come in order of their physical offsets. What a broker knows beside messages is
-in messages of system topics. A message that was delivered after its time stands in the log twice;
-who finds both does not deliver it again, also if the offsets on the disk are older.
+Messages of the log come in order of their physical offsets. The state of the broker is in messages
+of system topics. A delayed message that was delivered is in the log twice; if both are found it is
+not delivered again, even if the offsets on the disk are older.
 
 Java: ``CommitLogDispatcherBuildConsumeQueue``, ``ScheduleMessageService.load``,
 ``TimerMessageStore.load``, ``TransactionalMessageServiceImpl.check``, ``PopReviveService``.
@@ -71,7 +71,7 @@ EARLIER_COPIES: Final = 2_000
 """Half messages before the first one that counts by which a producer may name a transaction."""
 
 _Key = tuple[bytes | None, ...]
-"""What a message and its copy in a system topic have in common."""
+"""Properties by which a message and its copy in a system topic are recognized."""
 
 
 def value_of(properties: bytes, name: bytes) -> bytes | None:
@@ -94,8 +94,6 @@ def value_of(properties: bytes, name: bytes) -> bytes | None:
 
 
 class _Waiting:
-    """Offsets in system topics of messages that wait, by what their delivered copies have."""
-
     def __init__(self) -> None:
         self._offsets: dict[_Key, deque[tuple[int, int]]] = {}
 
@@ -103,7 +101,6 @@ class _Waiting:
         self._offsets.setdefault(key, deque()).append((queue_id, offset))
 
     def take(self, key: _Key) -> tuple[int, int] | None:
-        """Take the oldest place with a key."""
         offsets = self._offsets.get(key)
         if offsets is None:
             return None
@@ -175,7 +172,6 @@ class Restore:
     def _add_delayed(
         self, queue_id: int, queue_offset: int, store_time: int, properties: bytes
     ) -> int:
-        """Note a message of the delay topic; return the time of its delivery, 0 if unknown."""
         unique_key = value_of(properties, _UNIQ_KEY)
         text = value_of(properties, _DELAY)
         if unique_key and queue_offset >= self._broker.delivered.get(queue_id, 0):
@@ -202,7 +198,6 @@ class Restore:
             self._timers.discard(place[1])
 
     def _note_delivered(self, topic: str, queue_id: int, properties: bytes) -> None:
-        """Note that a message was delivered after its time, if it was."""
         if _TIMER_OUT_MS in properties:
             self._take_timed((value_of(properties, _UNIQ_KEY), topic.encode()))
         elif _DELAY in properties and _REAL_TOPIC in properties:
@@ -244,7 +239,7 @@ class Restore:
     # ------------------------------------------------------------------ going on
 
     def finish(self, now: int) -> None:
-        """Let wait what waited."""
+        """Schedule the delayed, timed and popped messages again, and the checks of transactions."""
         broker = self._broker
         for queue in self._store.queues(SCHEDULE_TOPIC):
             delays.schedule_level(broker, queue.queue_id)
@@ -262,7 +257,7 @@ class Restore:
         timers.schedule_timers(broker)
 
     def _restore_pops(self) -> None:
-        """Hide popped messages again, by what is in the log of pops and what waits for it."""
+        # what is in the log of pops, and what waits for its time to be written there
         records: list[tuple[str, bytes, int]] = []
         for queue_id, offsets in self._pop_log.items():
             done = self._broker.offsets.get(REVIVE_GROUP, self._revive_topic, queue_id) or 0
@@ -278,7 +273,6 @@ class Restore:
     def _records_of(
         self, topic: str, queue_id: int, offsets: list[int]
     ) -> list[tuple[str, bytes, int]]:
-        """Return tag, body and queue of the messages that belong to the log of pops."""
         records: list[tuple[str, bytes, int]] = []
         queue = self._store.queue(topic, queue_id)
         for offset in offsets:
@@ -296,7 +290,6 @@ class Restore:
     # ------------------------------------------------------------------ transactions
 
     def _restore_halves(self, now: int) -> None:
-        """Open the transactions again that are not decided."""
         broker, store = self._broker, self._store
         queue = store.queue(transactions.HALF_TOPIC, 0)
         if queue is None:
@@ -331,7 +324,6 @@ class Restore:
         transactions.resume(broker, now)
 
     def _read_decisions(self, physical: int) -> set[int]:
-        """Return the offsets of half messages that decisions after a physical offset name."""
         queue = self._store.queue(transactions.OP_TOPIC, 0)
         if queue is None:
             return set()

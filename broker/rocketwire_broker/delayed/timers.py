@@ -56,7 +56,7 @@ _VERSION: Final = "v1"
 
 
 def delivery_time(broker: Broker, message: Message, now: int) -> int | None:
-    """Return when a message is to be delivered; None for at once.
+    """Return the time of delivery of a message; None if it is delivered at once.
 
     Raises:
         RefusedError: its time is no number or too late, or there are no timers.
@@ -83,7 +83,6 @@ def delivery_time(broker: Broker, message: Message, now: int) -> int | None:
 
 
 def postpone(broker: Broker, message: Message, due: int, now: int) -> Place:
-    """Store a message in the timer topic; it is delivered at its time."""
     properties = message.properties
     floor = (due - 1) // PRECISION_MS * PRECISION_MS
     properties[TIMER_OUT_MS] = str(floor)
@@ -141,14 +140,13 @@ def restore_timer(broker: Broker, message: Message, stored: int, offset: int) ->
 
 
 def schedule_timers(broker: Broker, earliest: int = 0) -> None:
-    """Deliver the first message that waits, at its time."""
+    """Schedule the delivery of the first message."""
     due = broker.timers.next_due
     if due is not None:
         broker.schedule.no_later("timers", max(due, earliest), lambda now: _deliver(broker, now))
 
 
 def _deliver(broker: Broker, now: int) -> None:
-    """Deliver the messages whose time has come."""
     queue = broker.store.queue(TIMER_TOPIC, 0)
     left = AT_ONCE
     while left and queue is not None and (offset := broker.timers.pop(now)) is not None:
@@ -177,10 +175,7 @@ def _deliver_one(broker: Broker, queue: Queue, offset: int, now: int) -> None:
 
 
 def _is_recalled(broker: Broker, message: Message) -> bool:
-    """Return whether a message was recalled by its key alone, or by its topic and key.
-
-    Java's default is the key alone (``appendTopicForTimerDeleteKey``).
-    """
+    # Java's default is the key alone (``appendTopicForTimerDeleteKey``)
     key = message.properties.get(UNIQ_KEY, "")
     recalled = broker.timers.is_recalled
     return recalled(key) or recalled(f"{message.topic}+{key}")
@@ -190,18 +185,11 @@ def _is_recalled(broker: Broker, message: Message) -> bool:
 
 
 class Handle(NamedTuple):
-    """What the handle of a recall contains.
-
-    Attributes:
-        topic: topic of the message.
-        broker_name: name of its broker.
-        timestamp: a time in the second before its delivery; None if it is no number.
-        unique_key: its unique key.
-    """
+    """The content of the handle of a recall."""
 
     topic: str
     broker_name: str
-    timestamp: int | None
+    timestamp: int | None  # a time in the second before its delivery; None if it is no number
     unique_key: str
 
 

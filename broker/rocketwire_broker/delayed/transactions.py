@@ -97,7 +97,7 @@ def put_half(
 
 
 def end(broker: Broker, transaction: Transaction, now: int) -> None:
-    """Note that a transaction has ended; the topic of decisions tells it a little later."""
+    """End a transaction; its decision is written a little later."""
     half_messages = broker.half_messages
     half_messages.end(transaction)
     if len(half_messages.unwritten) >= WRITTEN_AT_ONCE:
@@ -109,7 +109,7 @@ def end(broker: Broker, transaction: Transaction, now: int) -> None:
 
 
 def write_decisions(broker: Broker, now: int) -> None:
-    """Write decisions to their topic, and the offsets that show how far they go."""
+    """Write decisions to their topic, and commit the offsets up to which all are decided."""
     half_messages, store = broker.half_messages, broker.store
     if half_messages.unwritten:
         body = "".join(f"{offset}," for offset in half_messages.unwritten)
@@ -132,7 +132,7 @@ def write_decisions(broker: Broker, now: int) -> None:
 
 
 def resume(broker: Broker, now: int) -> None:
-    """Check the transactions that an earlier run has left open, and write its decisions."""
+    """Go on with the open transactions of an earlier run."""
     if broker.half_messages.unwritten:
         broker.schedule.no_later("decisions", now, lambda now: write_decisions(broker, now))
     if broker.half_messages.first_undecided is not None:
@@ -143,7 +143,7 @@ def resume(broker: Broker, now: int) -> None:
 
 
 def _schedule_checks(broker: Broker, now: int) -> None:
-    """Check at the next multiple of the interval since the start."""
+    # at the next multiple of the interval since the start
     interval = max(1, broker.config.transaction_check_ms)
     rounds = (now - broker.started) // interval + 1
     due = broker.started + rounds * interval
@@ -151,7 +151,6 @@ def _schedule_checks(broker: Broker, now: int) -> None:
 
 
 def _check_all(broker: Broker, now: int) -> None:
-    """Ask the producers of all transactions that are open for too long."""
     half_messages = broker.half_messages
     half_messages.forget(broker.store.min_offset(HALF_TOPIC, 0))
     for transaction in half_messages.open_transactions():
@@ -207,7 +206,6 @@ def immunity_ms(broker: Broker, message: Message) -> int:
 
 
 def _give_up(broker: Broker, transaction: Transaction, message: Message, now: int) -> None:
-    """Move a half message to the topic of those that were checked too often."""
     broker.topics.create_for_group(GIVEN_UP_TOPIC, 1, now)
     message.topic, message.queue_id = GIVEN_UP_TOPIC, 0
     broker.put_if_it_fits(message, now)
@@ -216,7 +214,7 @@ def _give_up(broker: Broker, transaction: Transaction, message: Message, now: in
 
 
 def _ask(broker: Broker, place: Place, flag: int, now: int) -> None:
-    """Ask one producer of the group for its decision; the message has the flag of the last copy."""
+    # the message has the flag of the last copy
     record = broker.store.record_at(place.physical_offset)
     if record is None:  # too large to be kept
         return

@@ -68,23 +68,19 @@ class StoreFolder:
         config: the settings, with the port on which the broker listens; ``store_path`` is the
             folder, which is created if it is missing.
 
-    Attributes:
-        is_synced: whether answers wait until messages are on the disk (``SYNC_FLUSH``).
-        log: the commit log.
-        persist_seconds: time after which ``persist`` should be called again.
-
     Raises:
         FolderError: another broker uses it, or what is in it cannot be used.
         OSError: the disk fails.
     """
 
-    persist_seconds: Final = PERSIST_SECONDS
+    persist_seconds: Final = PERSIST_SECONDS  # time after which ``persist`` should be called again
 
     def __init__(self, config: Config) -> None:
         root = Path(config.store_path)
         make_folder(root)
         self.disk = Disk(root)
         self._config = config
+        # whether answers wait until messages are on the disk (``SYNC_FLUSH``)
         self.is_synced = config.flush_disk_type == "SYNC_FLUSH"
         self.disk.is_synced = self.is_synced
         self._lock = _lock_folder(root)
@@ -102,7 +98,7 @@ class StoreFolder:
             raise
 
     def _open_log(self) -> LogFiles:
-        """Return the log; existing files tell the size of all."""
+        # existing files decide the size of new ones
         folder = self.disk.root / FOLDER
         make_folder(folder)
         size, starts = self._config.log_file_size, list[int]()
@@ -169,7 +165,7 @@ class StoreFolder:
         return broker
 
     def _mark(self) -> None:
-        """Tell who opens the folder later that the log has to be read."""
+        # Both files make the next broker, also one of Java, read the whole log.
         pid = str(os.getpid()).encode()
         self.disk.write(ABORT, 0, pid, len(pid))
         self.disk.write(CHECKPOINT, 0, bytes(CHECKPOINT_SIZE), CHECKPOINT_SIZE)
@@ -177,11 +173,7 @@ class StoreFolder:
     # ------------------------------------------------------------------ while the broker runs
 
     def _save_topics(self, broker: Broker) -> None:
-        """Write the topics, before the answer to the request that changes them.
-
-        Raises:
-            UnwritableError: the disk is full, or fails.
-        """
+        # called before the response to the request that changes them
         try:
             self._write(broker, tables.AT_ONCE)
         except OSError as error:
@@ -190,7 +182,7 @@ class StoreFolder:
     def persist(self, now: int) -> None:
         """Write what is written every few seconds; if the disk fails, the next time will do.
 
-        Offsets are written behind the pops that have moved them, so that no message is lost.
+        Offsets are written after the pops that have moved them, so that no message is lost.
         """
         failure = ""
         try:
@@ -208,7 +200,7 @@ class StoreFolder:
         self._failure = failure
 
     def _write_queues(self, broker: Broker, now: int) -> None:
-        """Write what only Java reads."""
+        # only Java reads these files
         self._queues.write(cast("LogStore", broker.store))
         if self._timers is not None:
             self._timers.write(broker, now)
@@ -250,22 +242,14 @@ FOREIGN: Final = {
 
 
 def _check_kind(root: Path) -> None:
-    """Refuse a folder of which only a part could be served.
-
-    Raises:
-        FolderError: a Java broker with other settings wrote it.
-    """
+    # A Java broker with other settings wrote it: only a part could be served.
     for pattern, what in FOREIGN.items():
         if any(path.is_file() for path in root.glob(pattern)):
             raise FolderError(f"{root} has {what}, which this broker does not serve")
 
 
 def _check_light_queues(root: Path, log: LogFiles) -> None:
-    """Refuse light queues that are not those of lite topics; a topic may have such a name.
-
-    Raises:
-        FolderError: such a queue has messages of another topic.
-    """
+    # Only queues of lite topics are served. A topic may have such a name, too.
     for path in root.glob(f"{QUEUES}/{LMQ_PREFIX}[!$]*/0/*"):
         for unit in decode_units(path.read_bytes()):
             if unit.points_to_message and log.first <= unit.physical_offset:
@@ -279,7 +263,6 @@ def _check_light_queues(root: Path, log: LogFiles) -> None:
 
 
 def _lock_folder(root: Path) -> int:
-    """Lock a folder as Java does; return the descriptor that holds the lock."""
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(root / LOCK, flags, 0o644)
     try:

@@ -36,28 +36,23 @@ class LogFiles:
         disk: has its files.
         file_size: bytes of each file.
         starts: offsets at which the files begin that exist, ascending.
-
-    Attributes:
-        first, end, file_size: see ``Log``.
-        failure: why nothing can be written at the moment; empty if it can.
     """
 
     def __init__(self, disk: Disk, file_size: int, starts: Sequence[int]) -> None:
         self.file_size = file_size
+        # first, end, file_size: see ``Log``
         self.first = starts[0] if starts else 0
         self.end = self.first
-        self.failure = ""
+        self.failure = ""  # why nothing can be written at the moment; empty if it can
         self._disk = disk
         self._starts = list(starts)
         self._start, self._name = -file_size, ""  # of the file that was written last
         self._listed, self._listed_end = self._starts[-1:], self.first
 
     def starts(self) -> Sequence[int]:
-        """Return the offsets at which files begin, ascending."""
         return self._starts
 
     def append(self, physical: int, data: bytes) -> None:
-        """Write messages; see ``Log.append``."""
         size, disk = self.file_size, self._disk
         if disk.failure:
             raise UnwritableError(disk.failure)
@@ -98,18 +93,15 @@ class LogFiles:
         self.failure = failure
 
     def read(self, physical: int, size: int) -> bytes:
-        """Return bytes of one file; see ``Log.read``."""
         position = physical % self.file_size
         return self._disk.read(name_of(physical - position), position, size)
 
     def remove_first(self) -> None:
-        """Remove the first file."""
         start = self._starts.pop(0)
         self._disk.remove(name_of(start))
         self.first = self._starts[0] if self._starts else self.end
 
     def forget(self, start: int) -> None:
-        """Take note that a file behind the end is gone."""
         self._starts.remove(start)
 
     @property
@@ -118,7 +110,6 @@ class LogFiles:
         return bool(self._disk.failure)
 
     def give_up(self, error: OSError) -> None:
-        """Take note that a sync failed; see ``Disk.give_up``."""
         self._disk.give_up(error)
 
     def descriptors(self) -> list[int]:

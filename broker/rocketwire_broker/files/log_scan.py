@@ -1,12 +1,12 @@
 """Reading a commit log from its first message to its last, at the start.
 
-As in Java, the first bytes of the last file that are no message end the log. Java leaves what
-stands behind them, and may take it for messages after its next kill; here it is put aside into
-``cut/`` if there are messages in it, and replaced by zeros.
+As in Java, the first bytes of the last file that are no message end the log. Java leaves the bytes
+after them, and may take them for messages after its next kill. This broker copies them into
+``cut/`` if there are messages in them, and replaces them by zeros.
 
-Java also gives up everything behind damage in an earlier file, if it reads that file at its start.
-Here the damage is put aside, and messages that no queue has take its place, so that neither broker
-gives up what follows.
+Java also gives up all messages after damage in an earlier file, if it reads that file at its start.
+This broker copies the damage into ``cut/`` and overwrites it with messages of no queue, so that
+neither broker gives up the messages after it.
 
 Java: ``CommitLog.recoverAbnormally``, ``CommitLog.checkMessageAndReturnSize``.
 """
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
 ASIDE: Final = "cut"
-"""Folder of bytes that stood behind the end of the log."""
+"""Folder of the bytes that were cut from the log."""
 
 _PIECE: Final = 1 << 20
 
 
 class Entry(NamedTuple):
-    """A message of the log, with the bytes of its topic and its properties."""
+    """A message of the log."""
 
     parts: MessageParts
     topic: bytes
@@ -44,19 +44,14 @@ class Entry(NamedTuple):
 
 
 class End(NamedTuple):
-    """Where the messages of a file end.
+    """Where the messages of a file end."""
 
-    Attributes:
-        position: in the file.
-        is_full: whether a blank fills the rest.
-    """
-
-    position: int
-    is_full: bool
+    position: int  # in the file
+    is_full: bool  # whether a blank fills the rest
 
 
 def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
-    """Yield the messages of a log; afterwards its end is known and nothing stands behind it.
+    """Yield the messages of a log; afterwards its end is known, and only zeros follow.
 
     Raises:
         OSError: the disk fails.
@@ -82,13 +77,11 @@ def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
 
 
 def _map_file(disk: Disk, start: int, size: int = 0) -> mmap.mmap:
-    """Map the first bytes of a file, or all of them."""
     with (disk.root / name_of(start)).open("rb") as file:
         return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
 
 
 def _messages(data: mmap.mmap, start: int, position: int) -> Generator[Entry, None, End]:
-    """Yield the messages of a file from a position on; the generator's value is their ``End``."""
     size = len(data)
     view = memoryview(data)
     try:
@@ -104,7 +97,6 @@ def _messages(data: mmap.mmap, start: int, position: int) -> Generator[Entry, No
 
 
 def entry_at(view: memoryview, position: int, start: int) -> Entry | None:
-    """Return the message at a position; None if there is none."""
     parts = message_parts(view, position)
     if parts is None or parts.physical_offset != start + position:
         return None
@@ -120,7 +112,6 @@ def entry_at(view: memoryview, position: int, start: int) -> Entry | None:
 
 
 def _goes_on(disk: Disk, starts: list[int]) -> bool:
-    """Return whether one of these files begins with a message."""
     for start in starts:
         with _map_file(disk, start) as data, memoryview(data) as view:
             if entry_at(view, 0, start) is not None:
@@ -129,11 +120,7 @@ def _goes_on(disk: Disk, starts: list[int]) -> bool:
 
 
 def _mend(disk: Disk, start: int, position: int) -> End:
-    """Put damage inside the log aside, and let messages of no queue, or a blank, take its place.
-
-    Returns:
-        Where the messages go on.
-    """
+    # Messages of no queue, or a blank, take the place of damage inside the log.
     name = name_of(start)
     with _map_file(disk, start) as data:
         size = len(data)
@@ -153,11 +140,10 @@ def _mend(disk: Disk, start: int, position: int) -> End:
     return End(end, is_full=False)
 
 
-# ---------------------------------------------------------------------------- behind the end
+# ---------------------------------------------------------------------------- after the end
 
 
 def _put_aside(disk: Disk, start: int, position: int) -> None:
-    """Replace what stands behind the end by zeros; messages there are put aside before."""
     name = name_of(start)
     last = _last_byte(disk, name, position)
     if last <= position:
@@ -173,7 +159,6 @@ def _put_aside(disk: Disk, start: int, position: int) -> None:
 
 
 def _count_messages(disk: Disk, start: int, position: int, end: int) -> int:
-    """Count the messages of a part of a file, also those between bytes that are none."""
     count = 0
     with _map_file(disk, start, end) as data, memoryview(data) as view:
         following = next_message(cast("bytes", data), position, start)
@@ -186,7 +171,6 @@ def _count_messages(disk: Disk, start: int, position: int, end: int) -> int:
 
 
 def _copy_aside(disk: Disk, start: int, position: int, end: int) -> str:
-    """Copy bytes of a file of the log into the folder of what was cut; return the copy's name."""
     copy = f"{ASIDE}/{start + position:020d}"
     for place in range(position, end, _PIECE):
         piece = disk.read(name_of(start), place, min(_PIECE, end - place))
@@ -195,7 +179,6 @@ def _copy_aside(disk: Disk, start: int, position: int, end: int) -> str:
 
 
 def _put_file_aside(disk: Disk, start: int) -> None:
-    """Remove a file behind the end, unless messages may be in it; then it is moved."""
     name = name_of(start)
     last = _last_byte(disk, name, 0)
     if last:
@@ -210,7 +193,7 @@ def _put_file_aside(disk: Disk, start: int) -> None:
 
 
 def _last_byte(disk: Disk, name: str, position: int) -> int:
-    """Return the position after the last byte of a file that is not zero; ``position`` if none."""
+    # holes in the file have no data, so a search of all bytes would read gigabytes of zeros
     path = disk.root / name
     last = position
     with path.open("rb") as file:

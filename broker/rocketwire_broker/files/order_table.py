@@ -1,6 +1,6 @@
 """``consumerOrderInfo.json``: the last pops in order, and what of them is acknowledged.
 
-Java: ``QueueLevelConsumerManager`` of 5.5.0, ``ConsumerOrderInfoManager`` before it. Offsets behind
+Java: ``QueueLevelConsumerManager`` of 5.5.0, ``ConsumerOrderInfoManager`` before it. Offsets after
 the first one are written as distances from it, and acknowledgements as bits in the same order.
 """
 
@@ -97,7 +97,7 @@ def _numbers(value: object) -> dict[int, int]:
 
 
 def _number(value: object) -> int | None:
-    """Return a number of Java's type long that is not negative, from a member or a key."""
+    # a number of Java's type long that is not negative, from a member or a key
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         value = int(value)
     is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LONG

@@ -31,7 +31,7 @@ class QueueFiles:
 
     Args:
         disk: has their files.
-        file_size: bytes of each file, if there is none that tells it; rounded up to whole units.
+        file_size: bytes of each file if the folder has none; rounded up to whole units.
     """
 
     def __init__(self, disk: Disk, file_size: int) -> None:
@@ -85,7 +85,7 @@ class QueueFiles:
         self._remove_first(queue, folder)
 
     def _remove_first(self, queue: UnitQueue, folder: str) -> None:
-        """Remove the files whose messages are all gone, but never the last."""
+        # the last file stays, so that the queue keeps its offset
         place = (queue.topic, queue.queue_id)
         position = min(queue.min_offset, max(0, queue.max_offset - 1)) * UNIT_SIZE
         first = position - position % self._file_size
@@ -99,7 +99,6 @@ class QueueFiles:
 
 
 def _size_of_files(disk: Disk) -> int:
-    """Return the size of a file of a queue, 0 if there is none."""
     for path in (disk.root / FOLDER).glob("*/*/*"):
         if offset_of_name(path.name) is not None:
             return path.stat().st_size

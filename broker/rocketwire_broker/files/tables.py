@@ -50,17 +50,11 @@ T = TypeVar("T")
 
 
 class Table(NamedTuple):
-    """A file of a table.
-
-    Attributes:
-        name: of the file.
-        version: returns a value that changes with the table.
-        encode: returns the content of the file.
-    """
+    """A file of a table."""
 
     name: str
-    version: Callable[[Broker], object]
-    encode: Callable[[Broker], bytes]
+    version: Callable[[Broker], object]  # returns a value that changes with the table
+    encode: Callable[[Broker], bytes]  # returns the content of the file
 
 
 # ---------------------------------------------------------------------------- writing
@@ -126,7 +120,7 @@ def _offsets_version(broker: Broker) -> object:
 
 
 def _light_offsets_version(broker: Broker) -> object:
-    """Return None, for no file, while there are no light queues."""
+    # None, for no file, while there are no light queues
     return broker.offsets.version if broker.store.light_queues else None
 
 
@@ -192,7 +186,7 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
 
 
 def _read_offsets(disk: Disk, broker: Broker) -> None:
-    """Read the newer of both files: a Java broker writes one or the other."""
+    # a Java broker writes one of both files: the newer one counts
     tables = [
         _read(disk, name, ConsumerOffsetSerializeWrapper) for name in (OFFSETS, LIGHT_OFFSETS)
     ]
@@ -212,12 +206,11 @@ def _age(offsets: ConsumerOffsetSerializeWrapper) -> tuple[int, int]:
 
 
 def _read(disk: Disk, name: str, cls: type[T]) -> T | None:
-    """Read a file that is a message of the protocol."""
     return _read_with(disk, name, lambda data: decode_body(cls, data, limits=LIMITS))
 
 
 def _read_with(disk: Disk, name: str, decode: Callable[[bytes], T | None]) -> T | None:
-    """Read a file, or its copy if it is missing or unreadable, as Java does."""
+    # the copy is read if the file is missing or unreadable, as in Java
     for candidate in (name, f"{name}.bak"):
         path = disk.root / candidate
         try:

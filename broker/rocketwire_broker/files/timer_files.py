@@ -98,7 +98,7 @@ class TimerFiles:
         self._disk.write(CHECK, 0, data, len(data))
 
     def _add(self, record: bytes, physical: int, now: int, *, waits: bool) -> None:
-        """Add a message; the slot of one that does not wait is in the past."""
+        # the slot of a message that does not wait is in the past
         properties = read_stored(record).properties or {}
         out = parse_number(properties.get(TIMER_OUT_MS) or "")
         time = out if waits and out is not None else now - _PAST_MS
@@ -136,14 +136,13 @@ class TimerFiles:
         return Stream(self._disk, LOG, self._file_size)
 
     def _make_room(self) -> None:
-        """Leave the rest of a log file blank if a record does not fit."""
+        # a record never crosses the end of a file
         left = self._file_size - self._end % self._file_size
         if left < RECORD_SIZE + BLANK_SIZE:
             self._log.write(self._end, encode_timer_blank(left))
             self._end += left
 
     def _slot(self, time: int) -> TimerSlot:
-        """Return the slot of a second; an empty one if it has none yet."""
         data = self._disk.read(WHEEL, time % SLOTS * SLOT_SIZE, SLOT_SIZE)
         if len(data) == SLOT_SIZE:
             slot = decode_timer_slot(data)
@@ -157,5 +156,4 @@ class TimerFiles:
 
 
 def _size_of_files(disk: Disk) -> int:
-    """Return the size of a file of the log of timers, 0 if there is none."""
     return next((path.stat().st_size for path in (disk.root / LOG).glob("[0-9]*")), 0)

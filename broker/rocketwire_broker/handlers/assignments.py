@@ -86,7 +86,7 @@ def _assignments(broker: Broker, question: QueryAssignmentRequestBody) -> Respon
 
 
 def _mode(broker: Broker, topic: str, group: str) -> SetMessageRequestModeRequestBody:
-    """Return the setting of code 401; retry topics are always pulled."""
+    # retry topics are always pulled
     setting = broker.request_modes.get(topic, {}).get(group)
     if setting is not None and not topic.startswith(RETRY_PREFIX):
         return setting
@@ -102,7 +102,6 @@ def _queues_of(
     group_name: str,
     setting: SetMessageRequestModeRequestBody,
 ) -> Sequence[MessageQueue] | None:
-    """Return the queues of a member; None if the topic, the group or the strategy is unknown."""
     config = broker.topics.get(topic)
     if config is None:
         return None
@@ -130,7 +129,6 @@ def _queues_of(
 
 
 def _all_queues(broker: Broker, config: TopicConfig) -> list[MessageQueue]:
-    """Return the queues of a topic here and at the other brokers of the name server."""
     topic, name = str(config.topic_name), broker.config.broker_name
     own = [
         MessageQueue(topic=topic, broker_name=name, queue_id=number)
@@ -142,7 +140,6 @@ def _all_queues(broker: Broker, config: TopicConfig) -> list[MessageQueue]:
 
 @handles(RequestCode.SET_MESSAGE_REQUEST_MODE)
 def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """401: let a group pull or pop a topic."""
     setting = body_of(request, SetMessageRequestModeRequestBody)
     topic, group = setting.topic or "", setting.consumer_group or ""
     if topic.startswith(RETRY_PREFIX):
@@ -159,6 +156,5 @@ def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> 
 
 @handles(RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
 def all_modes(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """402: all settings of code 401."""
     body = MessageRequestModeSerializeWrapper(message_request_mode_map=broker.request_modes)
     return Response(body=(encode_body(body),))

@@ -56,7 +56,6 @@ def lock_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int) 
 
 @handles(RequestCode.UNLOCK_BATCH_MQ, needs=_needs_of_unlock)
 def unlock_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """42: unlock queues of this client."""
     body = body_of(request, UnlockBatchRequestBody)
     broker.locks.unlock(body.consumer_group or "", body.client_id or "", body.mq_set or ())
     return SUCCESS

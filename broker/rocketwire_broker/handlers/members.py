@@ -56,7 +56,6 @@ def _needs_of_heartbeat(request: RemotingCommand) -> Iterator[Need]:
 
 @handles(RequestCode.HEART_BEAT, needs=_needs_of_heartbeat)
 def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """34: a client says which groups it is in."""
     size = len(request.body or b"")
     if size > MAX_HEARTBEAT:
         text = f"a heartbeat of {size} bytes, this broker reads {MAX_HEARTBEAT}"
@@ -93,7 +92,6 @@ def _heartbeat_response(*, is_changed: bool) -> Response:
 
 
 def _consume(broker: Broker, data: ConsumerData, member: Member, now: int) -> bool:
-    """Apply a consumer's part of a heartbeat; return whether its group should know."""
     name = data.group_name or ""
     group = broker.groups.find_or_create(name, now)
     if group is None:
@@ -110,7 +108,6 @@ def _consume(broker: Broker, data: ConsumerData, member: Member, now: int) -> bo
 
 @handles(RequestCode.UNREGISTER_CLIENT, needs=reads(None, "consumerGroup"))
 def unregister(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """35: a client leaves its groups."""
     header = decode_header(UnregisterClientRequestHeader, request.ext_fields)
     if broker.members.leave(peer.number, header.consumer_group, header.producer_group):
         broker.notify_members(header.consumer_group or "", now)
@@ -119,7 +116,6 @@ def unregister(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -
 
 @handles(RequestCode.GET_CONSUMER_LIST_BY_GROUP, needs=reads(None, "consumerGroup"))
 def get_consumer_list(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """38: the client ids of a group."""
     name = text(request.ext_fields or {}, "consumerGroup")
     group = broker.members.online(name)
     if group is None:
@@ -159,7 +155,6 @@ def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, no
 def get_consumer_connections(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """203: the members of a consumer group."""
     name = text(request.ext_fields or {}, "consumerGroup")
     group = broker.members.online(name)
     if group is None:
@@ -179,7 +174,6 @@ def get_consumer_connections(
 def get_producer_connections(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """204: the members of a producer group."""
     name = text(request.ext_fields or {}, "producerGroup")
     members = broker.members.producers_of(name)
     if not members:
@@ -189,7 +183,6 @@ def get_producer_connections(
 
 @handles(RequestCode.GET_ALL_PRODUCER_INFO)
 def get_all_producers(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """328: every producer."""
     data = {
         group: tuple(
             ProducerInfo(

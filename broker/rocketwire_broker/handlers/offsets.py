@@ -67,11 +67,9 @@ def query_consumer_offset(
 
 
 def _note_end(broker: Broker, peer: Peer, group: str, topic: str, queue_id: int) -> None:
-    """Remember where a queue ended when a new consumer that begins at the end asked.
-
-    It asks for the end (30) when it has the answer. A message that comes between the two requests
-    is lost for it at a Java broker; here it gets the end at the time of its first request.
-    """
+    # A new consumer that begins at the end asks for the end (30) when it has the answer. A Java
+    # broker loses a message that comes between the two requests for it; here the consumer gets the
+    # end at the time of its first request.
     online = broker.members.online(group)
     if online is None or online.consume_from_where != ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET:
         return
@@ -83,7 +81,6 @@ def _note_end(broker: Broker, peer: Peer, group: str, topic: str, queue_id: int)
 def update_consumer_offset(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """15: commit an offset, of whatever value."""
     fields = request.ext_fields or {}
     group, topic = text(fields, "consumerGroup"), text(fields, "topic")
     if group not in broker.groups:
@@ -170,7 +167,7 @@ def offset_at(queue: Queue, timestamp: int, *, is_upper: bool = False) -> int:
 
 @handles(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
 def reset_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """222: move a group to a time or an offset; consumers are told at their next pull."""
+    """222: move a group to a time or an offset; consumers learn it at their next pull."""
     header = decode_header(ResetOffsetRequestHeader, request.ext_fields)
     name, group = require(header.topic, "topic"), require(header.group, "group")
     topic = broker.topics.get(name)
@@ -198,7 +195,7 @@ def _reset_body(broker: Broker, topic: str, targets: Mapping[int, int]) -> bytes
 
 
 def _push_reset(broker: Broker, topic: TopicConfig, header: ResetOffsetRequestHeader) -> Response:
-    """Let the group's consumers reset their offsets (Java: ``Broker2Client.resetOffset``)."""
+    # Java: ``Broker2Client.resetOffset``
     name, group = str(topic.topic_name), header.group or ""
     online = broker.members.online(group)
     if online is None:
@@ -247,7 +244,6 @@ def _reset_targets(
 
 @handles(RequestCode.CLONE_GROUP_OFFSET)
 def clone_group_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """314: copy the offsets of one group to another."""
     header = decode_header(CloneGroupOffsetRequestHeader, request.ext_fields)
     source = require(header.src_group, "srcGroup")
     topics = [header.topic] if header.topic else broker.offsets.topics_of(source)
@@ -261,8 +257,8 @@ def clone_group_offset(broker: Broker, request: RemotingCommand, peer: Peer, now
 def query_correction(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """308: the lowest offset of all groups by queue.
 
-    As in Java, the groups of ``filterGroups`` lose their offsets, so that ``compareGroup`` is never
-    behind the others.
+    As in Java, the groups of ``filterGroups`` lose their offsets, so that ``compareGroup`` never
+    has a lower one.
     """
     header = decode_header(QueryCorrectionOffsetHeader, request.ext_fields)
     topic = require(header.topic, "topic")

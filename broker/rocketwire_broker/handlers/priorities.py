@@ -1,7 +1,7 @@
 """Messages with a priority: the queue that they go to, and the order in which pops read queues.
 
 A priority is the number of a queue. Pops of a topic whose type is ``PRIORITY`` read the highest
-queue first, as often as the group's attribute ``priority.factor`` says, and redeliveries last.
+queue first, in the share of pops that the group's ``priority.factor`` sets, and redeliveries last.
 
 Java (since 5.5.0): ``SendMessageProcessor``, ``PopMessageProcessor``, ``TopicMessageType``.
 """

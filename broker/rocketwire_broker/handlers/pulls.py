@@ -40,17 +40,7 @@ MOVED: Final = int(ResponseCode.PULL_OFFSET_MOVED)
 
 
 class PullRequest(NamedTuple):
-    """A pull that was checked.
-
-    Attributes:
-        group: the consumer group.
-        topic: the topic.
-        queue_id: the queue.
-        offset: offset of the first message.
-        most: most messages.
-        message_filter: the consumer's filter.
-        stored_topic: the topic of the messages' queue: a light queue if a lite topic is read.
-    """
+    """A pull that was checked."""
 
     group: str
     topic: str
@@ -58,22 +48,15 @@ class PullRequest(NamedTuple):
     offset: int
     most: int
     message_filter: Filter
-    stored_topic: str
+    stored_topic: str  # the topic of the messages' queue: a light queue if a lite topic is read
 
 
 class Outcome(NamedTuple):
-    """What a queue has for a pull.
-
-    Attributes:
-        code: code of the answer.
-        remark: Java's name of the situation (``GetMessageStatus``).
-        next_offset: where the next pull begins.
-        records: the messages' stored bytes.
-    """
+    """The result of a pull of one queue."""
 
     code: int
-    remark: str
-    next_offset: int
+    remark: str  # Java's name of the situation (``GetMessageStatus``)
+    next_offset: int  # where the next pull begins
     records: list[bytes] | tuple[bytes, ...] = ()
 
 
@@ -119,7 +102,7 @@ def _check(
     peer: Peer,
     now: int,
 ) -> Filter:
-    """Check a pull in Java's order, and return its filter."""
+    # the order is Java's: it decides which of several problems a client sees
     group = broker.groups.find_or_create(pull_request.group, now)
     if group is None:
         remark = f"subscription group [{pull_request.group}] does not exist, \n{FAQ}"
@@ -201,7 +184,7 @@ def _no_permission(remark: str, kind: int) -> RefusedError:
 
 
 def _commit(broker: Broker, pull_request: PullRequest, offset: int, now: int) -> None:
-    """Commit the offset that a pull carries, unless a reset is pending."""
+    # a pending reset must not be undone
     group, topic, queue_id = pull_request.group, pull_request.topic, pull_request.queue_id
     if offset >= 0 and broker.offsets.pending_reset(group, topic, queue_id) is None:
         broker.offsets.commit(group, topic, queue_id, offset, now)
@@ -211,7 +194,6 @@ def _commit(broker: Broker, pull_request: PullRequest, offset: int, now: int) ->
 
 
 def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
-    """Read messages from an offset on."""
     queue = broker.store.queue(pull_request.stored_topic, pull_request.queue_id)
     if queue is None or not queue.max_offset:
         return Outcome(NOT_FOUND if offset == 0 else MOVED, "NO_MESSAGE_IN_QUEUE", 0)
@@ -237,7 +219,6 @@ def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
 
 
 def _reset(broker: Broker, pull_request: PullRequest) -> Response | None:
-    """Tell the consumer of a reset (code 222), if there was one."""
     target = broker.offsets.take_reset(
         pull_request.group, pull_request.topic, pull_request.queue_id
     )
@@ -276,7 +257,6 @@ def _hold(
     opaque: int,
     due: int,
 ) -> None:
-    """Wait for a message that passes the filter."""
     offset = pull_request.offset
 
     def wake_up(now: int, must_answer: bool) -> Response | None:

@@ -65,7 +65,6 @@ def query_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int
 
 @handles(RequestCode.VIEW_MESSAGE_BY_ID, needs=reads("topic", None))
 def view_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """33: the message at a position of the log."""
     offset = integer(request.ext_fields or {}, "offset")
     record = broker.store.record_at(offset)
     if record is None:

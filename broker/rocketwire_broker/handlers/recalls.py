@@ -51,7 +51,6 @@ def recall(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Re
 
 
 def _recall(broker: Broker, header: RecallMessageRequestHeader, peer: Peer, now: int) -> Message:
-    """Return the message that recalls another one (Java: ``buildMessage``)."""
     if not broker.config.recall_enabled:
         raise RefusedError(ResponseCode.NO_PERMISSION, "recall failed, operation is forbidden")
     topic = require(header.topic, "topic")

@@ -25,7 +25,7 @@ H = TypeVar("H", bound=Handler)
 
 
 class RequestType(NamedTuple):
-    """What the broker knows of a request code."""
+    """How the broker answers a request code."""
 
     handle: Handler
     needs: Needs | None  # None: only administrators may send it

@@ -72,7 +72,6 @@ def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Res
 def _fields(
     broker: Broker, header: SendFields, group: str, message: Message, peer: Peer, now: int
 ) -> dict[str, str]:
-    """Return the header of 326."""
     return {
         "bornHost": peer.address,
         "bornTimestamp": str(header.born_timestamp),
@@ -92,7 +91,6 @@ def _fields(
 
 
 def _finish(broker: Broker, message: Message, problem: str | None, now: int) -> Response:
-    """Store a reply, and return the answer to its sender."""
     fields = {**REGION, "msgId": "0", "queueId": str(message.queue_id), "queueOffset": "0"}
     if broker.config.store_replies:
         place = store_message(broker, message, now)

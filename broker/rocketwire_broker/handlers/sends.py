@@ -177,19 +177,14 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
 
 
 def _bits_of_client(sys_flag: int) -> int:
-    """Return the bits of a message that a client may set.
-
-    A half message says in a property that it is one. Java stores other messages with these bits,
-    and puts them into no queue.
-    """
+    # A half message has a property that marks it. Java stores other messages with these bits,
+    # and puts them into no queue.
     return sys_flag & ~_TYPE if sys_flag & _PREPARED else sys_flag
 
 
 def _mark_as_sent(message: Message) -> None:
-    """Mark a message that looks as if it was delivered after a time, or ended a transaction.
-
-    A copy of such a message that a client sends must not end the waiting of another one.
-    """
+    # It looks like a delivery after a time or like the end of a transaction. A copy that a client
+    # sends must not end the waiting of another message.
     properties = message.properties
     if message.sys_flag & _TYPE or REAL_TOPIC in properties or TIMER_OUT_MS in properties:
         message.prepared_transaction_offset = SENT_BY_CLIENT
@@ -280,11 +275,6 @@ def _are_too_large(properties: Mapping[str, str]) -> bool:
 
 
 def _choose_light_queue(broker: Broker, message: Message) -> None:
-    """Name the light queue of a message of a lite topic in a property.
-
-    Raises:
-        RefusedError: it would be one too many.
-    """
     name = lite_queue(message.topic, message.properties[LITE_TOPIC])
     message.properties[INNER_MULTI_DISPATCH] = name
     queues = broker.store.light_queues
@@ -294,7 +284,6 @@ def _choose_light_queue(broker: Broker, message: Message) -> None:
 
 
 def _check_retry(broker: Broker, header: SendFields, message: Message, now: int) -> None:
-    """Check the send of a consumer to its retry topic; too many retries make a dead letter."""
     name = header.topic.removeprefix(RETRY_PREFIX)
     group = broker.groups.find_or_create(name, now)
     if group is None:

@@ -80,11 +80,6 @@ def end_transaction(
 def _find(
     broker: Broker, header: EndTransactionRequestHeader, now: int
 ) -> tuple[Transaction, bytes]:
-    """Return a transaction and the half message that a decision names.
-
-    Raises:
-        RefusedError: there is none, or it is not that of this producer, or it is too late.
-    """
     record = broker.store.record_at(header.commit_log_offset or 0)
     stored = None if record is None else read_stored(record)
     if record is None or stored is None or stored.topic != HALF_TOPIC:

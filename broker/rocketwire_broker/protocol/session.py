@@ -4,7 +4,7 @@ Frames to a client have the form of header that its latest request had. Java's b
 its own form, and every client reads both.
 
 A request takes effect before the next one of its connection is read. Answers that come later are
-matched by their number, so a request that waits holds up nobody.
+matched by their number, so a waiting request does not block others.
 
 Java: ``NettyRemotingAbstract.processRequestCommand``.
 """
@@ -50,12 +50,6 @@ class Session:
     Args:
         broker: the broker.
         peer: the other side.
-
-    Attributes:
-        has_handled: whether the last call of ``receive`` has handled a command.
-        is_paused: whether too many bytes wait for the peer, or its requests have taken a turn; the
-            driver calls ``receive`` without bytes later, and before it passes further ones.
-        last_code: code of the last request.
     """
 
     def __init__(self, broker: Broker, peer: Peer) -> None:
@@ -63,7 +57,9 @@ class Session:
         self._broker = broker
         self._peer = peer
         self._decoder = CommandDecoder()
-        self.has_handled = False
+        self.has_handled = False  # whether the last call of ``receive`` has handled a command
+        # whether too many bytes wait for the peer, or its requests have taken a turn; the driver
+        # calls ``receive`` without bytes later, and before it passes further ones
         self.is_paused = False
 
     @property

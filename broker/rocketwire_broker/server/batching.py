@@ -20,7 +20,7 @@ PAUSE: Final = 64
 
 
 class Batching:
-    """Lets one task answer for all whose connections had requests in the same turn of the loop."""
+    """Finds the last of the connections that had requests in the same turn of the loop."""
 
     def __init__(self) -> None:
         self._waiting = 0
@@ -28,7 +28,7 @@ class Batching:
         self._pause = 0
 
     async def is_last(self) -> bool:
-        """Return whether the caller has to answer: requests of its connection and of others."""
+        """Return whether the caller has to send all responses."""
         if self._pause:
             self._pause -= 1
             return True

@@ -28,19 +28,15 @@ class Clock:
 
     Args:
         wall_offset: returns the seconds by which the wall clock is ahead of the monotonic one.
-
-    Attributes:
-        ahead: milliseconds since jumps back by which it is ahead of the wall clock.
     """
 
     def __init__(self, wall_offset: Callable[[], float] = _wall_offset) -> None:
         self._epoch = time.time() * 1000 - trio.current_time() * 1000
         self._wall_offset = wall_offset
         self._offset = wall_offset()
-        self.ahead = 0.0
+        self.ahead = 0.0  # milliseconds since jumps back by which it is ahead of the wall clock
 
     def now(self) -> int:
-        """Return the time."""
         return int(self._epoch + trio.current_time() * 1000)
 
     def trio_time(self, now: int) -> float:

@@ -27,15 +27,10 @@ Announce = Callable[["Broker"], Awaitable[None]]
 
 
 class Batch(NamedTuple):
-    """Frames that leave together.
+    """Frames that leave together."""
 
-    Attributes:
-        frames: by the number of their connection.
-        ended: set when they are sent, or their connections are closed.
-    """
-
-    frames: list[tuple[int, list[bytes]]]
-    ended: trio.Event
+    frames: list[tuple[int, list[bytes]]]  # by the number of their connection
+    ended: trio.Event  # set when they are sent, or their connections are closed
 
 
 class Delivery:
@@ -110,12 +105,10 @@ class Delivery:
         self._wake_up.set()
 
     def _is_due(self) -> bool:
-        """Return whether a message is not on the disk yet."""
         log = self._log
         return log is not None and log.end > self._synced
 
     async def _sync(self) -> bool:
-        """Bring all messages onto the disk; return whether they are."""
         log = self._log
         if log is None:
             return True
@@ -137,7 +130,7 @@ class Delivery:
         return True
 
     def _cut_off_all(self, log: LogFiles) -> None:
-        """Close all whose answers tell of messages that may be lost; nothing is stored any more."""
+        # their responses are about messages that may be lost; nothing is stored any more
         self._synced = log.end
         outbox = self._broker.outbox
         frames = [(peer.number, peer.out) for peer in outbox.values()]
@@ -157,7 +150,6 @@ class Delivery:
                 connection.write(frames)
 
     def _end(self, batch: Batch, *, is_safe: bool) -> None:
-        """Send frames, or close the connections of frames that must not be sent."""
         for number, frames in batch.frames:
             connection = self._connections.get(number)
             if connection is not None and is_safe:
@@ -167,7 +159,6 @@ class Delivery:
         batch.ended.set()
 
     def _close(self) -> None:
-        """Close the connections that the broker has given up."""
         closing = self._broker.closing
         while closing:
             number, reason = closing.popitem()

@@ -121,7 +121,7 @@ async def run_dev(
 
 
 async def _operators_port(stack: AsyncExitStack, configs: Sequence[Config]) -> OperatorsPort:
-    """Open the operators' port before the brokers, so that it tells what they wait for."""
+    # opened before the brokers, so that it shows what they wait for
     port = OperatorsPort()
     nursery = await stack.enter_async_context(trio.open_nursery())
     stack.callback(nursery.cancel_scope.cancel)

@@ -89,7 +89,6 @@ async def keep_registered(server: BrokerServer, name_servers: str) -> AsyncGener
 
 
 async def _register_first(registration: Registration) -> None:
-    """Try until a name server has answered."""
     if registration.results:
         return
     while True:
@@ -99,7 +98,6 @@ async def _register_first(registration: Registration) -> None:
 
 
 async def _announce(broker: Broker, registration: Registration) -> None:
-    """Register changed topics."""
     topics = broker.topics
     changed, removed = list(topics.changed.values()), list(topics.removed)
     topics.changed.clear()
@@ -114,7 +112,6 @@ async def _announce(broker: Broker, registration: Registration) -> None:
 async def _find_routes(
     server: BrokerServer, registration: Registration, asked: trio.Semaphore
 ) -> None:
-    """Bring the queues of the topics that are asked for, until cancelled."""
     routes = server.broker.routes
     while True:
         await asked.acquire()

@@ -67,16 +67,9 @@ class BrokerServer:
         config: the settings.
         broker: the state of a broker that has stopped, to go on with; its port is that of
             ``config``. With a folder for the store, what is in the folder counts.
-
-    Attributes:
-        broker: the state, once it listens.
-        clock: its time.
-        tls: its certificates.
-        announce: called after topics have changed, before the answer that tells of it is sent;
-            None while there is no name server.
     """
 
-    broker: Broker
+    broker: Broker  # the state, once it listens
     _delivery: Delivery
 
     def __init__(self, config: Config, broker: Broker | None = None) -> None:
@@ -86,6 +79,8 @@ class BrokerServer:
         self.tls = TlsContexts(config.tls, LOGGER)
         self._earlier = broker
         self._folder: StoreFolder | None = None
+        # registers changed topics before the response to the client is sent; None while
+        # there is no name server
         self.announce: Announce | None = None
         self._config = config
         self._connections: dict[int, Connection] = {}
@@ -147,7 +142,6 @@ class BrokerServer:
     # ------------------------------------------------------------------ time
 
     async def _keep_time(self) -> None:
-        """Do what is due."""
         while True:
             due = self.broker.schedule.next_due
             deadline = trio.current_time() + 3600 if due is None else self.clock.trio_time(due)
@@ -157,7 +151,7 @@ class BrokerServer:
             await self.settle()
 
     async def _follow_wall_clock(self) -> None:
-        """Follow jumps of the wall clock, as after a sleep of the machine."""
+        # it jumps after a sleep of the machine
         while True:
             await trio.sleep(CHECK_SECONDS)
             ahead = self.clock.ahead
@@ -170,7 +164,6 @@ class BrokerServer:
                 await self.settle()
 
     async def _keep_folder(self, folder: StoreFolder) -> None:
-        """Write offsets, groups and queues every few seconds."""
         while True:
             await trio.sleep(folder.persist_seconds)
             try:
@@ -209,7 +202,6 @@ class BrokerServer:
             connection.close()
 
     def _hurry(self) -> None:
-        """Wake the timer earlier, if something is due earlier than it knows."""
         due = self.broker.schedule.next_due
         if due is not None:
             deadline = self.clock.trio_time(due)
@@ -234,10 +226,8 @@ class BrokerServer:
         connection.close()
 
     async def _open(self, connection: Connection) -> bytes:
-        """Read up to the first frame; return the bytes of it that were received."""
-
         def introduce(client: str) -> None:
-            """Use the address of a load balancer's client from now on."""
+            # the address of a client of a load balancer
             connection.peer.address, connection.peer.host = client, Host.parse(client)
 
         return await open_connection(connection, self.tls, introduce)
@@ -302,7 +292,6 @@ class BrokerServer:
             data = b""
 
     def _report_slow(self, seconds: float, what: str) -> None:
-        """Count and log what took long: nobody else was served meanwhile."""
         self.broker.statistics.slow += 1
         LOGGER.warning("nobody was served for %.1f s: %s", seconds, what)
 
@@ -321,7 +310,6 @@ class BrokerServer:
             await ended.wait()
 
     def _begin_delivery(self) -> trio.Event | None:
-        """Send all frames, at once or when they are safe; see ``Delivery.begin``."""
         topics = self.broker.topics
         is_new = bool(topics.changed or topics.removed)
         return self._delivery.begin(self.announce if is_new else None)

@@ -1,4 +1,4 @@
-"""Lite topics: who reads which light queue, and who is told of a new message.
+"""Lite topics: the readers of light queues, and their events about new messages.
 
 A message of a lite topic makes an event for one client of each group that subscribes to it. The
 client's next pop, or the one that waits, reads the queues of its events.
@@ -60,7 +60,6 @@ def wake_key(client_id: str) -> TopicQueue:
 
 
 def is_lite(topic: TopicConfig) -> bool:
-    """Return whether a topic has lite topics."""
     return (topic.attributes or {}).get("message.type", "").upper() == LITE
 
 
@@ -87,8 +86,7 @@ class Home(Protocol):
     pop_orders: PopOrders
     schedule: Schedule
 
-    def notify(self, peer: Peer, code: int, ext_fields: Mapping[str, str]) -> None:
-        """Send a one-way request to a client."""
+    def notify(self, peer: Peer, code: int, ext_fields: Mapping[str, str]) -> None: ...
 
 
 class LiteTopics:
@@ -97,14 +95,10 @@ class LiteTopics:
     Args:
         broker: the broker; its other tables exist already.
         now: the time.
-
-    Attributes:
-        subscriptions: who has subscribed to what.
-        events: events by client.
     """
 
     def __init__(self, broker: Home, now: int) -> None:
-        self.subscriptions = LiteSubscriptions()
+        self.subscriptions = LiteSubscriptions()  # clients and their light queues
         self.events: dict[str, LiteEvents] = {}
         self._broker = broker
         self._started = now
@@ -128,7 +122,6 @@ class LiteTopics:
         return _WILDCARD in self._group(group)
 
     def groups_by_parent(self) -> dict[str, list[SubscriptionGroupConfig]]:
-        """Return the groups that read lite topics, by their parent topic."""
         bound: dict[str, list[SubscriptionGroupConfig]] = {}
         for group in self._broker.groups:
             parent = (group.attributes or {}).get(BIND_TOPIC)
@@ -137,7 +130,6 @@ class LiteTopics:
         return bound
 
     def readers(self, queue: str) -> dict[str, Sequence[str]]:
-        """Return the clients that read a light queue, by group."""
         subscriptions = self.subscriptions
         readers = {
             group: subscriptions.clients_of(queue, group)
@@ -193,7 +185,6 @@ class LiteTopics:
             self.dispatch(queue, group, now)
 
     def unsubscribe(self, client_id: str, group: str, parent: str, queue: str, now: int) -> None:
-        """End a subscription of a client."""
         subscription = self.subscriptions.of_client(client_id, group, parent, now)
         is_reset = self._group(group).get(_RESET_UNSUBSCRIBE, "").lower() == "true"
         if self.subscriptions.remove(client_id, queue) and is_reset:
@@ -206,7 +197,6 @@ class LiteTopics:
         self._give_away(client_id, now)
 
     def _exclude(self, group: str, queue: str, now: int) -> None:
-        """Take a queue from the clients of a group, and tell them (code 200073)."""
         is_reset = self._group(group).get(_RESET_EXCLUSIVE, "").lower() == "true"
         for client_id in self.subscriptions.clients_of(queue, group):
             subscription = self.subscriptions.get(client_id)
@@ -221,7 +211,6 @@ class LiteTopics:
                 self._reset(group, queue, _FROM_START, now)
 
     def _reset(self, group: str, queue: str, option: OffsetOption | None, now: int) -> None:
-        """Let a group begin where a client's option says."""
         if option is None:
             return
         broker = self._broker
@@ -267,7 +256,6 @@ class LiteTopics:
     def _choose(
         self, queue: str, group: str, clients: Sequence[str], exclude: str | None, now: int
     ) -> bool:
-        """Make an event for one of some clients; return whether one had room for it."""
         if not clients:
             return True
         self._turn += 1
@@ -290,7 +278,7 @@ class LiteTopics:
         return False
 
     def _offer(self, queue: str, client_id: str, group: str, now: int, *, is_planned: bool) -> bool:
-        """Add an event; if there are too many, all queues of the client are looked at later."""
+        # if there are too many events, all queues of the client are looked at later
         if self._events_of(client_id, group, now).offer(queue):
             self._broker.store.arrivals.add(wake_key(client_id))
             return True
@@ -319,7 +307,6 @@ class LiteTopics:
             self.dispatch(queue, events.group, now, exclude=client_id)
 
     def _scan(self, now: int) -> None:
-        """Give events of silent clients to others, and look at all queues where it is planned."""
         self._banned = {name: until for name, until in self._banned.items() if until > now}
         for client_id in [name for name, events in self.events.items() if events.is_silent(now)]:
             self._banned[client_id] = now + _BLACKLIST_MS
@@ -373,12 +360,10 @@ class LiteTopics:
     # ------------------------------------------------------------------ lite topics
 
     def queues_of(self, parent: str) -> list[str]:
-        """Return the light queues of a topic's lite topics."""
         prefix = lite_queue(parent, "")
         return [name for name in self._broker.store.light_queues if name.startswith(prefix)]
 
     def delete_all(self, parent: str) -> None:
-        """Delete all lite topics of a topic."""
         for queue in self.queues_of(parent):
             self._delete(parent, queue)
 
@@ -392,7 +377,6 @@ class LiteTopics:
                 self.subscriptions.remove(client_id, queue)
 
     def _expire(self, now: int) -> None:
-        """Delete lite topics without a new message for as long as their parent topic says."""
         config, store = self._broker.config, self._broker.store
         if now - self._started < config.lite_min_ttl_ms:
             return

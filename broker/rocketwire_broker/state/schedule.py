@@ -26,21 +26,15 @@ _FEW_ENTRIES: Final = 1_000
 
 
 class Entry:
-    """Something that happens later.
-
-    Attributes:
-        due: when, in milliseconds since 1970.
-        action: what; None after it was cancelled or done.
-        is_periodic: whether it happens every few seconds.
-    """
+    """Something that happens later."""
 
     __slots__ = ("_number", "action", "due", "is_periodic")
 
     def __init__(self, due: int, number: int, action: Action) -> None:
-        self.due = due
+        self.due = due  # when, in milliseconds since 1970
         self._number = number
-        self.action: Action | None = action
-        self.is_periodic = False
+        self.action: Action | None = action  # what; None after it was cancelled or done
+        self.is_periodic = False  # whether it happens every few seconds
 
     def __lt__(self, other: Entry) -> bool:
         return (self.due, self._number) < (other.due, other._number)
@@ -60,18 +54,17 @@ class Schedule:
 
     @property
     def size(self) -> int:
-        """Number of entries with those that were cancelled and take room still."""
+        """Number of entries, cancelled ones included."""
         return len(self._heap)
 
     def at(self, due: int, action: Action) -> Entry:
-        """Run an action at a time, or as soon as possible after it."""
         self._count += 1
         entry = Entry(due, self._count, action)
         heapq.heappush(self._heap, entry)
         return entry
 
     def no_later(self, name: str, due: int, action: Action) -> None:
-        """Run an action at a time, or earlier if that was said under this name before.
+        """Run an action at a time, or earlier if the same name was scheduled earlier.
 
         Args:
             name: name of the action; it runs once, however often this is called.
@@ -86,7 +79,7 @@ class Schedule:
         self._named[name] = self.at(due, action)
 
     def every(self, period: int, action: Action, now: int) -> None:
-        """Run an action again and again; first after one period."""
+        """Run an action periodically; first after one period."""
 
         @wraps(action)
         def again(due: int) -> None:
@@ -96,7 +89,6 @@ class Schedule:
         self.at(now + period, again).is_periodic = True
 
     def cancel(self, entry: Entry) -> None:
-        """Do not run an action."""
         if entry.action is None:
             return
         entry.action = None
@@ -108,7 +100,6 @@ class Schedule:
 
     @property
     def next_due(self) -> int | None:
-        """When the first action is due; None if there is none."""
         heap = self._heap
         while heap and heap[0].action is None:
             heapq.heappop(heap)

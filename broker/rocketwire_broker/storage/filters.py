@@ -30,40 +30,32 @@ Condition = Callable[[Mapping[str, str]], bool]
 """Decides by the properties of a message."""
 
 MAX_TERMS_PER_READ: Final = 50_000
-"""Terms of an expression times messages of a read: some 100 ms, in which nobody else is served."""
+"""Terms of an expression times messages of a read: 100 ms, in which no other request is served."""
 
 
 class Filter(NamedTuple):
-    """The messages of a topic that a consumer receives; without either part, all of them.
+    """The messages of a topic that a consumer receives; without either part, all of them."""
 
-    Attributes:
-        codes: tag codes that pass.
-        condition: an SQL92 expression.
-        size: about the bytes that it takes.
-    """
-
-    codes: frozenset[int] | None = None
+    codes: frozenset[int] | None = None  # tag codes that pass
     condition: Condition | None = None
-    size: int = 0
+    size: int = 0  # about the bytes that it takes
 
     @property
     def is_open(self) -> bool:
-        """Whether everything passes."""
         return self.codes is None and self.condition is None
 
     @property
     def max_messages(self) -> int:
-        """Maximum number of messages of a read that the filter looks at."""
+        """Maximum number of messages that one read may filter."""
         if self.condition is None:
             return MAX_TERMS_PER_READ
         return max(1, MAX_TERMS_PER_READ * _TERM_BYTES // (_TERM_BYTES + self.size))
 
     def work_of(self, messages: int) -> float:
-        """Return the part of a turn that a look at a number of messages takes."""
+        """Return which part of a turn it takes to filter messages."""
         return 0 if self.is_open else messages / self.max_messages
 
     def passes(self, tag_code: int, record: bytes) -> bool:
-        """Return whether a stored message passes."""
         if self.codes is not None:
             return tag_code in self.codes
         if self.condition is None:
@@ -98,14 +90,11 @@ def filter_of(subscription: SubscriptionData) -> Filter:
 
 
 class _Conditions:
-    """Compiled expressions; those that were not used for longest are forgotten first."""
-
     def __init__(self) -> None:
         self._by_text: dict[str, Condition] = {}
         self._size = 0
 
     def compile(self, text: str) -> Condition:
-        """Return the condition of an expression."""
         by_text = self._by_text
         condition = by_text.pop(text, None)
         if condition is None:
@@ -134,17 +123,11 @@ def compile_condition(kind: str, text: str) -> Condition:
 
 
 class Selection(NamedTuple):
-    """Messages that were read.
-
-    Attributes:
-        records: their stored bytes.
-        offsets: their offsets in the queue.
-        next_offset: offset after the last message that was read.
-    """
+    """Messages that were read."""
 
     records: list[bytes]
-    offsets: list[int]
-    next_offset: int
+    offsets: list[int]  # their offsets in the queue
+    next_offset: int  # offset after the last message that was read
 
 
 def select(

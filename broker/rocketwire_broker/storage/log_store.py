@@ -1,6 +1,6 @@
 """A store whose messages are in the files of a commit log.
 
-A message is in the log before it is in its queue, so whatever a client is told is on the disk.
+A message is in the log before it is in its queue, so every message with a response is on the disk.
 Whole files are dropped, the oldest first. Messages of the last moments stay in memory, too, because
 consumers that keep up read them.
 
@@ -28,21 +28,15 @@ RECENT_BYTES: Final = 8 << 20
 """Bytes of the newest messages that are kept in memory."""
 
 EXPIRY_MS: Final = 3_600_000
-"""Time between two looks for old files; the first is so long after the start."""
+"""Time from the start to the first search for old files, and between two searches."""
 
 _PHYSICAL: Final = slice(28, 36)
 
 
 class Log(Protocol):
-    """A commit log: bytes of messages at physical offsets, in files of one size.
+    """A commit log: bytes of messages at physical offsets, in files of one size."""
 
-    Attributes:
-        first: offset of the first byte that is kept.
-        end: offset after the last message.
-        file_size: bytes of a file.
-    """
-
-    first: int
+    first: int  # offset of the first byte that is kept
     end: int
     file_size: int
 
@@ -59,7 +53,7 @@ class Log(Protocol):
         """
 
     def read(self, physical: int, size: int) -> bytes:
-        """Return bytes of one file; fewer if it has not so many, none if there is no such file."""
+        """Return bytes of one file; fewer at its end, none if there is no such file."""
         ...
 
     def remove_first(self) -> None:
@@ -75,15 +69,9 @@ class LogStore(Store):
 
     Args:
         log: the commit log.
-        retain_bytes: messages of so many bytes are kept at least; 0 keeps all.
+        retain_bytes: minimum bytes of messages that are kept; 0 keeps all.
         retain_ms: time that a message is kept at least.
         store_host: the broker's address, which each message contains.
-
-    Attributes:
-        log: see above.
-        changed: queues with messages that their files do not have yet, or whose files are too many,
-            since the owner of this set has emptied it.
-        deleted: topics that were deleted, in the same way.
     """
 
     is_durable = True
@@ -93,8 +81,10 @@ class LogStore(Store):
         self.log = log
         self.next_physical = log.end
         self._file_size = log.file_size
+        # queues with messages that their files do not have yet, or whose files are too many, since
+        # the owner of this set has emptied it
         self.changed: set[tuple[str, int]] = set()
-        self.deleted: set[str] = set()
+        self.deleted: set[str] = set()  # deleted topics whose files still exist
         self._recent: dict[int, bytes] = {}
         self._recent_order: deque[int] = deque()
         self._recent_size = 0
@@ -220,7 +210,7 @@ class LogStore(Store):
         self.changed.add((name, 0))
 
     def finish_placing(self) -> int:
-        """Put the messages whose offsets are doubted; return how many are not where they said."""
+        """Place the messages whose offsets are doubted; return how many were misplaced."""
         return sum(queue.finish_placing() for queue in self.all_queues())
 
     def _keep(self, physical: int, record: bytes) -> None:
@@ -269,7 +259,6 @@ class LogStore(Store):
         )
 
     def delete_topic(self, topic: str) -> None:
-        """Drop a topic's messages; a later message begins at offset 0 again."""
         is_light = topic in self.light_queues
         self.light_queues.pop(topic, None)
         for queue in self._queues.pop(topic, {}).values():
@@ -280,27 +269,22 @@ class LogStore(Store):
     # ------------------------------------------------------------------ looking
 
     def unit_queue(self, topic: str, queue_id: int) -> UnitQueue | None:
-        """Return a queue; None while it has never had a message."""
         return cast("UnitQueue | None", self.queue(topic, queue_id))
 
     def all_queues(self) -> Iterator[UnitQueue]:
-        """Yield all queues."""
         for queues in self._queues.values():
             yield from cast("Iterable[UnitQueue]", queues.values())
 
     @property
     def topics(self) -> list[str]:
-        """The topics that have queues."""
         return list(self._queues)
 
     @property
     def first_physical(self) -> int:
-        """Physical offset of the oldest file, or of the next message if there is none."""
         return self.log.first
 
     @property
     def earliest_store_time(self) -> int:
-        """Store time of the oldest message in milliseconds; -1 if there is none."""
         time = self.time_at(self.log.first)
         return -1 if time is None else time
 
@@ -312,7 +296,6 @@ class LogStore(Store):
         return store_time_of(head)
 
     def record_at(self, physical: int) -> bytes | None:
-        """Return the stored bytes at a physical offset; None if no message begins there."""
         record = self._recent.get(physical)
         if record is not None:
             return record

@@ -1,4 +1,4 @@
-"""A message that is to be stored, and the bytes of it.
+"""A message before it is stored, and its stored bytes.
 
 Java: ``MessageExtBrokerInner``, ``MessageExtEncoder``.
 """
@@ -68,34 +68,20 @@ def parse_number(text: str | None, limit: int = LONG) -> int | None:
 
 @dataclass(slots=True, kw_only=True)
 class Message:
-    """A message on its way into a queue.
-
-    Attributes:
-        topic: topic of the queue.
-        queue_id: id of the queue.
-        body: the body as sent, possibly compressed.
-        properties: the properties.
-        flag: flag of the application.
-        sys_flag: bits of ``MessageSysFlag``; those about addresses are set when it is stored.
-        born_timestamp: time of sending according to the producer.
-        born_host: address of the producer.
-        reconsume_times: number of redeliveries.
-        prepared_transaction_offset: physical offset of the half message that it ends, or
-            ``SENT_BY_CLIENT``.
-        tag_code: code that filters see; None for that of its tag.
-    """
+    """A message on its way into a queue."""
 
     topic: str
     queue_id: int
-    body: bytes | None
+    body: bytes | None  # the body as sent, possibly compressed
     properties: dict[str, str]
     born_host: Host
     flag: int = 0
-    sys_flag: int = 0
-    born_timestamp: int = 0
+    sys_flag: int = 0  # bits of ``MessageSysFlag``; those about addresses are set when it is stored
+    born_timestamp: int = 0  # time of sending according to the producer
     reconsume_times: int = 0
+    # physical offset of the half message that it ends, or ``SENT_BY_CLIENT``
     prepared_transaction_offset: int = 0
-    tag_code: int | None = None
+    tag_code: int | None = None  # code that filters see; None for that of its tag
 
     @classmethod
     def of(cls, stored: StoredMessage) -> Message:

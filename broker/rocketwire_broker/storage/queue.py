@@ -1,4 +1,4 @@
-"""One queue: its messages as stored bytes, and what searches need beside them.
+"""One queue: its messages as stored bytes, with the values that searches need.
 
 Lists grow at their end and are cut at their front, in steps, so that dropping the oldest message
 costs next to nothing.
@@ -15,13 +15,7 @@ _CUT: Final = 1_024
 
 
 class Queue:
-    """The messages of a queue.
-
-    Attributes:
-        topic: topic of the queue.
-        queue_id: id of the queue.
-        max_offset: offset of the next message.
-    """
+    """The messages of a queue."""
 
     __slots__ = (
         "_base",
@@ -53,11 +47,9 @@ class Queue:
 
     @property
     def size(self) -> int:
-        """Bytes of all messages."""
         return sum(map(len, self._records))
 
     def append(self, record: bytes, tag_code: int, store_time: int, physical: int) -> None:
-        """Add a message at ``max_offset``."""
         self._records.append(record)
         self._codes.append(tag_code)
         self._times.append(store_time)

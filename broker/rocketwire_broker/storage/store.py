@@ -30,16 +30,10 @@ class UnwritableError(Exception):
 
 
 class Place(NamedTuple):
-    """Where a message was stored.
+    """Where a message was stored."""
 
-    Attributes:
-        queue_offset: its offset in its queue.
-        physical_offset: its position in the log.
-        size: its bytes.
-    """
-
-    queue_offset: int
-    physical_offset: int
+    queue_offset: int  # its offset in its queue
+    physical_offset: int  # its position in the log
     size: int
 
 
@@ -50,18 +44,6 @@ class Store:
         retain_bytes: most bytes of messages.
         retain_ms: longest time that a message is kept.
         store_host: the broker's address, which each message contains.
-
-    Attributes:
-        store_host: see above.
-        size: bytes of all messages.
-        next_physical: physical offset of the next message.
-        last_stored: time of the last message, in milliseconds; 0 before the first.
-        arrivals: queues with new messages since the owner of this set has emptied it.
-        put_count: number of messages that were stored.
-        evicted_count: number of messages that were dropped because of the bounds.
-        light_queues: names of the light queues of lite topics. Each is a topic with one queue,
-            which has messages of its parent topic.
-        has_light_queues: whether messages of lite topics are put into them (Java: ``enableLmq``).
     """
 
     is_durable: bool = False
@@ -71,11 +53,15 @@ class Store:
         self.store_host = store_host
         self.size: int = 0
         self.next_physical: int = 0
-        self.last_stored: int = 0
+        self.last_stored: int = 0  # time of the last message, in milliseconds; 0 before the first
+        # queues with new messages since the owner of this set has emptied it
         self.arrivals: set[tuple[str, int]] = set()
         self.put_count: int = 0
-        self.evicted_count: int = 0
+        self.evicted_count: int = 0  # number of messages that were dropped because of the bounds
+        # names of the light queues of lite topics. Each is a topic with one queue, which has
+        # messages of its parent topic.
         self.light_queues: dict[str, None] = {}
+        # whether messages of lite topics are put into them (Java: ``enableLmq``)
         self.has_light_queues = True
         self._retain_bytes = retain_bytes
         self._retain_ms = retain_ms
@@ -86,14 +72,13 @@ class Store:
         self._second: dict[int, Queue] = {}  # light queue of the message at a physical offset
 
     def retain(self, retain_bytes: int, retain_ms: float) -> None:
-        """Change how many bytes of messages are kept, and for how long."""
         self._retain_bytes = retain_bytes
         self._retain_ms = retain_ms
 
     # ------------------------------------------------------------------ storing
 
     def put(self, message: Message, now: int) -> Place:
-        """Store a message; whoever waits for its queue is told by ``arrivals``.
+        """Store a message; ``arrivals`` gets its queue, for requests that wait.
 
         Raises:
             EncodeError: a number or text exceeds its field; nothing is stored.
@@ -127,7 +112,6 @@ class Store:
         return Place(offset, physical, size)
 
     def _light_queue(self, message: Message) -> str | None:
-        """Return the light queue of a message, and tell the message its offset in it."""
         name = message.light_queue() if self.has_light_queues else None
         if name is not None:
             message.set_light_queue_offset(self.max_offset(name, 0))
@@ -142,7 +126,7 @@ class Store:
         return [self.put(message, now) for message in messages]
 
     def expire(self, now: int) -> None:
-        """Drop the messages that are older than the bound."""
+        """Drop the messages that are too old."""
         oldest = now - self._retain_ms
         while self._begin < len(self._owners):
             queue = self._owners[self._begin]
@@ -158,7 +142,6 @@ class Store:
             last = len(self._owners) - 1
 
     def _is_first(self, queue: Queue) -> bool:
-        """Return whether the log's first message is still in its queue."""
         return queue.offset_of(self._physical[self._begin]) is not None
 
     def _drop_first(self) -> None:
@@ -209,7 +192,6 @@ class Store:
         return None if queues is None else queues.get(queue_id)
 
     def queues(self, topic: str) -> Iterator[Queue]:
-        """Yield the queues of a topic that have had messages."""
         yield from self._queues.get(topic, {}).values()
 
     def min_offset(self, topic: str, queue_id: int) -> int:

@@ -16,13 +16,13 @@ from rocketwire.store.commit_log import SMALLEST_MESSAGE
 from rocketwire_broker.storage.queue import Queue
 
 Read = Callable[[int, int], bytes]
-"""Returns the bytes of the log at a physical offset: so many, or none."""
+"""Returns bytes of the log by physical offset and size; none if they are gone."""
 
 READ_AT_ONCE: Final = 256 << 10
 """Bytes of messages that follow each other in the log and are read together."""
 
 _MOST_WASTE: Final = 8
-"""Messages of other queues may lie between them: so many bytes are read for one that is used."""
+"""Most bytes that are read for one that is used: messages of other queues lie in between."""
 
 MOST_MISSING: Final = 65_536
 """Most lost messages before one whose offset no later message confirms."""
@@ -43,14 +43,10 @@ def store_time_of(head: bytes) -> int:
 
 
 class Unit(NamedTuple):
-    """A message of the log, before it is in its queue.
+    """A message of the log, before it is in its queue."""
 
-    Attributes:
-        offset: its offset according to itself.
-        physical, size, tag_code: see ``UnitQueue.add``.
-    """
-
-    offset: int
+    offset: int  # its offset according to itself
+    # physical, size, tag_code: see ``UnitQueue.add``.
     physical: int
     size: int
     tag_code: int
@@ -65,11 +61,6 @@ class UnitQueue(Queue):
         read: reads the log.
         recent: the newest messages of the log by their physical offsets, as far as they are in
             memory.
-
-    Attributes:
-        written: offset of the first message that the files of the queue do not have yet; -1 if
-            they must be written anew.
-        misplaced: messages of the log whose offset was not believed.
     """
 
     __slots__ = ("_doubted", "_read", "_recent", "_sizes", "misplaced", "written")
@@ -81,17 +72,17 @@ class UnitQueue(Queue):
         self._read = read
         self._recent = recent
         self._sizes = array("i")
+        # offset of the first message that the files of the queue do not have yet; -1 if they must
+        # be written anew
         self.written = -1
-        self.misplaced = 0
+        self.misplaced = 0  # messages of the log with an impossible offset
         self._doubted: Unit | None = None
 
     @property
     def size(self) -> int:
-        """Bytes of all messages."""
         return sum(self._sizes)
 
     def add(self, physical: int, size: int, tag_code: int) -> None:
-        """Add a message at ``max_offset``."""
         self._physical.append(physical)
         self._sizes.append(size)
         self._codes.append(tag_code)
@@ -113,18 +104,15 @@ class UnitQueue(Queue):
             self._doubted = unit
 
     def finish_placing(self) -> int:
-        """Put the message that waits; return how many were not where they said."""
+        """Place the last message; return how many were misplaced."""
         if self._doubted is not None:
             self._place_doubted(self._doubted, None)
             self._doubted = None
         return self.misplaced
 
     def _place_doubted(self, unit: Unit, following: Unit | None) -> None:
-        """Put a message with an unexpected offset.
-
-        A queue that begins anew was deleted meanwhile; the later message counts. Offsets of lost
-        messages are left without one: there can be no more than had room in the log before it.
-        """
+        # A queue that begins anew was deleted meanwhile; the later message counts. Offsets of lost
+        # messages are left without one: there can be no more than had room in the log before it.
         if not self._sizes:
             self._place_first(unit, following)
             return
@@ -144,7 +132,7 @@ class UnitQueue(Queue):
             self._put(unit._replace(offset=self.max_offset))
 
     def _place_first(self, unit: Unit, following: Unit | None) -> None:
-        """Put the first message that is left of a queue, whose offset can be any."""
+        # the first message that is left of a queue may have any offset
         offset = max(unit.offset, 0)
         if following is not None and (unit.offset < 0 or following.offset <= offset):
             offset = max(following.offset - 1, 0)
@@ -161,7 +149,6 @@ class UnitQueue(Queue):
 
     @property
     def _end(self) -> int:
-        """Physical offset after the last message."""
         return self._physical[-1] + self._sizes[-1]
 
     def _cut(self, offset: int) -> None:
@@ -190,14 +177,12 @@ class UnitQueue(Queue):
     # ------------------------------------------------------------------ one message
 
     def record(self, offset: int) -> bytes | None:
-        """Return the stored bytes at an offset; None if there are none."""
         index = offset - self._base
         if not 0 <= index < len(self._sizes):
             return None
         return self._read(self._physical[index], self._sizes[index]) or None
 
     def store_time(self, offset: int) -> int | None:
-        """Return the store time of the message at an offset, in milliseconds; None without one."""
         index = offset - self._base
         if not 0 <= index < len(self._sizes) or not self._sizes[index]:
             return None
@@ -206,7 +191,6 @@ class UnitQueue(Queue):
     # ------------------------------------------------------------------ several messages
 
     def records(self, offset: int, count: int) -> list[bytes]:
-        """Return the stored bytes of up to ``count`` messages from an offset on."""
         begin = offset - self._base
         physical = self._physical[begin : begin + count]
         sizes = self._sizes[begin : begin + count]
@@ -224,7 +208,6 @@ class UnitQueue(Queue):
         return self._in_runs(physical, sizes)
 
     def _in_runs(self, physical: array[int], sizes: array[int]) -> list[bytes]:
-        """Read messages that are far from each other, or in several files."""
         records: list[bytes] = []
         index = 0
         while index < len(sizes):
@@ -246,17 +229,15 @@ class UnitQueue(Queue):
     # ------------------------------------------------------------------ by time
 
     def offset_at(self, timestamp: int) -> int:
-        """Return the first offset that was stored at this time or later; ``max_offset`` if none."""
         return self._base + bisect_left(
             range(len(self._sizes)), timestamp, key=lambda index: self._time(index)
         )
 
     def offset_until(self, timestamp: int) -> int:
-        """Return the offset after the last one that was stored at this time or earlier."""
         return self.offset_at(timestamp + 1)
 
     def _time(self, index: int) -> int:
-        """Return the store time of a message, or of the next one if there is none."""
+        # a lost message has the time of the next one
         while index < len(self._sizes):
             time = self.store_time(self._base + index)
             if time is not None:

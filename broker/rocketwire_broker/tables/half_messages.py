@@ -11,33 +11,24 @@ from collections import deque
 
 
 class Transaction:
-    """A transaction.
-
-    Attributes:
-        offset: offset of its newest half message.
-        ended: whether it was committed, rolled back or given up.
-        given_up: whether it ended because it was checked too often; its producer may still decide.
-    """
+    """A transaction."""
 
     __slots__ = ("ended", "given_up", "offset")
 
     def __init__(self, offset: int) -> None:
-        self.offset = offset
-        self.ended = False
+        self.offset = offset  # offset of its newest half message
+        self.ended = False  # whether it was committed, rolled back or given up
+        # whether it ended because it was checked too often; its producer may still decide
         self.given_up = False
 
 
 class HalfMessages:
-    """Transactions by offset.
-
-    Attributes:
-        unwritten: offsets of transactions that ended and are not in the topic of decisions yet.
-        next_producer: number of checks that were sent; producers of a group take turns.
-    """
+    """Transactions by offset."""
 
     def __init__(self) -> None:
+        # offsets of transactions that ended and are not in the topic of decisions yet
         self.unwritten: list[int] = []
-        self.next_producer = 0
+        self.next_producer = 0  # number of checks that were sent; producers of a group take turns
         self._by_offset: dict[int, Transaction] = {}
         self._offsets: deque[int] = deque()  # the keys, in order
         self._open: dict[int, Transaction] = {}  # by the newest offset, in order
@@ -46,13 +37,12 @@ class HalfMessages:
         return len(self._by_offset)
 
     def open(self, offset: int) -> Transaction:
-        """Begin a transaction."""
         transaction = Transaction(offset)
         self._note(transaction)
         return transaction
 
     def move(self, transaction: Transaction, offset: int) -> None:
-        """Note the offset of a further half message of a transaction."""
+        """Set the offset of the newest half message of a transaction."""
         self._open.pop(transaction.offset, None)
         transaction.offset = offset
         self._note(transaction)
@@ -77,7 +67,6 @@ class HalfMessages:
 
     @property
     def undecided_count(self) -> int:
-        """Number of open transactions."""
         return len(self._open)
 
     @property

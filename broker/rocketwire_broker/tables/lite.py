@@ -18,32 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class LiteSubscription:
-    """What a client has subscribed to.
-
-    Attributes:
-        group: its group.
-        topic: the parent topic.
-        updated: time of its last change, in milliseconds.
-        queues: names of the light queues.
-        peer: its connection, or that of its proxy; None if it has only ended subscriptions.
-    """
+    """The subscriptions of a client."""
 
     group: str
-    topic: str
-    updated: int
-    queues: dict[str, None] = field(default_factory=dict[str, None])
+    topic: str  # the parent topic
+    updated: int  # time of its last change, in milliseconds
+    queues: dict[str, None] = field(default_factory=dict[str, None])  # names of the light queues
+    # its connection, or that of its proxy; None if it has only ended subscriptions
     peer: Peer | None = None
 
 
 class LiteSubscriptions:
-    """Subscriptions by client and by light queue.
-
-    Attributes:
-        count: pairs of a client and a queue.
-    """
+    """Subscriptions by client and by light queue."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count = 0  # pairs of a client and a queue
         self._by_client: dict[str, LiteSubscription] = {}
         self._by_queue: dict[str, dict[str, str]] = {}  # group of each client
 
@@ -51,11 +40,10 @@ class LiteSubscriptions:
         return len(self._by_client)
 
     def get(self, client_id: str) -> LiteSubscription | None:
-        """Return what a client has subscribed to; None if it is unknown."""
         return self._by_client.get(client_id)
 
     def of_client(self, client_id: str, group: str, topic: str, now: int) -> LiteSubscription:
-        """Return the same, which is empty for a new client; its group and topic never change."""
+        """Return the subscription of a client, empty if it is new; its group never changes."""
         subscription = self._by_client.setdefault(client_id, LiteSubscription(group, topic, now))
         subscription.updated = now
         return subscription
@@ -92,22 +80,18 @@ class LiteSubscriptions:
         return self._by_client.pop(client_id, None)
 
     def remove_if_empty(self, client_id: str) -> None:
-        """Forget a client without subscriptions."""
         subscription = self._by_client.get(client_id)
         if subscription is not None and not subscription.queues:
             del self._by_client[client_id]
 
     def clients_of(self, queue: str, group: str) -> Sequence[str]:
-        """Return the clients of a group that have subscribed to a queue."""
         clients = self._by_queue.get(queue, {})
         return [client_id for client_id, name in clients.items() if name == group]
 
     def groups_of(self, queue: str) -> Iterable[str]:
-        """Return the groups whose clients have subscribed to a queue."""
         return dict.fromkeys(self._by_queue.get(queue, {}).values())
 
     def clients_of_group(self, group: str) -> Sequence[str]:
-        """Return the clients of a group."""
         return [name for name, one in self._by_client.items() if one.group == group]
 
     def silent(self, before: int) -> Iterator[str]:
@@ -133,16 +117,13 @@ class LiteEvents:
         group: its group.
         limit: most events.
         now: the time.
-
-    Attributes:
-        group: see above.
-        accessed: when the client has read its events, in milliseconds; at first its creation.
     """
 
     __slots__ = ("_limit", "_queues", "accessed", "group")
 
     def __init__(self, group: str, limit: int, now: int) -> None:
         self.group = group
+        # when the client has read its events, in milliseconds; at first its creation
         self.accessed = now
         self._limit = limit
         self._queues: dict[str, None] = {}
@@ -158,7 +139,6 @@ class LiteEvents:
         return True
 
     def take(self, now: int) -> str | None:
-        """Take the oldest event; None if there is none."""
         if not self._queues:
             return None
         self.accessed = now

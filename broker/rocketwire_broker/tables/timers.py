@@ -22,16 +22,13 @@ class Timers:
         return len(self._heap)
 
     def offsets(self) -> set[int]:
-        """Return the offsets of the messages that wait."""
         return {offset for _, offset in self._heap}
 
     @property
     def next_due(self) -> int | None:
-        """Earliest time of delivery; None if no message waits."""
         return self._heap[0][0] if self._heap else None
 
     def add(self, due: int, offset: int) -> None:
-        """Let a message wait."""
         heapq.heappush(self._heap, (due, offset))
 
     def pop(self, now: int) -> int | None:
@@ -56,7 +53,6 @@ class Timers:
         self._recalled.add(key)
 
     def is_recalled(self, key: str) -> bool:
-        """Return whether the message with this key was recalled."""
         return key in self._recalled
 
     def end_recall(self, key: str) -> None:

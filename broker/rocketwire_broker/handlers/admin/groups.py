@@ -47,7 +47,6 @@ def create_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 
 @handles(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST)
 def create_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """225: create or change several groups."""
     for group in body_of(request, SubscriptionGroupList).group_config_list or ():
         _put(broker, group, now)
     return SUCCESS
@@ -133,7 +132,6 @@ def get_all_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: in
 
 @handles(RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, needs=SEES_TOPIC)
 def get_groups_of_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """300: the groups that read a topic, or did."""
     topic = text(request.ext_fields or {}, "topic")
     online = [
         group.name
@@ -146,7 +144,6 @@ def get_groups_of_topic(broker: Broker, request: RemotingCommand, peer: Peer, no
 
 @handles(RequestCode.QUERY_TOPICS_BY_CONSUMER, needs=reads(None, "group"))
 def get_topics_of_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """343: the topics that a group reads, or did."""
     group = text(request.ext_fields or {}, "group")
     topics = tuple(dict.fromkeys(broker.offsets.topics_of(group)))
     return with_body(TopicList(topic_list=topics, broker_addr=broker.address))
@@ -166,7 +163,7 @@ def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 
 @handles(RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN)
 def update_forbidden(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """353: allow or forbid a group to read a topic; without a value, say which."""
+    """353: allow or forbid a group to read a topic, or return which it is."""
     header = decode_header(UpdateGroupForbiddenRequestHeader, request.ext_fields)
     group, topic = require(header.group, "group"), require(header.topic, "topic")
     if header.readable is not None:

@@ -39,7 +39,6 @@ RATE_MS: Final = 60_000
 
 @handles(RequestCode.GET_TOPIC_STATS_INFO, needs=SEES_TOPIC)
 def get_topic_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """202: the offsets of all queues of a topic."""
     name = text(request.ext_fields or {}, "topic")
     topic = _topic(broker, name)
     table: dict[MessageQueue, TopicOffset] = {}
@@ -58,7 +57,6 @@ def get_topic_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: i
 
 @handles(RequestCode.GET_CONSUME_STATS, needs=reads("topic", "consumerGroup", PUB_OR_SUB))
 def get_consume_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """208: the progress of a group."""
     header = decode_header(GetConsumeStatsRequestHeader, request.ext_fields)
     group = require(header.consumer_group, "consumerGroup")
     listed = [name for name in (header.topic_list or "").split(";") if name]
@@ -66,7 +64,7 @@ def get_consume_stats(broker: Broker, request: RemotingCommand, peer: Peer, now:
 
 
 def _stats(broker: Broker, group: str, topics: list[str], now: int) -> ConsumeStats:
-    """Return the progress of a group in topics; none of them means all that it reads."""
+    # no topics means all that the group reads
     table: dict[MessageQueue, OffsetWrapper] = {}
     rate = 0.0
     for topic in topics or broker.offsets.topics_of(group):
@@ -79,7 +77,6 @@ def _stats(broker: Broker, group: str, topics: list[str], now: int) -> ConsumeSt
 
 
 def _is_read(broker: Broker, group: str, topic: str) -> bool:
-    """Return whether a topic exists and, if the group is online, is subscribed."""
     online = broker.members.online(group)
     return topic in broker.topics and (online is None or topic in online.subscriptions)
 
@@ -104,7 +101,6 @@ def _progress(broker: Broker, group: str, topic: str) -> dict[MessageQueue, Offs
 def get_consume_stats_of_all(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """317: the progress of all groups."""
     stats: list[Mapping[str, tuple[ConsumeStats, ...]]] = []
     total = in_flight = 0
     for config in broker.groups:
@@ -171,7 +167,7 @@ def get_consume_time_span(
 
 
 def _time_text(milliseconds: int) -> str:
-    """A time as in Java's ``UtilAll.timeMillisToHumanString2`` with ``#``: local time."""
+    # Java: ``UtilAll.timeMillisToHumanString2`` with ``#``, in local time
     time = datetime.fromtimestamp(milliseconds // 1000).astimezone()
     return f"{time:%Y-%m-%d#%H:%M:%S}:{milliseconds % 1000:03}"
 

@@ -68,7 +68,6 @@ def relay(
 def get_running_info(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
-    """307: the running state of a consumer."""
     header = decode_header(GetConsumerRunningInfoRequestHeader, request.ext_fields)
     group = require(header.consumer_group, "consumerGroup")
     member = _member(broker, group, require(header.client_id, "clientId"))

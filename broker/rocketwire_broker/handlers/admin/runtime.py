@@ -50,7 +50,6 @@ _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
 
 @handles(RequestCode.GET_BROKER_CONFIG)
 def get_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """26: the settings, as lines."""
     values = write_settings(broker.config)
     text_ = "".join(f"{name}={value}\n" for name, value in sorted(values.items()))
     version = {"counter": 0, "stateVersion": 0, "timestamp": broker.started}
@@ -166,7 +165,6 @@ def _duration(milliseconds: int) -> str:
 
 @handles(RequestCode.GET_BROKER_RUNTIME_INFO)
 def get_runtime_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """28: figures of the broker."""
     return with_body(KVTable(table=runtime_info(broker, now)))
 
 
@@ -181,7 +179,6 @@ def get_delay_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now:
 
 @handles(RequestCode.VIEW_BROKER_STATS_DATA)
 def view_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """315: one counter over a minute, an hour and a day."""
     fields = request.ext_fields or {}
     name, key = text(fields, "statsName"), text(fields, "statsKey")
     tables = {
@@ -216,6 +213,5 @@ def get_ha_status(broker: Broker, request: RemotingCommand, peer: Peer, now: int
 
 @handles(RequestCode.GET_BROKER_EPOCH_CACHE)
 def controller_only(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """1007: there is no controller."""
     remark = "this request only for controllerMode "
     return Response(ResponseCode.SYSTEM_ERROR, remark)

@@ -50,7 +50,6 @@ ATTRIBUTES: Final = frozenset(
 
 @handles(RequestCode.UPDATE_AND_CREATE_TOPIC)
 def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """17: create or change a topic."""
     header = decode_header(CreateTopicRequestHeader, request.ext_fields)
     name = require(header.topic, "topic")
     known = broker.topics.get(name)
@@ -70,7 +69,6 @@ def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 
 @handles(RequestCode.UPDATE_AND_CREATE_TOPIC_LIST)
 def create_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """18: create or change several topics."""
     for topic in body_of(request, CreateTopicListRequestBody).topic_config_list or ():
         changes = ",".join(
             f"{name}={value}" if value else name for name, value in (topic.attributes or {}).items()
@@ -102,12 +100,6 @@ def _refuse_system(broker: Broker, name: str) -> None:
 
 
 def _attributes(known: TopicConfig | None, changes: str) -> dict[str, str]:
-    """Return a topic's attributes after changes as ``+name=value,-name``.
-
-    Raises:
-        DecodeError: the changes are invalid.
-        RefusedError: an attribute is unknown.
-    """
     attributes = dict((None if known is None else known.attributes) or {})
     try:
         parsed = parse_attribute_changes(changes)
@@ -171,7 +163,6 @@ def _delete(broker: Broker, names: Collection[str], now: int) -> None:
 
 @handles(RequestCode.GET_TOPIC_CONFIG, needs=SEES_TOPIC)
 def get_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """351: the configuration of a topic."""
     name = text(request.ext_fields or {}, "topic")
     topic = broker.topics.get(name)
     if topic is None:
@@ -210,6 +201,5 @@ def get_all_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: in
 
 @handles(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
 def get_system_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """305: the names of the system topics."""
     names = (*sorted(broker.topics.system - set(NOT_COUNTED)), *NOT_COUNTED)
     return with_body(TopicList(topic_list=names))

@@ -62,7 +62,6 @@ def limit_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 
 @handles(RequestCode.REMOVE_COLD_DATA_FLOW_CTR_CONFIG)
 def end_cold_read_limit(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """2002: end the limit of a group."""
     broker.cold_read_limits.pop((request.body or b"").decode("utf-8", "replace"), None)
     return SUCCESS
 
@@ -94,7 +93,7 @@ def set_read_ahead(broker: Broker, request: RemotingCommand, peer: Peer, now: in
 
 @handles(RequestCode.CHECK_ROCKSDB_CQ_WRITE_PROGRESS)
 def check_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """354: compare queues in files and in RocksDB; Java's answer says that the check has begun."""
+    """354: compare queues in files and in RocksDB; Java's answer means that the check has begun."""
     return Response(remark=NOT_SET, body=(b'{"checkStatus":2}',))
 
 

@@ -46,7 +46,6 @@ _MOST_NAMES: Final = 10_000
 
 @handles(RequestCode.GET_BROKER_LITE_INFO)
 def get_broker_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200074: figures of all lite topics."""
     lite, store = broker.lite, broker.store
     body = GetBrokerLiteInfoResponseBody(
         store_type="default",
@@ -135,7 +134,6 @@ def _topic_info(broker: Broker, parent: str, lite_topic: str) -> Response:
 
 @handles(RequestCode.GET_LITE_CLIENT_INFO)
 def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200077: the lite topics of a client."""
     header = decode_header(GetLiteClientInfoRequestHeader, request.ext_fields)
     name, group_name = require(header.parent_topic, "parentTopic"), header.group or ""
     _parent(broker, name)
@@ -161,7 +159,7 @@ def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
 
 @handles(RequestCode.GET_LITE_GROUP_INFO)
 def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200078: how far a group is behind in its lite topics, or in one of them."""
+    """200078: the lag of a group in its lite topics, or in one of them."""
     header = decode_header(GetLiteGroupInfoRequestHeader, request.ext_fields)
     name = require(header.group, "group")
     parent = _parent_of_group(broker, name, now)
@@ -242,11 +240,6 @@ def trigger_dispatch(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 
 
 def _parent(broker: Broker, name: str) -> TopicConfig:
-    """Return a topic that has lite topics.
-
-    Raises:
-        RefusedError: there is none (17), or it has another type (29).
-    """
     topic = broker.topics.get(name)
     if topic is None:
         raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, f"Topic [{name}] not exist.")
@@ -264,11 +257,6 @@ def _existing_group(broker: Broker, name: str, now: int) -> SubscriptionGroupCon
 
 
 def _parent_of_group(broker: Broker, name: str, now: int) -> str:
-    """Return the parent topic of a group.
-
-    Raises:
-        RefusedError: there is no such group (26), or it reads no lite topics (29).
-    """
     group = _existing_group(broker, name, now)
     parent = (group.attributes or {}).get(BIND_TOPIC)
     if not parent:

@@ -42,23 +42,14 @@ _NO_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
 
 
 class LitePop(NamedTuple):
-    """A pop of lite topics that was checked.
-
-    Attributes:
-        client_id: the client.
-        group: its group.
-        topic: the parent topic.
-        max_messages: most messages.
-        invisible_time: milliseconds for which the messages are hidden.
-        attempt_id: the client's name for this attempt.
-    """
+    """A pop of lite topics that was checked."""
 
     client_id: str
     group: str
-    topic: str
+    topic: str  # the parent topic
     max_messages: int
-    invisible_time: int
-    attempt_id: str | None
+    invisible_time: int  # milliseconds for which the messages are hidden
+    attempt_id: str | None  # the client's name for this attempt
 
 
 @handles(RequestCode.POP_LITE_MESSAGE, needs=CONSUMES)
@@ -93,11 +84,7 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
 
 
 def _check(broker: Broker, header: PopLiteMessageRequestHeader, now: int) -> LitePop:
-    """Check a pop in Java's order.
-
-    Raises:
-        RefusedError: it is refused.
-    """
+    # the order is Java's: it decides which of several problems a client sees
     name, group_name = require(header.topic, "topic"), require(header.consumer_group, "group")
     check_number(broker, header.max_msg_num)
     topic = broker.topics.get(name)
@@ -134,7 +121,6 @@ def _check(broker: Broker, header: PopLiteMessageRequestHeader, now: int) -> Lit
 
 
 def _take(broker: Broker, question: LitePop, now: int) -> Response | None:
-    """Take messages of the queues for which the client has events; None if there are none."""
     events = broker.lite.events.get(question.client_id)
     records: list[bytes] = []
     counts: list[str] = []
@@ -189,7 +175,7 @@ def _take_of_queue(
 
 
 def _offset(broker: Broker, group: str, queue: Queue, now: int) -> int:
-    """Return where a pop of a light queue begins; a new group begins at its first message."""
+    # a new group begins at the first message
     name = queue.topic
     if broker.offsets.take_reset(group, name, 0) is not None:
         broker.pop_orders.forget((group, name, 0))

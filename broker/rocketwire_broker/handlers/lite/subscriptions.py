@@ -119,7 +119,6 @@ def _check_consumes(broker: Broker, name: str, now: int) -> None:
 
 
 def _check_room(broker: Broker, client_id: str, more: int) -> None:
-    """Refuse subscriptions if there are too many already, or too many clients."""
     subscriptions = broker.lite.subscriptions
     limit = broker.config.max_lite_subscriptions
     is_new = subscriptions.get(client_id) is None

@@ -109,7 +109,6 @@ def _needs_of_batch(request: RemotingCommand) -> Iterator[Need]:
 
 @handles(RequestCode.BATCH_ACK_MESSAGE, needs=_needs_of_batch)
 def acknowledge_batch(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200151: acknowledge messages of several pops."""
     if not request.body:
         return Response(ResponseCode.NO_MESSAGE)
     body = decode_body(BatchAckMessageRequestBody, request.body)

@@ -136,17 +136,12 @@ def with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str]
 
 
 def wakers(pop_request: PopRequest | NotificationRequest) -> tuple[tuple[str, int], ...]:
-    """Return the queues whose messages wake a pop."""
     retry = pop_retry_topic(pop_request.group, pop_request.topic)
     return ((pop_request.topic, pop_request.queue_id), (retry, ANY_QUEUE))
 
 
 def _check(broker: Broker, header: PopMessageRequestHeader, peer: Peer, now: int) -> PopRequest:
-    """Check a pop in Java's order.
-
-    Raises:
-        RefusedError: it is refused.
-    """
+    # the order is Java's: it decides which of several problems a client sees
     host, name = broker.config.broker_ip, require(header.topic, "topic")
     check_number(broker, header.max_msg_nums)
     if not broker.config.timer_enabled:
@@ -208,8 +203,6 @@ def _filter(kind: str | None, expression: str | None, topic: str) -> Filter:
 
 
 class HeldPop:
-    """A pop that waits for messages."""
-
     __slots__ = ("broker", "pop_request")
 
     def __init__(self, broker: Broker, pop_request: PopRequest) -> None:
@@ -237,64 +230,45 @@ def count_held(broker: Broker, pop_request: PopRequest | NotificationRequest) ->
 
 
 ORDERED_REVIVE_QUEUE: Final = 999
-"""Revive queue of pops in order, which tells their handles from others (Java: ``KeyBuilder``)."""
+"""Revive queue in the handles of pops in order, and of no others (Java: ``KeyBuilder``)."""
 
 _REVIVE_QUEUES: Final = 8
 _RETRY_FIRST: Final = 5
-"""Each of so many pops reads the retry topic before the queues (``popFromRetryProbability``)."""
+"""One of this many pops reads the retry topic first (Java: ``popFromRetryProbability``)."""
 
 NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"
 """Remark of a response without messages."""
 
 
 class PopRequest(NamedTuple):
-    """A pop that was checked.
-
-    Attributes:
-        group: the consumer group.
-        topic: the topic.
-        queue_id: the queue, or -1 for all.
-        max_messages: most messages.
-        invisible_time: milliseconds for which the messages are hidden.
-        message_filter: the consumer's filter.
-        is_ordered: whether messages are consumed in order.
-        attempt_id: the consumer's name for this attempt at popping in order.
-    """
+    """A pop that was checked."""
 
     group: str
     topic: str
-    queue_id: int
+    queue_id: int  # the queue, or -1 for all
     max_messages: int
-    invisible_time: int
+    invisible_time: int  # milliseconds for which the messages are hidden
     message_filter: Filter
     is_ordered: bool
-    attempt_id: str | None
+    attempt_id: str | None  # the consumer's name for this attempt at popping in order
 
 
 @dataclass(slots=True)
 class PopResult:
-    """What a pop has taken so far.
-
-    Attributes:
-        pop_time: time of the pop.
-        revive_queue_id: queue of Java's log of pops, which handles contain.
-        records: stored bytes of the messages.
-        size: bytes of them.
-        rest: messages behind this pop in the queues that were read.
-        filtered: messages that the filter has looked at.
-        starts: ``startOffsetInfo`` of the response, one item for each queue.
-        offsets: ``msgOffsetInfo``, in the same way.
-        counts: ``orderCountInfo``, items for each queue and message.
-    """
+    """The messages that a pop has taken so far."""
 
     pop_time: int
-    revive_queue_id: int
+    revive_queue_id: int  # queue of Java's log of pops, which handles contain
     records: list[bytes] = field(default_factory=list[bytes])
-    size: int = 0
-    rest: int = 0
-    filtered: int = 0
+    size: int = 0  # bytes of them
+    rest: int = 0  # messages after this pop in the queues that were read
+    filtered: int = 0  # messages that the filter has looked at
+    # ``startOffsetInfo`` of the response, one item for each queue
     starts: list[str] = field(default_factory=list[str])
-    offsets: list[str] = field(default_factory=list[str])
+    offsets: list[str] = field(
+        default_factory=list[str]
+    )  # ``msgOffsetInfo``, one item for each queue
+    # ``orderCountInfo``, items for each queue and message
     counts: list[str] = field(default_factory=list[str])
 
 
@@ -302,7 +276,7 @@ def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
     """Take messages and hide them; None if there are none.
 
     A pop whose filter has looked at many messages in vain is answered without messages. The offset
-    has moved, so the next pop goes on behind them.
+    has moved, so the next pop continues after them.
 
     Raises:
         RefusedError: too many messages are hidden.
@@ -419,7 +393,6 @@ def _note(
     offsets: list[int],
     start: int,
 ) -> None:
-    """Hide the messages of a queue, and add them to the response."""
     group, topic, queue_id = group_queue
     result.starts.append(f"{retry} {queue_id} {start}")
     result.offsets.append(f"{retry} {queue_id} {','.join(map(str, offsets))}")
@@ -456,7 +429,6 @@ def _note(
 
 
 def _as_original(record: bytes, topic: str, handle: PopHandle) -> bytes:
-    """Return a message of a retry topic under its first topic, with its handle."""
     stored = read_stored(record)
     message = Message.of(stored)
     message.topic = topic
@@ -470,7 +442,6 @@ def _as_original(record: bytes, topic: str, handle: PopHandle) -> bytes:
 def _order_counts(
     retry: str, queue_id: int, counts: Mapping[int, int], offsets: list[int]
 ) -> Iterator[str]:
-    """Yield earlier deliveries: of each message that had some, and the fewest of the queue."""
     for offset, count in counts.items():
         yield f"{retry} qo{queue_id}%{offset} {count}"
     fewest = min(counts.values()) if counts and len(counts) == len(offsets) else 0
@@ -492,7 +463,6 @@ def _pop_fields(pop_request: PopRequest, result: PopResult) -> dict[str, str]:
 
 
 def nothing(broker: Broker, pop_request: PopRequest, now: int) -> Response:
-    """Return the response without messages."""
     revive = ORDERED_REVIVE_QUEUE if pop_request.is_ordered else broker.next_pop() % _REVIVE_QUEUES
     fields = _pop_fields(pop_request, PopResult(now, revive))
     return Response(ResponseCode.POLLING_TIMEOUT, NO_MESSAGE, fields)
