@@ -55,7 +55,9 @@ def present(defect: Defect) -> Generator[None]:
     changed = source.replace(defect.line, defect.instead)
     flags = __future__.annotations.compiler_flag
     names: dict[str, Any] = {}
-    exec(compile(changed, f"<{defect}>", "exec", flags), {**vars(module)}, names)
+    # the changed function must not be declared as the handler of its code
+    scope = {**vars(module), "handles": lambda *_, **__: lambda handler: handler}
+    exec(compile(changed, f"<{defect}>", "exec", flags), scope, names)
     code = function.__code__
     function.__code__ = _plain(names[function.__name__]).__code__
     try:
