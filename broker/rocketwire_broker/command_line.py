@@ -286,14 +286,10 @@ def _status_port(text: str | None) -> dict[str, Any]:
 
 
 def broker_configs(config: Config, brokers: str | None) -> list[Config]:
-    """Return the settings of each broker of a process.
-
-    Args:
-        config: the settings of all.
-        brokers: the option: a number, or names with optional ids, or None for one broker.
+    """Return the settings of each broker of a process; ``brokers`` is the option of that name.
 
     Raises:
-        IllegalValueError: it is neither, or names the same broker twice.
+        IllegalValueError: it is invalid, or names the same broker twice.
     """
     if brokers is None:
         return [config]

@@ -105,12 +105,7 @@ def _setting(
     read: Callable[[str], T] | None = None,
     write: Callable[[T], str] | None = None,
 ) -> T:
-    """Declare a setting of a properties file; its type is that of its default.
-
-    Args:
-        name: Java's name, or one that begins with ``rocketwire.``.
-        is_fixed: whether a running broker cannot change it.
-    """
+    """Declare a setting; its type is that of its default, its name Java's or ``rocketwire.*``."""
     kind = type(default)
     setting = Setting(
         name, read or _READERS[kind], write or _WRITERS.get(kind, str), is_fixed=is_fixed
@@ -337,10 +332,7 @@ def _has_meaning(name: str) -> bool:
 
 
 def with_system(config: Config, texts: Mapping[str, str]) -> Config:
-    """Return a configuration with the settings that are system properties in Java.
-
-    Those are TLS and the form of headers. Here a file may have them, too.
-    """
+    """Apply settings that are system properties in Java: TLS, and the form of headers."""
     form = texts.get(_HEADER_FORM)
     if form is not None:
         config = replace(config, binary=form.strip() == "ROCKETMQ")

@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 
 
 class Access:
-    """The accounts of a broker.
-
-    Args:
-        accounts: the accounts.
-    """
+    """The accounts of a broker."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts

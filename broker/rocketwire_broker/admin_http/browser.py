@@ -45,12 +45,7 @@ class Preview(NamedTuple):
 
 
 def preview(message: StoredMessage, length: int) -> Preview:
-    """Return the beginning of a body, decompressed if it was compressed.
-
-    Args:
-        message: with its body as stored.
-        length: characters of the text.
-    """
+    """Return so many characters of a body, decompressed if it was compressed."""
     body = message.body or b""
     size = len(body)
     if int(message.sys_flag) & _COMPRESSED:
@@ -134,11 +129,7 @@ class MessageList:
 
 
 def newest(broker: Broker, topic: str, before: Position | None = None) -> MessageList:
-    """Return a page of a topic, newest first.
-
-    Args:
-        before: only messages before this one.
-    """
+    """Return a page of a topic, newest first, with messages before a position."""
     queues = islice(broker.store.queues(topic), MOST_QUEUES)
     merged = heapq.merge(*(_backwards(queue, before) for queue in queues), reverse=True)
     hits = list(islice(merged, PAGE + 1))
@@ -191,12 +182,7 @@ def _by_offset_id(broker: Broker, identifier: str) -> bytes | None:
 
 
 def line(broker: Broker, record: bytes, length: int) -> MessageLine:
-    """Return a message as it is shown.
-
-    Args:
-        record: its stored bytes.
-        length: characters of the body.
-    """
+    """Return a message with so many characters of its body."""
     stored = read_stored(record)
     properties = {name: value or "" for name, value in (stored.properties or {}).items()}
     return MessageLine(

@@ -40,11 +40,10 @@ _NO_MESSAGE: Final = plain(
 
 
 class Documents:
-    """The documents of the brokers of this process.
+    """The documents of the brokers of this process, with the times of their clocks.
 
     Args:
-        brokers: gives the brokers and the times of their clocks; none before the first is ready.
-        ready: gives the reason why the process does not serve yet; empty if it does.
+        ready: returns why the process does not serve yet; empty if it does.
         local_only: refuse requests to host names other than localhost.
         refused: called with the host name of such a request.
     """

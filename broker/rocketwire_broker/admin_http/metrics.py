@@ -52,11 +52,7 @@ _GROUP_GAUGES: Final = {
 
 
 class Exposition(Collector):
-    """The metrics of the brokers of this process.
-
-    Args:
-        brokers: gives the brokers and the times of their clocks.
-    """
+    """The metrics of the brokers of this process."""
 
     def __init__(self, brokers: Callable[[], Sequence[tuple[Broker, int]]]) -> None:
         self._brokers = brokers

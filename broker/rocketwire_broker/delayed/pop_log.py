@@ -160,13 +160,7 @@ class PopLog:
         self._due: dict[tuple[Pop, int], Origin] = {}
 
     def add(self, tag: str, body: bytes, revive_queue_id: int) -> None:
-        """Take a message of the log of pops.
-
-        Args:
-            tag: its tag.
-            body: its body; anything that is no record is ignored.
-            revive_queue_id: its queue.
-        """
+        """Read a message of the log of pops; other bodies are ignored."""
         if tag == CHECK_POINT_TAG:
             point = decode_check_point(body)
             if point is not None:

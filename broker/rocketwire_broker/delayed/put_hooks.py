@@ -25,12 +25,7 @@ DLQ_QUEUES = 1
 
 
 def store_sent(broker: Broker, message: Message, now: int) -> Place:
-    """Store a message that a producer sent; it may begin a transaction.
-
-    Raises:
-        RefusedError: its properties ask for something impossible.
-        DecodeError: its delay level is not a number.
-    """
+    """Store a message of a producer, as ``store_message`` does; it may begin a transaction."""
     if transactions.is_half(message):
         return transactions.prepare(broker, message, now)
     return store_message(broker, message, now)

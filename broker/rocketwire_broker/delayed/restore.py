@@ -75,12 +75,7 @@ _Key = tuple[bytes | None, ...]
 
 
 def value_of(properties: bytes, name: bytes) -> bytes | None:
-    """Return the value of a property of stored bytes; None without it.
-
-    Args:
-        properties: as stored.
-        name: with the byte that follows it.
-    """
+    """Return the value of a stored property; its name has the byte that follows it."""
     start = -1
     position = properties.find(name)
     while position >= 0:  # the last one of a name counts
@@ -111,7 +106,7 @@ class _Waiting:
 
 
 class Restore:
-    """Builds the queues of a broker from its log, and lets wait what waited.
+    """Builds the queues and tables of a broker from its log.
 
     Args:
         broker: has its tables already; its store is a ``LogStore``.
@@ -129,14 +124,7 @@ class Restore:
         self._revive_topic = f"{REVIVE_LOG}{broker.config.cluster_name}"
 
     def add(self, topic: str, parts: MessageParts, properties: bytes) -> None:
-        """Take the next message of the log.
-
-        Args:
-            topic: its topic.
-            parts: its numbers; ``prepared_offset`` is that of the half message that it commits, or
-                ``SENT_BY_CLIENT``.
-            properties: as stored.
-        """
+        """Add the next message of the log."""
         queue_id, queue_offset, store_time = parts.queue_id, parts.queue_offset, parts.store_time
         is_sent = parts.prepared_offset == SENT_BY_CLIENT
         code = 0
@@ -210,12 +198,8 @@ class Restore:
     def settle_unknown(self, now: int, *, is_deleted: Callable[[str], bool]) -> list[str]:
         """Create the topics again that have messages and are in no table, or drop their queues.
 
-        Args:
-            now: the time.
-            is_deleted: whether a topic without a configuration was deleted.
-
         Returns:
-            The topics that are there again.
+            The names of these topics.
         """
         topics, store = self._broker.topics, self._store
         found: list[str] = []

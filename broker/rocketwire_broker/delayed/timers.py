@@ -103,14 +103,12 @@ def postpone(broker: Broker, message: Message, due: int, now: int) -> Place:
 
 
 def restore_timer(broker: Broker, message: Message, stored: int, offset: int) -> None:
-    """Let a message of the timer topic wait that an earlier run has not delivered.
+    """Schedule a message of the timer topic that an earlier run has not delivered.
 
     A client may have sent it to that topic itself: without a topic and a queue for clients it
     never leaves.
 
     Args:
-        broker: the broker.
-        message: as it is in the timer topic.
         stored: when it was stored, in milliseconds.
         offset: its offset in the timer topic.
     """
@@ -207,7 +205,7 @@ def parse_handle(handle: str) -> Handle:
     """Read a handle.
 
     Raises:
-        RefusedError: it is not one.
+        RefusedError: it is invalid.
     """
     try:
         padding = "=" * (-len(handle) % 4)

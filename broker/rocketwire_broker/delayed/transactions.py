@@ -64,7 +64,7 @@ def is_half(message: Message) -> bool:
 
 
 def prepare(broker: Broker, message: Message, now: int) -> Place:
-    """Store a half message.
+    """Store the half message that begins a transaction.
 
     Raises:
         RefusedError: transactions are refused.

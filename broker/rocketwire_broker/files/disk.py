@@ -24,11 +24,7 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Disk:
-    """Files below a folder; a ``rocketwire.store.writer.Files``.
-
-    Args:
-        root: the folder.
-    """
+    """Files below a folder; a ``rocketwire.store.writer.Files``."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

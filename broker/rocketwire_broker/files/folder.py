@@ -62,11 +62,7 @@ class FolderError(RocketWireError):
 
 
 class StoreFolder:
-    """An open folder.
-
-    Args:
-        config: the settings, with the port on which the broker listens; ``store_path`` is the
-            folder, which is created if it is missing.
+    """An open folder; it is created if it is missing.
 
     Raises:
         FolderError: another broker uses it, or what is in it cannot be used.
@@ -121,9 +117,6 @@ class StoreFolder:
 
     def load(self, now: int) -> Broker:
         """Return a broker that goes on with what is in the folder.
-
-        Args:
-            now: the time.
 
         Raises:
             OSError: the disk fails.

@@ -30,13 +30,7 @@ def name_of(start: int) -> str:
 
 
 class LogFiles:
-    """A commit log on a disk; see ``storage.log_store.Log``.
-
-    Args:
-        disk: has its files.
-        file_size: bytes of each file.
-        starts: offsets at which the files begin that exist, ascending.
-    """
+    """A commit log on a disk; see ``storage.log_store.Log``."""
 
     def __init__(self, disk: Disk, file_size: int, starts: Sequence[int]) -> None:
         self.file_size = file_size
@@ -56,29 +50,20 @@ class LogFiles:
         size, disk = self.file_size, self._disk
         if disk.failure:
             raise UnwritableError(disk.failure)
-        start = self._start
-        if start <= physical < start + size and physical == self.end:
-            try:
-                disk.write(self._name, physical - start, data, size)
-            except OSError as error:
-                self._fail(error)
-            if self.failure:
-                self._note("")
-            self.end = physical + len(data)
-            return
+        start = physical - physical % size
+        if start != self._start:
+            self._start, self._name = start, name_of(start)
         try:
-            if physical != self.end:
+            if physical != self.end:  # the messages do not fit into the last file
                 position = self.end % size
                 disk.write(name_of(self.end - position), position, blank(size - position), size)
-            start = physical - physical % size
-            disk.write(name_of(start), physical - start, data, size)
+            disk.write(self._name, physical - start, data, size)
         except OSError as error:
             self._fail(error)
         if self.failure:
             self._note("")
         if not self._starts or self._starts[-1] != start:
             self._starts.append(start)
-        self._start, self._name = start, name_of(start)
         self.end = physical + len(data)
 
     def _fail(self, error: OSError) -> NoReturn:
@@ -135,11 +120,7 @@ class LogFiles:
 
     @staticmethod
     def sync(descriptors: list[int]) -> None:
-        """Wait until files are on the disk, and close them; may run in a thread.
-
-        Raises:
-            OSError: the disk fails.
-        """
+        """Wait until files are on the disk, and close them; may run in a thread."""
         try:
             for descriptor in descriptors:
                 os.fsync(descriptor)

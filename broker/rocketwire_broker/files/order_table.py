@@ -48,11 +48,7 @@ def _document(pop: OrderedPop) -> Mapping[str, object]:
 
 
 def read_pop_orders(table: object) -> dict[GroupQueue, OrderedPop]:
-    """Return the pops of a file; entries that Java does not write are left out.
-
-    Args:
-        table: its member ``table``.
-    """
+    """Return the pops of a file; entries that Java does not write are left out."""
     pops: dict[GroupQueue, OrderedPop] = {}
     for key, queues in _mapping(table).items():
         names = split_topic_and_group(key)

@@ -27,12 +27,7 @@ _AT_ONCE: Final = 4_096
 
 
 class QueueFiles:
-    """Writes the queues of a store.
-
-    Args:
-        disk: has their files.
-        file_size: bytes of each file if the folder has none; rounded up to whole units.
-    """
+    """Writes the queues of a store; existing files decide the size of new ones."""
 
     def __init__(self, disk: Disk, file_size: int) -> None:
         self._disk = disk

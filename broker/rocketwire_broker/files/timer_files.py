@@ -44,12 +44,7 @@ _ORDINARY: Final = 1
 
 
 class TimerFiles:
-    """Writes wheel and log anew from the first message on that waits at the start.
-
-    Args:
-        disk: has the files.
-        broker: has its timers already.
-    """
+    """Writes wheel and log anew, from the first message that waits at the start."""
 
     def __init__(self, disk: Disk, broker: Broker) -> None:
         self._disk = disk

@@ -42,12 +42,7 @@ def text(fields: Mapping[str, str], name: str) -> str:
 
 
 def integer(fields: Mapping[str, str], name: str, default: int | None = None) -> int:
-    """Return a number.
-
-    Args:
-        fields: the header's fields.
-        name: name of the field.
-        default: its value if it is missing; None if it is required.
+    """Return a number; a missing one is required if there is no default.
 
     Raises:
         DecodeError: it is missing or not a number of 64 bits.

@@ -46,14 +46,7 @@ def choose_queue_by_priority(message: Message, topic: TopicConfig) -> None:
 
 
 def pops_by_priority(broker: Broker, topic_name: str, group_name: str, turn: int) -> bool:
-    """Return whether a pop reads the highest queue first.
-
-    Args:
-        broker: the broker.
-        topic_name: the topic.
-        group_name: the group, of whose pops a share goes by priority.
-        turn: number of the pop.
-    """
+    """Return whether a pop reads the highest queue first; ``turn`` is the number of the pop."""
     topic = broker.topics.get(topic_name)
     if topic is None or (topic.attributes or {}).get(MESSAGE_TYPE) != "PRIORITY":
         return False

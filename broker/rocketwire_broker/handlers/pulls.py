@@ -15,7 +15,7 @@ from rocketwire.policy.resource_names import lite_queue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.access.needs import CONSUMES
 from rocketwire_broker.handlers.fields import FAQ, integer, text
-from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.handlers.names import existing_topic, illegal_queue
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, filter_of, select
@@ -116,10 +116,7 @@ def _check(
     if not topic.perm & _READ:
         raise _no_permission(f"the topic[{pull_request.topic}] pulling message is forbidden", 3)
     if not 0 <= pull_request.queue_id < topic.read_queue_nums:
-        remark = (
-            f"queueId[{pull_request.queue_id}] is illegal, topic:[{pull_request.topic}] "
-            f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
-        )
+        remark = illegal_queue(topic, pull_request.queue_id, peer)
         raise _refusal(ResponseCode.INVALID_PARAMETER, remark)
     if sys_flag & _SUBSCRIPTION:
         subscription = _own_subscription(fields, pull_request.topic)

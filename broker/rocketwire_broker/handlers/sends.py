@@ -256,10 +256,10 @@ def describe_topic(topic: TopicConfig) -> str:
 
 
 def check_size(broker: Broker, message: Message) -> None:
-    """Check the sizes of a message.
+    """Check the sizes of body and properties.
 
     Raises:
-        RefusedError: the body or the properties are too large.
+        RefusedError: one is too large.
     """
     limit = broker.config.max_message_size
     if len(message.body or b"") > limit or _are_too_large(message.properties):

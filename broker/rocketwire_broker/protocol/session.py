@@ -45,12 +45,7 @@ _UNLIMITED: Final = 1 << 62
 
 
 class Session:
-    """A connection.
-
-    Args:
-        broker: the broker.
-        peer: the other side.
-    """
+    """The requests of one connection."""
 
     def __init__(self, broker: Broker, peer: Peer) -> None:
         self.last_code = 0
@@ -68,11 +63,10 @@ class Session:
         return self._decoder.frame_started
 
     def receive(self, data: bytes, now: int) -> None:
-        """Handle received bytes; answers are in the broker's outbox, and ``settle`` adds to them.
+        """Handle received bytes; responses are in the broker's outbox, and ``settle`` adds to them.
 
         Args:
             data: bytes as received; none if it is paused.
-            now: the time.
 
         Raises:
             DecodeError: not the protocol; the connection has to be closed.

@@ -42,12 +42,9 @@ class _Transport(trio.abc.Stream):
 
 
 class Connection(Activity):
-    """A connection.
+    """A connection, which owns its socket.
 
     Args:
-        socket: the socket; the connection owns it.
-        peer: the other side.
-        session: handles what it sends.
         tasks: runs the task that sends what the socket did not take at once.
         note_unsent: called when ``peer.unsent`` has changed and is or was large.
     """

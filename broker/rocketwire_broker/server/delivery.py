@@ -34,11 +34,9 @@ class Batch(NamedTuple):
 
 
 class Delivery:
-    """Sends the frames of a broker.
+    """Sends the frames in the outbox of a broker.
 
     Args:
-        broker: its outbox has the frames.
-        connections: open connections by number.
         tasks: runs the announcements.
         log: the commit log with ``SYNC_FLUSH``; None if no frame waits for the disk.
     """
@@ -69,10 +67,7 @@ class Delivery:
                 self._end(batch, is_safe=is_safe)
 
     def begin(self, announce: Announce | None = None) -> trio.Event | None:
-        """Send all frames, at once or when they are safe.
-
-        Args:
-            announce: called before, if there are new topics.
+        """Send all frames, at once or when they are safe; first announce new topics.
 
         Returns:
             The event of their end, or None if they are sent.

@@ -64,9 +64,7 @@ class BrokerServer:
     """A running broker.
 
     Args:
-        config: the settings.
-        broker: the state of a broker that has stopped, to go on with; its port is that of
-            ``config``. With a folder for the store, what is in the folder counts.
+        broker: the state of a broker that has stopped, to go on with, unless there is a folder.
     """
 
     broker: Broker  # the state, once it listens
@@ -176,10 +174,9 @@ class BrokerServer:
         folder.close(self.clock.now())
 
     async def advance(self, milliseconds: int) -> None:
-        """Move the clock, for tests; what is due meanwhile happens at its own time.
+        """Move the clock, for tests; actions run at their own time, periodic ones with others.
 
-        Clients cannot send heartbeats meanwhile, so none of them expires. What happens every few
-        seconds happens only when something else does.
+        Clients cannot send heartbeats meanwhile, so none of them expires.
         """
         broker = self.broker
         end = self.clock.now() + milliseconds

@@ -65,13 +65,7 @@ Answered = Callable[["RemotingCommand | None", int], None]
 
 
 class Broker:
-    """A broker without its sockets.
-
-    Args:
-        config: the settings.
-        now: time of the start.
-        store: its messages; in memory by default.
-    """
+    """A broker without its sockets, with messages in memory by default."""
 
     def __init__(self, config: Config, now: int, store: Store | None = None) -> None:
         self.config = config  # the settings; the listening port is the real one
@@ -162,8 +156,7 @@ class Broker:
     def put_if_it_fits(self, message: Message, now: int) -> Place | None:
         """Store a message again, with more properties than before; there is no request to answer.
 
-        Returns:
-            None if the properties are too large now; the message is lost then, as in Java.
+        As in Java, the message is lost if the properties are too large now.
         """
         try:
             return self.put(message, now)
@@ -258,10 +251,7 @@ class Broker:
         *,
         size: int = 0,
     ) -> None:
-        """Let a request wait for messages until a time; the caller has tried it.
-
-        Args:
-            size: about the bytes that it takes, if they depend on the client.
+        """Let a request wait for messages until a time; ``size`` is about its bytes of memory.
 
         Raises:
             RefusedError: too many requests wait.
@@ -357,8 +347,7 @@ class Broker:
             answered(None, now)
 
     def note_unsent(self, peer: Peer) -> None:
-        """Count the bytes that wait for a connection; close those with most if they are too
-        many."""
+        """Count unsent bytes of a connection; close those with most if all are too many."""
         size = peer.unsent if peer.unsent >= LARGE and not peer.gone else 0
         self.unsent.note(peer.number, size)
         limit = self.config.max_all_unsent_bytes
@@ -366,8 +355,7 @@ class Broker:
             self._relieve(self.unsent, Guard.ALL_UNSENT_BYTES, limit, "unsent responses")
 
     def note_buffered(self, peer: Peer) -> None:
-        """Count the bytes of a connection's requests that are incomplete or wait; close those with
-        most if they are too many."""
+        """Count bytes of waiting requests; close connections with most if all are too many."""
         self.buffered.note(peer.number, peer.buffered + peer.held_bytes)
         limit = self.config.max_buffered_bytes
         if self.buffered.total > limit:
@@ -380,8 +368,7 @@ class Broker:
             self.record(LimitExceeded(limit=guard, allowed=limit, what=text))
 
     def notify_members(self, name: str, now: int) -> None:
-        """Tell the members of a clustering group that it has changed (code 40), many in several
-        turns; several changes meanwhile are one notification."""
+        """Notify the members of a clustering group of a change (40), many in several turns."""
         group, config = self.members.online(name), self.groups.get(name)
         if group is None or group.is_broadcasting:
             return

@@ -8,7 +8,7 @@ Java: ``LiteEventDispatcher``, ``LiteSubscriptionRegistryImpl``, ``AbstractLiteL
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode
 from rocketwire.messages.enums import OffsetOptionType
@@ -21,15 +21,8 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.groups import SubscriptionGroupConfig
     from rocketwire.messages.topic_config import TopicConfig
-    from rocketwire_broker.config import Config
-    from rocketwire_broker.state.schedule import Schedule
+    from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.state.waits import TopicQueue
-    from rocketwire_broker.storage.store import Store
-    from rocketwire_broker.tables.groups import Groups
-    from rocketwire_broker.tables.offsets import Offsets
-    from rocketwire_broker.tables.peer import Peer
-    from rocketwire_broker.tables.pop_orders import PopOrders
-    from rocketwire_broker.tables.topics import Topics
 
 LITE: Final = "LITE"
 """Type of the messages of a topic with lite topics."""
@@ -75,29 +68,10 @@ def _integer(text: str | None) -> int:
         return -1
 
 
-class Home(Protocol):
-    """The parts of a broker that lite topics need; see ``Broker``."""
-
-    config: Config
-    store: Store
-    topics: Topics
-    groups: Groups
-    offsets: Offsets
-    pop_orders: PopOrders
-    schedule: Schedule
-
-    def notify(self, peer: Peer, code: int, ext_fields: Mapping[str, str]) -> None: ...
-
-
 class LiteTopics:
-    """Subscriptions and events of a broker.
+    """Subscriptions and events of a broker, whose other tables exist already."""
 
-    Args:
-        broker: the broker; its other tables exist already.
-        now: the time.
-    """
-
-    def __init__(self, broker: Home, now: int) -> None:
+    def __init__(self, broker: Broker, now: int) -> None:
         self.subscriptions = LiteSubscriptions()  # clients and their light queues
         self.events: dict[str, LiteEvents] = {}
         self._broker = broker

@@ -49,11 +49,7 @@ class RefusedError(Exception):
 
 
 def encode_response(response: Response, opaque: int, *, binary: bool = False) -> list[bytes]:
-    """Return the parts of a response's frame.
-
-    Args:
-        binary: whether its header has the binary form.
-    """
+    """Return the parts of a response's frame; its header may have the binary form."""
     code, remark, ext_fields, body = response
     return _frame(code, opaque, _RESPONSE, remark, ext_fields, body, binary=binary)
 

@@ -64,13 +64,7 @@ class Schedule:
         return entry
 
     def no_later(self, name: str, due: int, action: Action) -> None:
-        """Run an action at a time, or earlier if the same name was scheduled earlier.
-
-        Args:
-            name: name of the action; it runs once, however often this is called.
-            due: when.
-            action: what.
-        """
+        """Run an action once at a time, or earlier if the same name was scheduled earlier."""
         known = self._named.get(name)
         if known is not None and known.action is not None:
             if known.due <= due:
@@ -117,8 +111,7 @@ class Schedule:
         return min(once, default=None)
 
     def run(self, now: int) -> list[Action]:
-        """Run the actions that are due, also those that they add, up to ``MAX_ACTIONS``; return
-        them.
+        """Run the actions that are due, new ones included, up to ``MAX_ACTIONS``; return them.
 
         An action that cannot store a message runs again later; what it had done must hold.
         """

@@ -142,9 +142,6 @@ def select(
     """Read messages from an offset on, which must be that of a message.
 
     Args:
-        queue: the queue to read.
-        offset: offset of the first message to read.
-        message_filter: decides which messages are returned.
         count: most messages.
         max_bytes: most bytes of them; the first message is returned whatever its size.
         max_filtered: messages that are read if there is a filter; fewer if it is expensive.

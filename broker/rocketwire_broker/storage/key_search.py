@@ -42,10 +42,8 @@ class KeySearch:
     """A search for the messages with a key, a unique key included, or with a tag.
 
     Args:
-        queues: where to search; each gets an equal part of the work, and what others leave of it.
-        key: the key or tag.
+        queues: each gets an equal part of the work, and what the others leave of it.
         begin, end: period of the storage, in milliseconds.
-        by_tag: whether it is a tag.
     """
 
     def __init__(

@@ -44,8 +44,8 @@ class Log(Protocol):
         """Write messages, which a kill of the process does not lose.
 
         Args:
-            physical: ``end``, or the start of the next file; the rest of the current one is left
-                blank then.
+            physical: ``end``, or the start of the next file; the rest of the current one is blank
+                then.
             data: whole messages that fit into the file.
 
         Raises:
@@ -68,10 +68,8 @@ class LogStore(Store):
     """Queues, and a log in files.
 
     Args:
-        log: the commit log.
         retain_bytes: minimum bytes of messages that are kept; 0 keeps all.
-        retain_ms: time that a message is kept at least.
-        store_host: the broker's address, which each message contains.
+        retain_ms: minimum time for which a message is kept.
     """
 
     is_durable = True

@@ -51,12 +51,7 @@ LONG: Final = 1 << 63
 
 
 def parse_number(text: str | None, limit: int = LONG) -> int | None:
-    """Return the number in a property; None if it is none (Java: ``Long.parseLong``).
-
-    Args:
-        text: the property.
-        limit: the first number that is too large.
-    """
+    """Return the number in a property below a limit; None if it is none (Java: ``parseLong``)."""
     if text is None:
         return None
     digits = text[1:] if text[:1] in {"-", "+"} else text

@@ -41,9 +41,8 @@ class Store:
     """Queues and log.
 
     Args:
-        retain_bytes: most bytes of messages.
-        retain_ms: longest time that a message is kept.
-        store_host: the broker's address, which each message contains.
+        retain_bytes: maximum bytes of messages.
+        retain_ms: maximum time for which a message is kept.
     """
 
     is_durable: bool = False

@@ -53,15 +53,7 @@ class Unit(NamedTuple):
 
 
 class UnitQueue(Queue):
-    """A queue whose messages are in the log.
-
-    Args:
-        topic: topic of the queue.
-        queue_id: id of the queue.
-        read: reads the log.
-        recent: the newest messages of the log by their physical offsets, as far as they are in
-            memory.
-    """
+    """A queue whose messages are in the log; the newest ones may be in memory, too."""
 
     __slots__ = ("_doubted", "_read", "_recent", "_sizes", "misplaced", "written")
 

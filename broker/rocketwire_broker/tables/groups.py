@@ -77,13 +77,7 @@ class Groups:
         forbidden: Mapping[str, Mapping[str, int]],
         version: DataVersion | None,
     ) -> None:
-        """Go on with the groups of an earlier run.
-
-        Args:
-            groups: by name.
-            forbidden: topics that a group may not read, with bits of ``Perm``.
-            version: of all of them.
-        """
+        """Go on with the groups of an earlier run; what they may not read has bits of ``Perm``."""
         self._groups.update(groups)
         for name, topics in forbidden.items():
             self.forbidden[name] = {topic for topic, bits in topics.items() if bits}

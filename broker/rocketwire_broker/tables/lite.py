@@ -111,13 +111,7 @@ _LOW: Final = 0.2
 
 
 class LiteEvents:
-    """The events of one client, the oldest first.
-
-    Args:
-        group: its group.
-        limit: most events.
-        now: the time.
-    """
+    """The events of one client, the oldest first."""
 
     __slots__ = ("_limit", "_queues", "accessed", "group")
 

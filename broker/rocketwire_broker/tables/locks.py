@@ -27,12 +27,7 @@ class _Lock(NamedTuple):
 
 
 class Locks:
-    """Locked queues by group.
-
-    Args:
-        expiry_ms: time without renewal after which a lock is free.
-        most: most locks of all groups; 0: no limit. Further queues are not locked.
-    """
+    """Locked queues by group; beyond ``most`` locks no further queue is locked."""
 
     def __init__(self, expiry_ms: int, most: int) -> None:
         self._expiry_ms = expiry_ms

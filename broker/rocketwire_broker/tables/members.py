@@ -77,11 +77,7 @@ class ConsumerGroup:
 
 
 class Members:
-    """Members of all groups.
-
-    Args:
-        config: the settings.
-    """
+    """Members of all groups."""
 
     def __init__(self, config: Config) -> None:
         self.config = config  # the settings that are valid now

@@ -39,9 +39,6 @@ class Pops(Generic[T]):
 
     The same message may be hidden more than once: by several groups, and by one group after its
     offset was reset.
-
-    Args:
-        is_logged: whether hidden messages are written to the log of pops.
     """
 
     def __init__(self, *, is_logged: bool = False) -> None:

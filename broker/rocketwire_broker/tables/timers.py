@@ -38,12 +38,7 @@ class Timers:
         return None
 
     def forget(self, min_offset: int, kept: int) -> None:
-        """Drop the offsets of evicted messages, if they are many.
-
-        Args:
-            min_offset: offset of the oldest message that is kept.
-            kept: number of messages that are kept.
-        """
+        """Drop the offsets of evicted messages, if they are many more than the kept messages."""
         if len(self._heap) > _FEW + 2 * kept:
             self._heap = [item for item in self._heap if item[1] >= min_offset]
             heapq.heapify(self._heap)

@@ -105,16 +105,7 @@ class Topics:
             self.version = version
 
     def delete(self, name: str, now: int, *, end: int = 0) -> bool:
-        """Delete a topic.
-
-        Args:
-            name: name of the topic.
-            now: the time.
-            end: physical offset after its last message; 0 if it has none.
-
-        Returns:
-            Whether it existed.
-        """
+        """Delete a topic whose messages end at a physical offset; return whether it existed."""
         if name not in self._topics:
             return False
         before = self.deleted
@@ -146,8 +137,7 @@ class Topics:
     def create_for_group(
         self, name: str, queues: int, now: int, *, order: bool = False
     ) -> TopicConfig | None:
-        """Return a group's retry or dead-letter topic, created if it is missing; None if too many
-        topics exist."""
+        """Return a retry or dead-letter topic, created if missing; None if there are too many."""
         topic = self._topics.get(name)
         if topic is None:
             if self.is_full:

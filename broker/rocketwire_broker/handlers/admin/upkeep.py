@@ -47,8 +47,7 @@ def nothing_to_do(broker: Broker, request: RemotingCommand, peer: Peer, now: int
 
 @handles(RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG)
 def limit_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """2001: bytes of cold data that groups may read, as lines; one without a number, or with an
-    invalid name, is ignored."""
+    """2001: bytes of cold data that groups may read, as lines; invalid ones are ignored."""
     limits, response = broker.cold_read_limits, SUCCESS
     for group, limit in read_config(request.body or b"").items():
         if not limit.isdecimal() or len(limit) >= _LONGEST or group_problem(group) is not None:

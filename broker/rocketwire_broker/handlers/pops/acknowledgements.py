@@ -21,7 +21,7 @@ from rocketwire.policy.resource_names import RETRY_PREFIX, lite_queue, pop_retry
 from rocketwire_broker.access.needs import CONSUMES, needs_of_names
 from rocketwire_broker.delayed.pop_revive import hide, show, wake_at
 from rocketwire_broker.handlers.fields import require
-from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.handlers.names import existing_topic, illegal_queue
 from rocketwire_broker.handlers.pops.pop import ORDERED_REVIVE_QUEUE
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.lite import BIND_TOPIC
@@ -73,10 +73,7 @@ def _bounds(broker: Broker, topic: str, queue_id: int) -> tuple[int, int]:
 def _check_queue(broker: Broker, name: str, queue_id: int, peer: Peer) -> None:
     topic = existing_topic(broker, name, blank=" ")
     if not 0 <= queue_id < topic.read_queue_nums:
-        remark = (
-            f"queueId[{queue_id}] is illegal, topic:[{name}] "
-            f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
-        )
+        remark = illegal_queue(topic, queue_id, peer)
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, remark)
 
 
@@ -84,7 +81,7 @@ def _acknowledge_ordered(broker: Broker, message: HiddenMessage, remark: str, no
     """Acknowledge a message that was popped in order; return whether its queue can be read again.
 
     Raises:
-        RefusedError: it was not popped; with the remark.
+        RefusedError: it was not popped.
     """
     group, topic, queue_id, offset, pop_time = message
     committed = broker.offsets.get(group, topic, queue_id)

@@ -22,7 +22,6 @@ from rocketwire_broker.handlers.pops.pop import (
     MAX_POP_MESSAGES,
     NO_MESSAGE,
     NO_POP_FIELDS,
-    NotificationRequest,
     PopRequest,
     check_readable,
     count_held,
@@ -34,7 +33,6 @@ from rocketwire_broker.handlers.pops.pop import (
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
-from rocketwire_broker.storage.filters import EVERYTHING
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -55,11 +53,7 @@ def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
         check_readable(broker, topic_name, header.queue_id, group, peer, now)
     except RefusedError as refused:
         return refused.response._replace(ext_fields=NO_POP_FIELDS)
-    pop_request = PopRequest(
-        *(group, topic_name, max(header.queue_id, ANY_QUEUE), header.max_msg_nums, 0, EVERYTHING),
-        is_ordered=False,
-        attempt_id=None,
-    )
+    pop_request = PopRequest(group, topic_name, max(header.queue_id, ANY_QUEUE))
     records: list[bytes] = []
     rest = 0
     for topic, queue, _ in queues(broker, pop_request, broker.next_pop()):
@@ -80,7 +74,7 @@ def notification(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     header = decode_header(NotificationRequestHeader, with_born_time(request, client_time))
     topic = require(header.topic, "topic")
     group = require(header.consumer_group, "consumerGroup")
-    pop_request = NotificationRequest(
+    pop_request = PopRequest(
         group, topic, max(header.queue_id, ANY_QUEUE), bool(header.order), header.attempt_id
     )
     due = header.born_time + min(header.poll_time, MAX_POLL_MS) + broker.clock_advance
@@ -109,13 +103,8 @@ def _has_messages(*, is_true: bool) -> dict[str, str]:
     return {"hasMsg": str(is_true).lower(), "pollingFull": "false"}
 
 
-def _would_find(broker: Broker, pop_request: NotificationRequest, now: int) -> bool:
-    probe = PopRequest(
-        *(pop_request.group, pop_request.topic, pop_request.queue_id, 1, 0, EVERYTHING),
-        pop_request.is_ordered,
-        pop_request.attempt_id,
-    )
-    for topic, queue, _ in queues(broker, probe, 1):
+def _would_find(broker: Broker, pop_request: PopRequest, now: int) -> bool:
+    for topic, queue, _ in queues(broker, pop_request, 1):
         group_queue = (pop_request.group, topic, queue.queue_id)
         if pop_request.is_ordered and broker.pop_orders.is_blocked(
             group_queue, pop_request.attempt_id, now
@@ -136,7 +125,5 @@ def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         check_readable(broker, topic, header.queue_id, group, peer, now)
     except RefusedError as refused:
         return refused.response._replace(ext_fields={"pollingNum": "0"})
-    pop_request = NotificationRequest(
-        group, topic, max(header.queue_id, ANY_QUEUE), is_ordered=False, attempt_id=None
-    )
+    pop_request = PopRequest(group, topic, max(header.queue_id, ANY_QUEUE))
     return Response(ext_fields={"pollingNum": str(count_held(broker, pop_request))})

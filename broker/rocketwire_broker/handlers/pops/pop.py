@@ -19,16 +19,14 @@ from rocketwire.errors import IllegalValueError, LocalProtocolError
 from rocketwire.flags import Perm
 from rocketwire.messages import decode_header
 from rocketwire.messages.message_const import POP_CK
-from rocketwire.messages.pop import (
-    PopMessageRequestHeader,
-)
+from rocketwire.messages.pop import PopMessageRequestHeader
 from rocketwire.policy.pop_handle import NORMAL, RETRY_V1, PopHandle
 from rocketwire.policy.resource_names import pop_retry_topic
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.access.needs import CONSUMES
 from rocketwire_broker.delayed.pop_revive import hide, wake_at
 from rocketwire_broker.handlers.fields import FAQ, require
-from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.handlers.names import existing_topic, illegal_queue
 from rocketwire_broker.handlers.priorities import pops_by_priority
 from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
@@ -61,14 +59,17 @@ NO_POP_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0", 
 """Fields of an error: Java's header has them whatever happened."""
 
 
-class NotificationRequest(NamedTuple):
-    """A question whether a pop would find messages; see ``PopRequest``."""
+class PopRequest(NamedTuple):
+    """A pop that was checked, or a question whether it would find messages."""
 
     group: str
     topic: str
-    queue_id: int
-    is_ordered: bool
-    attempt_id: str | None
+    queue_id: int  # the queue, or -1 for all
+    is_ordered: bool = False
+    attempt_id: str | None = None  # the consumer's name for this attempt at popping in order
+    max_messages: int = 1
+    invisible_time: int = 0  # milliseconds for which the messages are hidden
+    message_filter: Filter = EVERYTHING
 
 
 # ---------------------------------------------------------------------------- 200050
@@ -101,14 +102,10 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
 
 
 def check_time(broker: Broker, deadline: int, client_time: int) -> None:
-    """Refuse a pop whose client waits no more.
-
-    Args:
-        deadline: when it stops to wait.
-        client_time: now, by the clock of clients.
+    """Refuse a pop whose client has stopped to wait half a second ago.
 
     Raises:
-        RefusedError: it came more than half a second too late.
+        RefusedError: it is too late.
     """
     if client_time > deadline + _LATE_MS:
         remark = f"the broker[{broker.config.broker_ip}] pop message is timeout too much"
@@ -116,11 +113,6 @@ def check_time(broker: Broker, deadline: int, client_time: int) -> None:
 
 
 def check_number(broker: Broker, max_messages: int) -> None:
-    """Refuse a pop of too many messages.
-
-    Raises:
-        RefusedError: it is refused.
-    """
     if max_messages > MAX_POP_MESSAGES:
         host = broker.config.broker_ip
         remark = f"the broker[{host}] pop message's num is greater than {MAX_POP_MESSAGES}"
@@ -135,7 +127,7 @@ def with_born_time(request: RemotingCommand, client_time: int) -> dict[str, str]
     return fields
 
 
-def wakers(pop_request: PopRequest | NotificationRequest) -> tuple[tuple[str, int], ...]:
+def wakers(pop_request: PopRequest) -> tuple[tuple[str, int], ...]:
     retry = pop_retry_topic(pop_request.group, pop_request.topic)
     return ((pop_request.topic, pop_request.queue_id), (retry, ANY_QUEUE))
 
@@ -153,11 +145,11 @@ def _check(broker: Broker, header: PopMessageRequestHeader, peer: Peer, now: int
         group,
         name,
         max(header.queue_id, ANY_QUEUE),
+        bool(header.order),
+        header.attempt_id,
         header.max_msg_nums,
         header.invisible_time,
         _filter(header.exp_type, header.exp, name),
-        bool(header.order),
-        header.attempt_id,
     )
 
 
@@ -174,10 +166,7 @@ def check_readable(
         remark = f"the topic[{name}] peeking message is forbidden"
         raise RefusedError(ResponseCode.NO_PERMISSION, remark)
     if queue_id >= topic.read_queue_nums:
-        remark = (
-            f"queueId[{queue_id}] is illegal, topic:[{name}] "
-            f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
-        )
+        remark = illegal_queue(topic, queue_id, peer)
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
     group = broker.groups.find_or_create(group_name, now)
     if group is None:
@@ -221,7 +210,7 @@ class HeldPop:
         return response
 
 
-def count_held(broker: Broker, pop_request: PopRequest | NotificationRequest) -> int:
+def count_held(broker: Broker, pop_request: PopRequest) -> int:
     """Return the number of pops that wait for a queue, or for all queues, of a topic."""
     return sum(
         isinstance(wait.wake_up, HeldPop) and wait.wake_up.pop_request.group == pop_request.group
@@ -238,19 +227,6 @@ _RETRY_FIRST: Final = 5
 
 NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"
 """Remark of a response without messages."""
-
-
-class PopRequest(NamedTuple):
-    """A pop that was checked."""
-
-    group: str
-    topic: str
-    queue_id: int  # the queue, or -1 for all
-    max_messages: int
-    invisible_time: int  # milliseconds for which the messages are hidden
-    message_filter: Filter
-    is_ordered: bool
-    attempt_id: str | None  # the consumer's name for this attempt at popping in order
 
 
 @dataclass(slots=True)
