@@ -186,13 +186,6 @@ def test_several_brokers_on_free_ports_all_take_one() -> None:
     ]
 
 
-def test_several_brokers_have_their_own_folders() -> None:
-    configs = broker_configs(Config(store_path="/data"), "a,a:1")
-
-    assert [item.store_path for item in configs] == ["/data/a", "/data/a-1"]
-    assert [item.store_path for item in broker_configs(Config(), "2")] == ["", ""]
-
-
 @pytest.mark.parametrize("text", ["0", "27", "99999999999999999999", "a,a", "a,", "a:x", ""])
 def test_other_lists_of_brokers_are_errors(text: str) -> None:
     with pytest.raises(IllegalValueError, match="--brokers"):
