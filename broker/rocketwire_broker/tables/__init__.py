@@ -1,4 +1,4 @@
 """The state of a broker besides messages: topics, groups, offsets, members, locks.
 
-Plain data; time is an argument. It may import ``config``.
+Plain data; time is an argument.
 """

@@ -166,9 +166,7 @@ def test_a_consumer_of_lite_topics_gets_their_messages_and_no_others(place: Plac
     }
 
 
-def test_clients_of_the_remoting_protocol_take_the_proxy_for_their_name_server(
-    place: Place, tmp_path: Path
-) -> None:
+def test_remoting_clients_use_the_proxy_as_name_server(place: Place, tmp_path: Path) -> None:
     with JavaPeer(tmp_path) as java:
         java.send(place.proxy.remoting_address, "Remote", "remoting-producers", range(20))
         java.consume(place.proxy.remoting_address, "Remote", "remoting-readers")

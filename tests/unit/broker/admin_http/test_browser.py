@@ -58,7 +58,7 @@ def test_a_position_is_read_as_it_was_written() -> None:
     assert Position.parse(str(Position(5, 7))) == (5, 7)
 
 
-def test_messages_are_found_by_a_word_of_their_keys_and_by_their_unique_key() -> None:
+def test_messages_are_found_by_a_word_of_keys_and_by_unique_key() -> None:
     home = filled(9)
     (message,) = with_key(home.broker, "orders", "k7").messages
 

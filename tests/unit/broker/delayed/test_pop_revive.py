@@ -104,7 +104,7 @@ def test_a_message_with_a_delay_waits_once_more_as_in_java(
     assert [message.reconsume_times for message in popper.pop(queue=-1)] == [1]
 
 
-def test_a_message_that_is_too_large_with_its_new_properties_is_lost_and_nothing_else(
+def test_redelivery_too_large_with_its_new_properties_is_lost_alone(
     home: BrokerAtHand, popper: Popper
 ) -> None:
     size = next(

@@ -115,7 +115,7 @@ def test_delayed_messages_come_at_their_time_and_once(tmp_path: Path) -> None:
     assert bodies(home.connect().pulled(0)) == [b"1", b"2", b"3"]
 
 
-def test_a_delayed_message_that_was_delivered_before_a_kill_is_not_delivered_again(
+def test_message_delivered_before_a_kill_is_not_delivered_again(
     tmp_path: Path,
 ) -> None:
     home = BrokerWithFolder(tmp_path)

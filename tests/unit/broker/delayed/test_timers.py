@@ -44,7 +44,7 @@ def test_without_timers_a_time_of_delivery_is_refused() -> None:
     assert answer.remark == "accurate timer message is not enabled, timerWheelEnable is false"
 
 
-def test_a_consumer_that_sends_such_a_message_back_gets_it_after_the_delay_of_the_retry() -> None:
+def test_timed_message_sent_back_waits_for_the_delay_of_the_retry() -> None:
     home = BrokerAtHand()
     client = home.connect()
     client.send(properties={"TIMER_DELAY_SEC": "1"})

@@ -51,7 +51,7 @@ def test_a_retry_of_a_consumer_with_the_mark_of_a_transaction_is_none() -> None:
     assert bodies(client.pulled(topic="%RETRY%g")) == [b"body"]
 
 
-def test_a_producer_is_asked_at_each_interval_once_its_message_is_old_enough() -> None:
+def test_producer_is_asked_at_each_interval_after_the_immunity_time() -> None:
     home = BrokerAtHand()
     client = producer(home)
     home.pass_time(25_000)
@@ -124,7 +124,7 @@ def test_producers_of_a_group_take_turns_and_others_are_not_asked() -> None:
     assert other.requests() == []
 
 
-def test_checks_count_also_without_a_producer_and_at_the_most_the_message_is_given_up() -> None:
+def test_half_message_is_given_up_after_the_most_checks_without_a_producer() -> None:
     home = BrokerAtHand(transaction_check_max=15)
     client = home.connect()
     send_half(client)
@@ -141,7 +141,7 @@ def test_checks_count_also_without_a_producer_and_at_the_most_the_message_is_giv
     assert home.broker.store.max_offset(GIVEN_UP, 0) == 1
 
 
-def test_a_message_that_was_born_before_everything_is_given_up_at_the_first_check() -> None:
+def test_half_message_of_a_distant_past_is_given_up_at_the_first_check() -> None:
     home = BrokerAtHand()
     client = producer(home)
     client.send(properties={"TRAN_MSG": "true", "PGROUP": "p"}, g=0)
@@ -153,7 +153,7 @@ def test_a_message_that_was_born_before_everything_is_given_up_at_the_first_chec
 
 
 @pytest.mark.parametrize("checks", [0, 2])
-def test_decisions_are_written_to_their_topic_and_offsets_show_how_far_they_go(checks: int) -> None:
+def test_decisions_are_written_with_the_offsets_up_to_which_they_go(checks: int) -> None:
     home = BrokerAtHand()
     client = producer(home)
     send_half(client)
@@ -190,7 +190,7 @@ def test_evicted_half_messages_end_their_transactions() -> None:
     assert len(home.broker.half_messages) < 20
 
 
-def test_a_half_message_that_is_too_large_to_be_stored_anew_ends_its_transaction() -> None:
+def test_half_message_too_large_to_store_again_ends_its_transaction() -> None:
     home = BrokerAtHand()
     client = producer(home)
     sizes = range(32_700, 32_000, -10)

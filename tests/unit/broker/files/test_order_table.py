@@ -48,7 +48,7 @@ def test_what_java_wrote_is_read_and_written_alike(home: BrokerWithFolder, tmp_p
     assert encode_pop_orders(home.broker).decode() == JAVA.replace(',"o":[7],', ',"o":[7],"oc":{},')
 
 
-def test_a_queue_stays_blocked_over_a_restart_until_its_messages_are_acknowledged(
+def test_queue_stays_blocked_over_a_restart_until_acknowledged(
     home: BrokerWithFolder,
 ) -> None:
     client = home.connect()
@@ -66,7 +66,7 @@ def test_a_queue_stays_blocked_over_a_restart_until_its_messages_are_acknowledge
     assert [message.body for message in popper.pop(order=True)] == [b"2", b"3"]
 
 
-def test_a_pop_waits_over_a_restart_until_messages_are_visible_and_counts_them(
+def test_pop_after_a_restart_waits_until_visible_and_counts_deliveries(
     home: BrokerWithFolder,
 ) -> None:
     home.connect().send()

@@ -21,7 +21,7 @@ def batch(*bodies: bytes) -> bytes:
     )
 
 
-def test_a_message_of_a_lite_topic_names_its_light_queue_and_there_are_not_too_many() -> None:
+def test_light_queue_is_named_in_a_property_and_light_queues_are_bounded() -> None:
     home = BrokerAtHand(max_light_queues=2)
     client = home.connect()
     answers = [

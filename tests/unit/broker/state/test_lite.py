@@ -82,7 +82,7 @@ def test_a_client_that_was_silent_is_told_last(home: BrokerAtHand, client: Clien
     assert busy.pop() == [b"0", b"1", b"2"]
 
 
-def test_messages_of_more_lite_topics_than_a_client_may_have_events_of_come_later(
+def test_lite_topics_beyond_the_limit_of_events_come_later(
     home: BrokerAtHand, client: Client
 ) -> None:
     put_group(home, "small", lite_sub_client_max_event_cnt="10")

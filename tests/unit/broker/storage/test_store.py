@@ -62,7 +62,7 @@ def test_messages_of_lite_topics_are_in_light_queues_too(any_store: Store) -> No
     assert (list(store.light_queues), store.size) == (["%LMQ%$rooms$b"], size)
 
 
-def test_the_oldest_messages_of_all_queues_go_when_there_are_too_many_bytes() -> None:
+def test_oldest_messages_of_all_queues_are_evicted_beyond_the_bytes() -> None:
     size = a_store().put(make(), 0).size
     store = a_store(retain_bytes=3 * size)
     places = [store.put(make(queue_id=index % 2), index) for index in range(5)]
@@ -99,7 +99,7 @@ def test_the_oldest_messages_of_light_queues_go_with_those_of_their_topic() -> N
     assert store.min_offset("%LMQ%$rooms$b", 0) == 1
 
 
-def test_a_deleted_light_queue_begins_anew_and_its_messages_stay_in_their_topic() -> None:
+def test_deleted_light_queue_begins_anew_and_its_topic_keeps_messages() -> None:
     size = a_store().put(of_lite_topic(), 0).size
     store = a_store(retain_bytes=3 * size)
     store.put(of_lite_topic(), 0)

@@ -63,7 +63,7 @@ def test_messages_that_follow_each_other_are_read_together(
 
 
 @pytest.mark.parametrize(("others", "reads"), [(1, 1), (20, 3)])
-def test_messages_with_others_between_them_are_read_together_if_those_are_few(
+def test_messages_with_few_others_between_them_are_read_together(
     log: LogAtHand, others: int, reads: int
 ) -> None:
     queue, other = UnitQueue("t", 0, log.read), UnitQueue("t", 1, log.read)

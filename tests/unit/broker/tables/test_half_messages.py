@@ -5,9 +5,7 @@ from __future__ import annotations
 from rocketwire_broker.tables.half_messages import HalfMessages
 
 
-def test_a_transaction_is_known_by_each_of_its_offsets_and_comes_in_the_place_of_the_newest() -> (
-    None
-):
+def test_transaction_is_found_by_each_offset_and_ordered_by_the_newest() -> None:
     halves = HalfMessages()
     first, second = halves.open(0), halves.open(1)
 
@@ -31,7 +29,7 @@ def test_an_ended_transaction_stays_known_and_is_to_be_written() -> None:
     assert halves.first_undecided is None
 
 
-def test_evicted_half_messages_are_forgotten_and_end_the_transaction_with_their_newest() -> None:
+def test_transaction_ends_when_its_newest_half_message_is_evicted() -> None:
     halves = HalfMessages()
     gone, moved = halves.open(0), halves.open(1)
     halves.move(moved, 5)

@@ -15,7 +15,7 @@ def client(home: BrokerAtHand) -> Client:
     return home.connect()
 
 
-def test_topics_that_may_not_be_read_and_brokers_without_timers_refuse_pops(
+def test_pop_of_an_unreadable_topic_or_without_timers_is_refused(
     home: BrokerAtHand, popper: Popper
 ) -> None:
     home.broker.topics.put(new_topic("orders", 4, perm=2), home.now)
