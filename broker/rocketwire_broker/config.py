@@ -208,9 +208,9 @@ class Config:
     max_relayed_requests: int = _limit(20_000, "rocketwire.maxRelayedRequests")  # to clients
     relay_timeout_ms: int = 10_000  # for the response of a client
 
-    # Whether messages of lite topics are put into light queues; otherwise nobody can read them.
-    light_queues: bool = _setting(True, "enableLmq")
-    max_light_queues: int = _setting(20_000, "maxLmqConsumeQueueNum")
+    # Whether messages of lite topics are put into LMQs; otherwise nobody can read them.
+    enable_lmq: bool = _setting(True, "enableLmq")
+    max_lmqs: int = _setting(20_000, "maxLmqConsumeQueueNum")
     max_lite_subscriptions: int = _setting(100_000, "maxLiteSubscriptionCount")  # and subscribers
     max_lite_events: int = _setting(100, "maxClientEventCount")  # if a group does not set it
     # time between two searches for clients that do not pop their events

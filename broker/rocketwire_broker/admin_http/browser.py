@@ -124,7 +124,7 @@ class MessageList:
     """The result of a search."""
 
     messages: tuple[MessageLine, ...]  # newest first
-    next: str  # position from which the next page goes on; empty if there is none
+    next: str  # position from which the next page continues; empty if there is none
     is_complete: bool  # whether all messages were searched
 
 

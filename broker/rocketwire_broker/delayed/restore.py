@@ -61,7 +61,7 @@ _TAGS, _DELAY, _UNIQ_KEY, _REAL_TOPIC, _REAL_QUEUE_ID, _TIMER_OUT_MS, _DEL_UNIQK
     )
 )
 
-_LITE_TOPIC, _LIGHT_QUEUE, _LIGHT_OFFSET = (
+_LITE_TOPIC, _LMQ, _LMQ_OFFSET = (
     f"{name}\x01".encode() for name in (LITE_TOPIC, INNER_MULTI_DISPATCH, INNER_MULTI_QUEUE_OFFSET)
 )
 _DIGITS: Final = 19
@@ -146,16 +146,16 @@ class Restore:
         if physical < self._broker.topics.deleted.get(topic, 0):
             return
         self._store.place(topic, queue_id, queue_offset, physical, size, code)
-        if _LITE_TOPIC in properties and self._store.has_light_queues:
-            self._place_light(topic, parts, code, properties)
+        if _LITE_TOPIC in properties and self._store.has_lmqs:
+            self._place_lmq(topic, parts, code, properties)
 
-    def _place_light(self, topic: str, parts: MessageParts, code: int, properties: bytes) -> None:
-        lite_topic, name = (value_of(properties, of) for of in (_LITE_TOPIC, _LIGHT_QUEUE))
-        offset = value_of(properties, _LIGHT_OFFSET) or b""
+    def _place_lmq(self, topic: str, parts: MessageParts, code: int, properties: bytes) -> None:
+        lite_topic, name = (value_of(properties, of) for of in (_LITE_TOPIC, _LMQ))
+        offset = value_of(properties, _LMQ_OFFSET) or b""
         if lite_topic and name and offset.isdigit() and len(offset) < _DIGITS:
             queue = lite_queue(topic, lite_topic.decode(errors="replace"))
             if queue.encode() == name:
-                self._store.place_light(queue, parts.physical_offset, parts.size, code, int(offset))
+                self._store.place_lmq(queue, parts.physical_offset, parts.size, code, int(offset))
 
     def _add_delayed(
         self, queue_id: int, queue_offset: int, store_time: int, properties: bytes
@@ -203,7 +203,7 @@ class Restore:
         """
         topics, store = self._broker.topics, self._store
         found: list[str] = []
-        for name in [name for name in store.topics if name not in store.light_queues]:
+        for name in [name for name in store.topics if name not in store.lmqs]:
             if name in topics or name in topics.system:
                 continue
             if topics.is_system(name):
@@ -214,7 +214,7 @@ class Restore:
             else:
                 topics.create_again(name, [queue.queue_id for queue in store.queues(name)], now)
                 found.append(name)
-        for queue in list(store.light_queues):
+        for queue in list(store.lmqs):
             names = lite_names(queue)
             if names is None or names[0] not in topics:
                 store.delete_topic(queue)

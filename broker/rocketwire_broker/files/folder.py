@@ -88,7 +88,7 @@ class StoreFolder:
         try:
             _check_kind(root)
             self.log = self._open_log()
-            _check_light_queues(root, self.log)
+            _check_lmqs(root, self.log)
         except BaseException:
             os.close(self._lock)
             raise
@@ -116,7 +116,7 @@ class StoreFolder:
     # ------------------------------------------------------------------ start
 
     def load(self, now: int) -> Broker:
-        """Return a broker that goes on with what is in the folder.
+        """Return a broker that continues with what is in the folder.
 
         Raises:
             OSError: the disk fails.
@@ -241,7 +241,7 @@ def _check_kind(root: Path) -> None:
             raise FolderError(f"{root} has {what}, which this broker does not serve")
 
 
-def _check_light_queues(root: Path, log: LogFiles) -> None:
+def _check_lmqs(root: Path, log: LogFiles) -> None:
     # Only queues of lite topics are served. A topic may have such a name, too.
     for path in root.glob(f"{QUEUES}/{LMQ_PREFIX}[!$]*/0/*"):
         for unit in decode_units(path.read_bytes()):

@@ -39,7 +39,7 @@ class QueueFiles:
         """Write what the files do not have yet.
 
         Raises:
-            OSError: the disk is full, or fails; the next call goes on.
+            OSError: the disk is full, or fails; the next call continues.
         """
         for topic in sorted(store.deleted):
             with suppress(ValueError):  # it had no folder

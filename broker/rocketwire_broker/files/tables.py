@@ -37,7 +37,7 @@ FOLDER: Final = "config"
 TOPICS: Final = f"{FOLDER}/topics.json"
 GROUPS: Final = f"{FOLDER}/subscriptionGroup.json"
 OFFSETS: Final = f"{FOLDER}/consumerOffset.json"
-LIGHT_OFFSETS: Final = f"{FOLDER}/lmqConsumerOffset.json"
+LMQ_OFFSETS: Final = f"{FOLDER}/lmqConsumerOffset.json"
 """The offsets of a Java broker with ``enableLmq`` (Java: ``LmqConsumerOffsetManager``)."""
 DELAYS: Final = f"{FOLDER}/delayOffset.json"
 REQUEST_MODES: Final = f"{FOLDER}/messageRequestMode.json"
@@ -119,9 +119,9 @@ def _offsets_version(broker: Broker) -> object:
     return broker.offsets.version
 
 
-def _light_offsets_version(broker: Broker) -> object:
-    # None, for no file, while there are no light queues
-    return broker.offsets.version if broker.store.light_queues else None
+def _lmq_offsets_version(broker: Broker) -> object:
+    # None, for no file, while there are no LMQs
+    return broker.offsets.version if broker.store.lmqs else None
 
 
 def _delays_version(broker: Broker) -> object:
@@ -138,7 +138,7 @@ AT_ONCE: Final = (Table(TOPICS, _topics_version, _topics),)
 SOON: Final = (
     Table(GROUPS, _groups_version, _groups),
     Table(OFFSETS, _offsets_version, _offsets),
-    Table(LIGHT_OFFSETS, _light_offsets_version, _offsets),
+    Table(LMQ_OFFSETS, _lmq_offsets_version, _offsets),
     Table(DELAYS, _delays_version, _delays),
     Table(REQUEST_MODES, _request_modes, _request_modes),
     Table(ORDERS, _orders_version, encode_pop_orders),
@@ -187,9 +187,7 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
 
 def _read_offsets(disk: Disk, broker: Broker) -> None:
     # a Java broker writes one of both files: the newer one counts
-    tables = [
-        _read(disk, name, ConsumerOffsetSerializeWrapper) for name in (OFFSETS, LIGHT_OFFSETS)
-    ]
+    tables = [_read(disk, name, ConsumerOffsetSerializeWrapper) for name in (OFFSETS, LMQ_OFFSETS)]
     offsets = max((table for table in tables if table is not None), key=_age, default=None)
     if offsets is None:
         return

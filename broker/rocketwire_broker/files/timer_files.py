@@ -1,4 +1,4 @@
-"""The timer wheel and its log, by which a Java broker goes on with messages that wait for a time.
+"""The timer wheel and its log, by which a Java broker continues with messages that wait for a time.
 
 Our broker reads the timer topic. Java would deliver every message of that topic at once that it
 does not find here, also those that were delivered long ago.
@@ -59,7 +59,7 @@ class TimerFiles:
         """Write the messages of the timer topic that the files do not have yet.
 
         Raises:
-            OSError: the disk is full, or fails; the next call goes on.
+            OSError: the disk is full, or fails; the next call continues.
         """
         queue = broker.store.queue(TIMER_TOPIC, 0)
         if queue is None:

@@ -96,8 +96,8 @@ def existing_topic(broker: Broker, name: str, *, blank: str = "") -> TopicConfig
         RefusedError: there is none (17).
     """
     topic = broker.topics.get(name)
-    if topic is None and name.startswith(LMQ_PREFIX) and broker.config.light_queues:
-        return new_topic(name, 1)  # every light queue exists (Java: ``LmqTopicConfigManager``)
+    if topic is None and name.startswith(LMQ_PREFIX) and broker.config.enable_lmq:
+        return new_topic(name, 1)  # every LMQ exists (Java: ``LmqTopicConfigManager``)
     if topic is None:
         remark = f"topic[{name}] not exist, apply first please!{blank}\n{FAQ}"
         raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, remark)

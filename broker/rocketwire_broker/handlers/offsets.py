@@ -86,8 +86,8 @@ def update_consumer_offset(
     if group not in broker.groups:
         remark = f"Group {group} not exist!"
         return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark, {})
-    is_light = topic.startswith(LMQ_PREFIX) and broker.config.light_queues
-    if topic not in broker.topics and not is_light:
+    is_lmq = topic.startswith(LMQ_PREFIX) and broker.config.enable_lmq
+    if topic not in broker.topics and not is_lmq:
         return Response(ResponseCode.TOPIC_NOT_EXIST, f"Topic {topic} not exist!", {})
     for name, what in (("queueId", "QueueId"), ("commitOffset", "Offset")):
         if name not in fields:

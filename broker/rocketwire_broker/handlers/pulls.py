@@ -48,7 +48,7 @@ class PullRequest(NamedTuple):
     offset: int
     most: int
     message_filter: Filter
-    stored_topic: str  # the topic of the messages' queue: a light queue if a lite topic is read
+    stored_topic: str  # the topic of the messages' queue: an LMQ if a lite topic is read
 
 
 class Outcome(NamedTuple):

@@ -151,7 +151,7 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
     if UNIQ_KEY not in message.properties:
         message.properties[UNIQ_KEY] = broker.new_unique_key(now)
     if message.properties.get(LITE_TOPIC):
-        _choose_light_queue(broker, message)
+        _choose_lmq(broker, message)
     message.properties |= REGION
     message.properties[CLUSTER] = broker.config.cluster_name
     check_size(broker, message)
@@ -274,11 +274,11 @@ def _are_too_large(properties: Mapping[str, str]) -> bool:
     return len(text_form.encode("utf-8", "surrogatepass")) > MAX_PROPERTIES_BYTES
 
 
-def _choose_light_queue(broker: Broker, message: Message) -> None:
+def _choose_lmq(broker: Broker, message: Message) -> None:
     name = lite_queue(message.topic, message.properties[LITE_TOPIC])
     message.properties[INNER_MULTI_DISPATCH] = name
-    queues = broker.store.light_queues
-    if name not in queues and len(queues) >= broker.config.max_light_queues:
+    queues = broker.store.lmqs
+    if name not in queues and len(queues) >= broker.config.max_lmqs:
         remark = "[LMQ_CONSUME_QUEUE_NUM_EXCEEDED]lmq consume queue num exceeded."
         raise RefusedError(ResponseCode.LMQ_QUOTA_EXCEEDED, remark)
 
@@ -321,7 +321,7 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
         for item in decode_batch(body)
     ]
     for message in messages:
-        message.properties.pop(INNER_MULTI_DISPATCH, None)  # a batch is in no light queue
+        message.properties.pop(INNER_MULTI_DISPATCH, None)  # a batch is in no LMQ
         _mark_as_sent(message)
     try:
         places = broker.put_all(messages, now)

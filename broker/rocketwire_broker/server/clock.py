@@ -23,8 +23,8 @@ class Clock:
     """Counts on from the wall clock's time at the start, with trio's clock, and follows its jumps.
 
     The monotonic clock stands still while the machine sleeps, and knows no steps of the wall clock.
-    A jump forward is followed at once. After a jump back the time goes on, ahead of the wall clock:
-    a time that stood still would end no wait.
+    A jump forward is followed at once. After a jump back the time continues, ahead of the wall
+    clock: a time that stood still would end no wait.
 
     Args:
         wall_offset: returns the seconds by which the wall clock is ahead of the monotonic one.

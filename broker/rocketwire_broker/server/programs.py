@@ -39,7 +39,7 @@ async def open_broker(
     Args:
         config: the settings.
         topics: topics that exist from the start, besides the system's.
-        broker: the state of a broker that has stopped, to go on with.
+        broker: the state of a broker that has stopped, to continue with.
 
     Raises:
         BindError: the address is not local, or the port is in use.

@@ -64,7 +64,7 @@ class BrokerServer:
     """A running broker.
 
     Args:
-        broker: the state of a broker that has stopped, to go on with, unless there is a folder.
+        broker: the state of a broker that has stopped, to continue with, unless there is a folder.
     """
 
     broker: Broker  # the state, once it listens

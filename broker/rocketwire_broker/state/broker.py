@@ -125,7 +125,7 @@ class Broker:
         self._unique = 0
         self._pops = 0
         self._untold: dict[str, list[Member]] = {}
-        self.store.has_light_queues = config.light_queues
+        self.store.has_lmqs = config.enable_lmq
         self.lite = LiteTopics(self, now)  # lite topics, their readers and events
         self.schedule.every(SCAN_MS, self._scan, now)
         self.schedule.every(SAMPLE_MS, self.statistics.sample, now)
@@ -137,7 +137,7 @@ class Broker:
         self.locks.most = config.max_locks
         retain_bytes = config.store_retain_bytes if self.store.is_durable else config.retain_bytes
         self.store.retain(retain_bytes, config.retain_hours * 3_600_000)
-        self.store.has_light_queues = config.light_queues
+        self.store.has_lmqs = config.enable_lmq
 
     # ------------------------------------------------------------------ messages
 

@@ -1,4 +1,4 @@
-"""Lite topics: the readers of light queues, and their events about new messages.
+"""Lite topics: the readers of their LMQs (light message queues), and events of new messages.
 
 A message of a lite topic makes an event for one client of each group that subscribes to it. The
 client's next pop, or the one that waits, reads the queues of its events.
@@ -72,7 +72,7 @@ class LiteTopics:
     """Subscriptions and events of a broker, whose other tables exist already."""
 
     def __init__(self, broker: Broker, now: int) -> None:
-        self.subscriptions = LiteSubscriptions()  # clients and their light queues
+        self.subscriptions = LiteSubscriptions()  # clients and their LMQs
         self.events: dict[str, LiteEvents] = {}
         self._broker = broker
         self._started = now
@@ -130,7 +130,7 @@ class LiteTopics:
         option: OffsetOption | None,
         now: int,
     ) -> None:
-        """Subscribe a client to a light queue; in an exclusive group it takes it from others."""
+        """Subscribe a client to an LMQ; in an exclusive group it takes it from others."""
         if self._group(group).get(_MODEL) == "Exclusive":
             self._exclude(group, queue, now)
         subscription = self.subscriptions.of_client(client_id, group, parent, now)
@@ -208,7 +208,7 @@ class LiteTopics:
     # ------------------------------------------------------------------ events
 
     def note_arrivals(self, arrivals: set[TopicQueue], now: int) -> None:
-        """Make events of new messages in light queues."""
+        """Make events of new messages in LMQs."""
         if self.subscriptions.count:
             for queue, _ in [place for place in arrivals if place[0].startswith(LITE_PREFIX)]:
                 for group, clients in self.readers(queue).items():
@@ -335,7 +335,7 @@ class LiteTopics:
 
     def queues_of(self, parent: str) -> list[str]:
         prefix = lite_queue(parent, "")
-        return [name for name in self._broker.store.light_queues if name.startswith(prefix)]
+        return [name for name in self._broker.store.lmqs if name.startswith(prefix)]
 
     def delete_all(self, parent: str) -> None:
         for queue in self.queues_of(parent):
@@ -354,7 +354,7 @@ class LiteTopics:
         config, store = self._broker.config, self._broker.store
         if now - self._started < config.lite_min_ttl_ms:
             return
-        for queue in list(store.light_queues):
+        for queue in list(store.lmqs):
             names = lite_names(queue)
             topic = None if names is None else self._broker.topics.get(names[0])
             minutes = -1 if topic is None else expiration_minutes(topic)

@@ -1,7 +1,7 @@
 """Requests that wait for messages (long polling).
 
 A wait has one or more queues, which wake it, and a deadline. A request that is woken is tried
-again, and may go on waiting. At its deadline it must answer. ``ANY_QUEUE`` stands for all queues
+again, and may keep waiting. At its deadline it must answer. ``ANY_QUEUE`` stands for all queues
 of a topic.
 
 Java: ``PullRequestHoldService``, ``PopLongPollingService``.
@@ -21,7 +21,7 @@ ANY_QUEUE: Final = -1
 """Queue id that stands for all queues of a topic."""
 
 WakeUp = Callable[[int, bool], "Response | None"]
-"""Tries a request again, at a time, and maybe for the last time; returns None to go on waiting."""
+"""Tries a request again, at a time, and maybe for the last time; returns None to keep waiting."""
 
 TopicQueue = tuple[str, int]
 """A topic and a queue id."""

@@ -98,10 +98,10 @@ class LogStore(Store):
             UnwritableError: the disk is full or fails; nothing is stored.
         """
         if LITE_TOPIC in message.properties:
-            light = self._light_queue(message)
+            light = self._lmq(message)
             place = self._put(message, now)
             if light is not None:
-                self.place_light(light, place.physical_offset, place.size, message.tags_code)
+                self.place_lmq(light, place.physical_offset, place.size, message.tags_code)
                 self.arrivals.add((light, 0))
             return place
         return self._put(message, now)
@@ -195,15 +195,15 @@ class LogStore(Store):
         self.changed.add((topic, queue_id))
         return queue
 
-    def place_light(
+    def place_lmq(
         self, name: str, physical: int, size: int, tag_code: int, offset: int | None = None
     ) -> None:
-        """Put a message of the log into its light queue, at an offset or at the end."""
+        """Put a message of the log into its LMQ, at an offset or at the end."""
         queue = self.unit_queue(name, 0)
         if queue is None:
             queue = UnitQueue(name, 0, self._read, self._recent)
             self._queues[name] = {0: queue}
-            self.light_queues[name] = None
+            self.lmqs[name] = None
         queue.place(queue.max_offset if offset is None else offset, physical, size, tag_code)
         self.changed.add((name, 0))
 
@@ -250,17 +250,15 @@ class LogStore(Store):
         for queue in self.all_queues():
             dropped = queue.drop_before(self.log.first)
             if dropped:
-                self.evicted_count += 0 if queue.topic in self.light_queues else dropped
+                self.evicted_count += 0 if queue.topic in self.lmqs else dropped
                 self.changed.add((queue.topic, queue.queue_id))
-        self.size = sum(
-            queue.size for queue in self.all_queues() if queue.topic not in self.light_queues
-        )
+        self.size = sum(queue.size for queue in self.all_queues() if queue.topic not in self.lmqs)
 
     def delete_topic(self, topic: str) -> None:
-        is_light = topic in self.light_queues
-        self.light_queues.pop(topic, None)
+        is_lmq = topic in self.lmqs
+        self.lmqs.pop(topic, None)
         for queue in self._queues.pop(topic, {}).values():
-            self.size -= 0 if is_light else queue.size
+            self.size -= 0 if is_lmq else queue.size
             self.changed.discard((topic, queue.queue_id))
         self.deleted.add(topic)
 

@@ -39,8 +39,8 @@ _HOST_BITS: Final = BORN_V6 | STORE_V6
 SENT_BY_CLIENT: Final = -1
 """``prepared_transaction_offset`` of a message that looks like a delivery, and is none."""
 
-_WITHOUT_LIGHT_QUEUES: Final = (RETRY_PREFIX, DLQ_PREFIX, SYSTEM_TOPIC_PREFIX)
-"""Beginnings of topics whose messages are in no light queue (Java: ``MixAll.topicAllowsLMQ``)."""
+_WITHOUT_LMQS: Final = (RETRY_PREFIX, DLQ_PREFIX, SYSTEM_TOPIC_PREFIX)
+"""Beginnings of topics whose messages are in no LMQ (Java: ``MixAll.topicAllowsLMQ``)."""
 
 code_of_tag: Final = lru_cache(maxsize=1024)(string_hash)
 """The code of a tag that filters see; messages of a topic have few tags."""
@@ -102,20 +102,20 @@ class Message:
         tag = self.properties.get(TAGS)
         return code_of_tag(tag) if tag else 0
 
-    def light_queue(self) -> str | None:
-        """Return the light queue that has the message, too, because it is of a lite topic.
+    def lmq(self) -> str | None:
+        """Return the LMQ that has the message, too, because it is of a lite topic.
 
         A broker names it in a property when it takes the message. While the message waits in a
-        system topic, it is in no light queue (Java: ``MessageExtBrokerInner.needDispatchLMQ``).
+        system topic, it is in no LMQ (Java: ``MessageExtBrokerInner.needDispatchLMQ``).
         """
         lite_topic = self.properties.get(LITE_TOPIC)
-        if not lite_topic or self.topic.startswith(_WITHOUT_LIGHT_QUEUES):
+        if not lite_topic or self.topic.startswith(_WITHOUT_LMQS):
             return None
         name = lite_queue(self.topic, lite_topic)
         return name if self.properties.get(INNER_MULTI_DISPATCH) == name else None
 
-    def set_light_queue_offset(self, offset: int) -> None:
-        """Set the message's offset in its light queue, which consumers read in a property."""
+    def set_lmq_offset(self, offset: int) -> None:
+        """Set the message's offset in its LMQ, which consumers read in a property."""
         self.properties[INNER_MULTI_QUEUE_OFFSET] = str(offset)
 
     def encode(

@@ -57,18 +57,18 @@ class Store:
         self.arrivals: set[tuple[str, int]] = set()
         self.put_count: int = 0
         self.evicted_count: int = 0  # number of messages that were dropped because of the bounds
-        # names of the light queues of lite topics. Each is a topic with one queue, which has
+        # names of the LMQs of lite topics. Each is a topic with one queue, which has
         # messages of its parent topic.
-        self.light_queues: dict[str, None] = {}
+        self.lmqs: dict[str, None] = {}
         # whether messages of lite topics are put into them (Java: ``enableLmq``)
-        self.has_light_queues = True
+        self.has_lmqs = True
         self._retain_bytes = retain_bytes
         self._retain_ms = retain_ms
         self._queues: dict[str, dict[int, Queue]] = {}
         self._physical = array("q")
         self._owners: list[Queue] = []
         self._begin = 0
-        self._second: dict[int, Queue] = {}  # light queue of the message at a physical offset
+        self._second: dict[int, Queue] = {}  # LMQ of the message at a physical offset
 
     def retain(self, retain_bytes: int, retain_ms: float) -> None:
         self._retain_bytes = retain_bytes
@@ -83,7 +83,7 @@ class Store:
             EncodeError: a number or text exceeds its field; nothing is stored.
         """
         topic, queue_id = message.topic, message.queue_id
-        light = self._light_queue(message) if LITE_TOPIC in message.properties else None
+        light = self._lmq(message) if LITE_TOPIC in message.properties else None
         queues = self._queues.get(topic)
         queue = None if queues is None else queues.get(queue_id)
         offset = 0 if queue is None else queue.max_offset
@@ -99,7 +99,7 @@ class Store:
             second = self._queues.setdefault(light, {}).setdefault(0, Queue(light, 0))
             second.append(record, message.tags_code, now, physical)
             self._second[physical] = second
-            self.light_queues[light] = None
+            self.lmqs[light] = None
             self.arrivals.add((light, 0))
         self.next_physical = physical + size
         self.size += size
@@ -110,10 +110,10 @@ class Store:
             self._evict(self._retain_bytes)
         return Place(offset, physical, size)
 
-    def _light_queue(self, message: Message) -> str | None:
-        name = message.light_queue() if self.has_light_queues else None
+    def _lmq(self, message: Message) -> str | None:
+        name = message.lmq() if self.has_lmqs else None
         if name is not None:
-            message.set_light_queue_offset(self.max_offset(name, 0))
+            message.set_lmq_offset(self.max_offset(name, 0))
         return name
 
     def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
@@ -160,12 +160,12 @@ class Store:
 
     def delete_topic(self, topic: str) -> None:
         """Drop a topic's messages; a later message begins at offset 0 again."""
-        is_light = topic.startswith(LITE_PREFIX)
-        self.light_queues.pop(topic, None)
+        is_lmq = topic.startswith(LITE_PREFIX)
+        self.lmqs.pop(topic, None)
         for queue in self._queues.pop(topic, {}).values():
             while queue.min_offset < queue.max_offset:
                 size = queue.drop_first()
-                self.size -= 0 if is_light else size
+                self.size -= 0 if is_lmq else size
 
     # ------------------------------------------------------------------ looking
 

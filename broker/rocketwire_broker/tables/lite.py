@@ -1,4 +1,4 @@
-"""Lite topics: what clients have subscribed to, and the light queues that they should read next.
+"""Lite topics: what clients have subscribed to, and the LMQs that they should read next.
 
 A client of a group with wildcards subscribes to all lite topics of its parent. It is kept under a
 name of its own in the place of a queue, ``topic@group``, which operators see.
@@ -23,13 +23,13 @@ class LiteSubscription:
     group: str
     topic: str  # the parent topic
     updated: int  # time of its last change, in milliseconds
-    queues: dict[str, None] = field(default_factory=dict[str, None])  # names of the light queues
+    queues: dict[str, None] = field(default_factory=dict[str, None])  # names of the LMQs
     # its connection, or that of its proxy; None if it has only ended subscriptions
     peer: Peer | None = None
 
 
 class LiteSubscriptions:
-    """Subscriptions by client and by light queue."""
+    """Subscriptions by client and by LMQ."""
 
     def __init__(self) -> None:
         self.count = 0  # pairs of a client and a queue

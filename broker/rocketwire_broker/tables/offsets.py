@@ -56,7 +56,7 @@ class Offsets:
         }
 
     def reset(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
-        """Set the offset at which consumers must go on; commits are ignored until they do."""
+        """Set the offset at which consumers must continue; commits are ignored until they do."""
         self.commit(group, topic, queue_id, offset, now)
         self._resets.setdefault((group, topic), {})[queue_id] = offset
 

@@ -1,7 +1,7 @@
 """Queues of topics at all brokers, as a name server knows them.
 
 A broker that assigns queues to the members of a group needs those of the other brokers as well. It
-asks a name server: ``ask`` keeps what goes on with the answer, the driver brings it with ``put``.
+asks a name server: ``ask`` keeps what continues with the answer, the driver brings it with ``put``.
 
 Java: ``TopicRouteInfoManager``.
 """

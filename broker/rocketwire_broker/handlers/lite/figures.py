@@ -49,11 +49,11 @@ def get_broker_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
     lite, store = broker.lite, broker.store
     body = GetBrokerLiteInfoResponseBody(
         store_type="default",
-        max_lmq_num=broker.config.max_light_queues,
-        current_lmq_num=len(store.light_queues),
+        max_lmq_num=broker.config.max_lmqs,
+        current_lmq_num=len(store.lmqs),
         lite_subscription_count=lite.subscriptions.count,
         order_info_count=broker.pop_orders.count(LITE_PREFIX),
-        cq_table_size=len(store.light_queues)
+        cq_table_size=len(store.lmqs)
         + sum(1 for topic in broker.topics if _has_messages(broker, topic)),
         offset_table_size=len(broker.offsets.table()),
         event_map_size=len(lite.events),
@@ -84,7 +84,7 @@ def get_parent_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
     body = GetParentTopicInfoResponseBody(
         topic=name,
         ttl=expiration_minutes(topic),
-        lmq_num=len(broker.store.light_queues),
+        lmq_num=len(broker.store.lmqs),
         lite_topic_count=len(broker.lite.queues_of(name)),
         groups=None if groups is None else tuple(str(group.group_name) for group in groups),
     )

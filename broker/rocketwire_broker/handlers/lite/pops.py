@@ -1,6 +1,6 @@
 """Popping messages of lite topics: 200070.
 
-Each light queue is consumed in order: while a message of it is neither acknowledged nor visible
+Each LMQ is consumed in order: while a message of it is neither acknowledged nor visible
 again, no other one is popped.
 
 Java: ``PopLiteMessageProcessor``.

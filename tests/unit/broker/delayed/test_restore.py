@@ -96,7 +96,7 @@ def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(tmp_pa
     send(client, "a", "1", topic="gone")
     client.call(215, {"topic": "gone"})
 
-    assert list(home.killed().broker.store.light_queues) == [light("a")]
+    assert list(home.killed().broker.store.lmqs) == [light("a")]
 
 
 def test_delayed_messages_come_at_their_time_and_once(tmp_path: Path) -> None:
@@ -368,4 +368,4 @@ def test_a_batch_is_in_no_light_queue_after_a_restart(tmp_path: Path) -> None:
 
     home = home.killed()
 
-    assert not home.broker.store.light_queues
+    assert not home.broker.store.lmqs

@@ -22,7 +22,7 @@ def batch(*bodies: bytes) -> bytes:
 
 
 def test_light_queue_is_named_in_a_property_and_light_queues_are_bounded() -> None:
-    home = BrokerAtHand(max_light_queues=2)
+    home = BrokerAtHand(max_lmqs=2)
     client = home.connect()
     answers = [
         client.send(body=b"x", properties={"__LITE_TOPIC": name}) for name in ("a", "b", "a", "c")

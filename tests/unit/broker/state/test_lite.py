@@ -265,10 +265,10 @@ def test_lite_topics_end_after_their_time_without_messages(
     reader.pop()
 
     home.pass_time(19 * MINUTE)
-    assert light("a") in home.broker.store.light_queues
+    assert light("a") in home.broker.store.lmqs
     home.pass_time(5 * MINUTE)
 
-    assert list(home.broker.store.light_queues) == ["%LMQ%$kept$b"]
+    assert list(home.broker.store.lmqs) == ["%LMQ%$kept$b"]
     assert home.broker.lite.subscriptions.count == 0
     assert home.broker.offsets.get(GROUP, light("a"), 0) is None
     assert home.broker.store.max_offset(PARENT, 0) == 1
@@ -283,4 +283,4 @@ def test_the_lite_topics_of_a_deleted_topic_are_deleted(home: BrokerAtHand, clie
 
     assert client.call(215, {"topic": PARENT}).code == 0
 
-    assert list(home.broker.store.light_queues) == ["%LMQ%$kept$b"]
+    assert list(home.broker.store.lmqs) == ["%LMQ%$kept$b"]

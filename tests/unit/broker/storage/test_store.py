@@ -45,7 +45,7 @@ def test_a_message_is_found_by_its_position_alone(any_store: Store) -> None:
 def test_messages_of_lite_topics_are_in_light_queues_too(any_store: Store) -> None:
     store = any_store
     places = [store.put(of_lite_topic(name), 5) for name in "aba"]
-    store.has_light_queues = False
+    store.has_lmqs = False
     places.append(store.put(of_lite_topic("c"), 5))
 
     queue = store.queue("%LMQ%$rooms$a", 0)
@@ -54,12 +54,12 @@ def test_messages_of_lite_topics_are_in_light_queues_too(any_store: Store) -> No
     assert records == [store.record_at(places[index].physical_offset) for index in (0, 2)]
     offsets = [(read_stored(r).properties or {})["INNER_MULTI_QUEUE_OFFSET"] for r in records]
     assert offsets == ["0", "1"]
-    assert list(store.light_queues) == ["%LMQ%$rooms$a", "%LMQ%$rooms$b"]
+    assert list(store.lmqs) == ["%LMQ%$rooms$a", "%LMQ%$rooms$b"]
     size = sum(place.size for place in places)
     assert store.size == size
     assert store.arrivals == {("rooms", 0), ("%LMQ%$rooms$a", 0), ("%LMQ%$rooms$b", 0)}
     store.delete_topic("%LMQ%$rooms$a")
-    assert (list(store.light_queues), store.size) == (["%LMQ%$rooms$b"], size)
+    assert (list(store.lmqs), store.size) == (["%LMQ%$rooms$b"], size)
 
 
 def test_oldest_messages_of_all_queues_are_evicted_beyond_the_bytes() -> None:
@@ -82,10 +82,10 @@ def test_a_message_that_waits_or_comes_again_is_in_no_light_queue() -> None:
         message.topic = topic
         store.put(message, 5)
         store.put(of_lite_topic(topic=topic), 5) if topic[0] in "%r" else None
-    store.has_light_queues = False
+    store.has_lmqs = False
     store.put(of_lite_topic(), 5)
 
-    assert store.light_queues == {}
+    assert store.lmqs == {}
 
 
 def test_the_oldest_messages_of_light_queues_go_with_those_of_their_topic() -> None:
@@ -105,7 +105,7 @@ def test_deleted_light_queue_begins_anew_and_its_topic_keeps_messages() -> None:
     store.put(of_lite_topic(), 0)
     store.delete_topic("%LMQ%$rooms$a")
 
-    assert (store.light_queues, store.size, store.max_offset("rooms", 0)) == ({}, size, 1)
+    assert (store.lmqs, store.size, store.max_offset("rooms", 0)) == ({}, size, 1)
     for index in range(4):
         store.put(of_lite_topic(), index)
     assert (store.min_offset("%LMQ%$rooms$a", 0), store.max_offset("%LMQ%$rooms$a", 0)) == (1, 4)
