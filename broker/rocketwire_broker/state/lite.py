@@ -3,16 +3,18 @@
 A message of a lite topic makes an event for one client of each group that subscribes to it. The
 client's next pop, or the one that waits, reads the queues of its events.
 
-Java: ``LiteEventDispatcher``, ``LiteSubscriptionRegistryImpl``, ``AbstractLiteLifecycleManager``.
+Java: ``LiteEventDispatcher``, ``LiteSubscriptionRegistryImpl``, ``AbstractLiteLifecycleManager``,
+``LiteShardingImpl``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from rocketwire.codes import RequestCode
 from rocketwire.messages.enums import OffsetOptionType
 from rocketwire.messages.lite import OffsetOption
+from rocketwire.policy.java_strings import string_hash
 from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
 from rocketwire_broker.tables.lite import LiteEvents, LiteSubscriptions
 
@@ -21,8 +23,16 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.groups import SubscriptionGroupConfig
     from rocketwire.messages.topic_config import TopicConfig
-    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.config import Config
+    from rocketwire_broker.state.schedule import Schedule
     from rocketwire_broker.state.waits import TopicQueue
+    from rocketwire_broker.storage.store import Store
+    from rocketwire_broker.tables.groups import Groups
+    from rocketwire_broker.tables.offsets import Offsets
+    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.pop_orders import PopOrders
+    from rocketwire_broker.tables.routes import Routes
+    from rocketwire_broker.tables.topics import Topics
 
 LITE: Final = "LITE"
 """Type of the messages of a topic with lite topics."""
@@ -68,10 +78,25 @@ def _integer(text: str | None) -> int:
         return -1
 
 
+class Home(Protocol):
+    """The parts of a broker that lite topics need: no module imports the one that uses it."""
+
+    config: Config
+    store: Store
+    topics: Topics
+    groups: Groups
+    offsets: Offsets
+    pop_orders: PopOrders
+    routes: Routes
+    schedule: Schedule
+
+    def notify(self, peer: Peer, code: int, ext_fields: Mapping[str, str]) -> None: ...
+
+
 class LiteTopics:
     """Subscriptions and events of a broker, whose other tables exist already."""
 
-    def __init__(self, broker: Broker, now: int) -> None:
+    def __init__(self, broker: Home, now: int) -> None:
         self.subscriptions = LiteSubscriptions()  # clients and their LMQs
         self.events: dict[str, LiteEvents] = {}
         self._broker = broker
@@ -364,3 +389,37 @@ class LiteTopics:
             silence = now - (last.store_time(last.max_offset - 1) or 0)
             if silence >= config.lite_min_ttl_ms and silence > minutes * 60_000:
                 self._delete(names[0], queue)
+
+
+_FACTOR: Final = 2_862_933_555_777_941_757
+_MASK: Final = (1 << 64) - 1
+
+
+def consistent_hash(number: int, buckets: int) -> int:
+    """Return the bucket of a number (Guava: ``Hashing.consistentHash``)."""
+    state, candidate = number & _MASK, 0
+    while True:
+        state = (_FACTOR * state + 1) & _MASK
+        fraction = ((state >> 33) + 1) / (1 << 31)
+        following = int((candidate + 1) / fraction)
+        if following >= buckets:
+            return candidate
+        candidate = following
+
+
+def broker_of(broker: Home, parent: str, lite_topic: str) -> str:
+    """Return the name of the broker that has a lite topic, by the last known queues."""
+    queues = sorted(
+        broker.routes.queues(parent),
+        key=lambda queue: (queue.broker_name or "", queue.queue_id or 0),
+    )
+    if not queues or not lite_topic:
+        return broker.config.broker_name
+    return queues[consistent_hash(string_hash(lite_topic), len(queues))].broker_name or ""
+
+
+def has_lite_topic(broker: Home, parent: str, lite_topic: str, queue: str) -> bool:
+    """Return whether a broker has, or will have, messages of a lite topic."""
+    if broker_of(broker, parent, lite_topic) == broker.config.broker_name:
+        return True
+    return broker.store.max_offset(queue, 0) > 0

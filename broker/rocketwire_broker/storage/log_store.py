@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from rocketwire.errors import EncodeError
 from rocketwire.messages.message_const import LITE_TOPIC
 from rocketwire.store.commit_log import BLANK_SIZE, SMALLEST_MESSAGE, message_parts
+from rocketwire_broker.storage.queue import UnitQueue, store_time_of
 from rocketwire_broker.storage.store import Place, Store
-from rocketwire_broker.storage.unit_queue import UnitQueue, store_time_of
 
 if TYPE_CHECKING:
     from rocketwire.wire.message.host import Host

@@ -9,7 +9,6 @@ import pytest
 
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import Reader
-from tests.support.broker_log import LogAtHand
 from tests.support.broker_pops import Popper
 
 
@@ -35,9 +34,3 @@ def reader(home: BrokerAtHand, client: Client) -> Reader:
 def popper(home: BrokerAtHand, client: Client) -> Popper:
     """A pop consumer on the client's connection."""
     return Popper(home, client)
-
-
-@pytest.fixture
-def log() -> LogAtHand:
-    """A commit log in memory."""
-    return LogAtHand()

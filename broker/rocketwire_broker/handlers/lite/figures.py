@@ -29,9 +29,8 @@ from rocketwire.messages.queries import OffsetWrapper
 from rocketwire.messages.topics import TopicOffset
 from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
 from rocketwire_broker.handlers.fields import require, with_body
-from rocketwire_broker.handlers.lite.sharding import broker_of
 from rocketwire_broker.handlers.registry import handles
-from rocketwire_broker.state.lite import BIND_TOPIC, expiration_minutes, is_lite
+from rocketwire_broker.state.lite import BIND_TOPIC, broker_of, expiration_minutes, is_lite
 from rocketwire_broker.state.response import LATER, NOT_SET, RefusedError, Response
 
 if TYPE_CHECKING:

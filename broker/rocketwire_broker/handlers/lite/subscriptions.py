@@ -14,8 +14,8 @@ from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
 from rocketwire.policy.resource_names import lite_queue
 from rocketwire_broker.access.needs import needs_of_names
-from rocketwire_broker.handlers.lite.sharding import has_lite_topic
 from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.state.lite import has_lite_topic
 from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:

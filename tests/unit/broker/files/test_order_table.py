@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_broker.files.order_table import encode_pop_orders, read_pop_orders
-from rocketwire_broker.files.tables import ORDERS
+from rocketwire_broker.files.tables import ORDERS, encode_pop_orders, read_pop_orders
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.broker_pops import GROUP, Popper, read_popped

@@ -7,6 +7,7 @@ import pytest
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.enums import OffsetOptionType
 from rocketwire.messages.lite import OffsetOption
+from rocketwire_broker.state.lite import consistent_hash
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import GROUP, PARENT, Reader, light, put_group, put_parent, send
 
@@ -284,3 +285,12 @@ def test_the_lite_topics_of_a_deleted_topic_are_deleted(home: BrokerAtHand, clie
     assert client.call(215, {"topic": PARENT}).code == 0
 
     assert list(home.broker.store.lmqs) == ["%LMQ%$kept$b"]
+
+
+def test_buckets_are_those_of_guava() -> None:
+    # com.google.common.hash.Hashing.consistentHash(long, int), asked in a JVM
+    numbers = (0, 1, 97, -1, 2_147_483_647, -2_147_483_648)
+
+    assert [consistent_hash(number, 16) for number in numbers] == [0, 6, 0, 10, 9, 2]
+    assert [consistent_hash(number, 5) for number in numbers] == [0, 0, 0, 2, 0, 2]
+    assert [consistent_hash(number, 1) for number in numbers] == [0] * 6

@@ -9,7 +9,7 @@ from rocketwire_broker.storage import log_store
 from rocketwire_broker.storage.log_store import EXPIRY_MS
 from rocketwire_broker.storage.message import read_stored
 from rocketwire_broker.storage.store import UnwritableError
-from tests.support.broker_log import HOST, LogAtHand, make, of_lite_topic, store_of
+from tests.unit.broker.storage.stores import HOST, LogAtHand, make, of_lite_topic, store_of
 
 
 def test_a_dropped_file_takes_the_messages_of_light_queues_along(log: LogAtHand) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from rocketwire_broker.storage.message import read_stored
 from rocketwire_broker.storage.store import Store
-from tests.support.broker_log import HOST, LogAtHand, make, of_lite_topic, store_of
+from tests.unit.broker.storage.stores import HOST, LogAtHand, make, of_lite_topic, store_of
 
 
 def a_store(retain_bytes: int = 1 << 20, retain_ms: int = 1000) -> Store:

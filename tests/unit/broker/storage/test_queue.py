@@ -6,7 +6,7 @@ import pytest
 
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.storage.message import Message
-from rocketwire_broker.storage.unit_queue import UnitQueue, store_time_of
+from rocketwire_broker.storage.queue import UnitQueue, store_time_of
 
 HOST = Host(b"\x7f\0\0\x01", 10911)
 
