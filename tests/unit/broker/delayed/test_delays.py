@@ -11,9 +11,7 @@ from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire_broker.delayed.delays import AT_ONCE
 from tests.support.broker import BrokerAtHand, bodies
 
-SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
-
-"""Delay of each level of Java's default ``messageDelayLevel``."""
+SECOND = 1_000
 
 
 def test_the_first_copy_lies_in_the_delay_topic_in_the_queue_of_its_level() -> None:
