@@ -163,9 +163,7 @@ class Config:
     timer_log_file_size: int = _constant(100 << 20, "mappedFileSizeTimerLog")
 
     delay_levels: str = _setting(DELAY_LEVELS, "messageDelayLevel")
-    timer_enabled: bool = _constant(
-        True, "timerWheelEnable"
-    )  # whether times of delivery are allowed
+    timer_enabled: bool = _constant(True, "timerWheelEnable")  # allows times of delivery
     timer_max_delay_ms: int = _setting(
         3 * 86_400_000, "timerMaxDelaySec", read=_read_seconds, write=_write_seconds
     )
@@ -180,9 +178,8 @@ class Config:
     client_expiry_ms: int = 120_000  # without a heartbeat
     lock_expiry_ms: int = 60_000  # without renewal of a queue's lock
 
-    max_connections: int = _setting(
-        10_000, Guard.CONNECTIONS, read=_read_positive, is_fixed=True
-    )  # further ones wait
+    # further ones wait
+    max_connections: int = _setting(10_000, Guard.CONNECTIONS, read=_read_positive, is_fixed=True)
     max_connections_per_address: int = _limit(0, Guard.CONNECTIONS_PER_ADDRESS)
     server_channel_max_idle_time_seconds: int = _limit(120, Guard.IDLE_TIME)
     frame_deadline_seconds: int = _limit(60, Guard.FRAME_DEADLINE)  # first byte to last

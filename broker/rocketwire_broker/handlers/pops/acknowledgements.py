@@ -157,13 +157,15 @@ def change_invisible_time(
     show(broker, message)
     origin = Origin(offset, handle.revive_queue_id, now + invisible_time)
     hide(broker, message._replace(pop_time=now), origin)
-    return Response(
-        ext_fields={
-            "popTime": str(now),
-            "invisibleTime": str(invisible_time),
-            "reviveQid": str(handle.revive_queue_id),
-        }
-    )
+    return Response(ext_fields=_change_fields(now, invisible_time, handle))
+
+
+def _change_fields(pop_time: int, invisible_time: int, handle: PopHandle) -> dict[str, str]:
+    return {
+        "popTime": str(pop_time),
+        "invisibleTime": str(invisible_time),
+        "reviveQid": str(handle.revive_queue_id),
+    }
 
 
 def _change_ordered(
@@ -173,13 +175,10 @@ def _change_ordered(
     due = now + invisible_time
     broker.pop_orders.change_time((group, topic, queue_id), offset, pop_time, due)
     wake_at(broker, topic, queue_id, due)
-    return Response(
-        ext_fields={
-            "popTime": str(pop_time),
-            "invisibleTime": str(due - pop_time),
-            "reviveQid": str(handle.revive_queue_id),
-        }
-    )
+    return Response(ext_fields=_change_fields(pop_time, due - pop_time, handle))
+
+
+# ---------------------------------------------------------------------------- lite topics
 
 
 def _acknowledge_lite(broker: Broker, header: AckMessageRequestHeader, now: int) -> Response:
@@ -218,11 +217,5 @@ def _change_lite(broker: Broker, header: ChangeInvisibleTimeRequestHeader, now: 
     else:
         broker.pop_orders.change_time(place, offset, handle.pop_time, due)
     broker.lite.dispatch_at(name, group, due)
-    return Response(
-        remark=NOT_SET,
-        ext_fields={
-            "popTime": str(handle.pop_time),
-            "invisibleTime": str(due - handle.pop_time),
-            "reviveQid": str(handle.revive_queue_id),
-        },
-    )
+    fields = _change_fields(handle.pop_time, due - handle.pop_time, handle)
+    return Response(remark=NOT_SET, ext_fields=fields)

@@ -49,6 +49,16 @@ if TYPE_CHECKING:
     from rocketwire_broker.storage.queue import Queue
     from rocketwire_broker.tables.peer import Peer
 
+ORDERED_REVIVE_QUEUE: Final = 999
+"""Revive queue in the handles of pops in order, and of no others (Java: ``KeyBuilder``)."""
+
+_REVIVE_QUEUES: Final = 8
+_RETRY_FIRST: Final = 5
+"""One of this many pops reads the retry topic first (Java: ``popFromRetryProbability``)."""
+
+NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"
+"""Remark of a response without messages."""
+
 MAX_POP_MESSAGES: Final = 32
 _LATE_MS: Final = 500
 MAX_POLL_MS: Final = 600_000
@@ -218,15 +228,7 @@ def count_held(broker: Broker, pop_request: PopRequest) -> int:
     )
 
 
-ORDERED_REVIVE_QUEUE: Final = 999
-"""Revive queue in the handles of pops in order, and of no others (Java: ``KeyBuilder``)."""
-
-_REVIVE_QUEUES: Final = 8
-_RETRY_FIRST: Final = 5
-"""One of this many pops reads the retry topic first (Java: ``popFromRetryProbability``)."""
-
-NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"
-"""Remark of a response without messages."""
+# ---------------------------------------------------------------------------- the messages
 
 
 @dataclass(slots=True)
@@ -241,9 +243,8 @@ class PopResult:
     filtered: int = 0  # messages that the filter has looked at
     # ``startOffsetInfo`` of the response, one item for each queue
     starts: list[str] = field(default_factory=list[str])
-    offsets: list[str] = field(
-        default_factory=list[str]
-    )  # ``msgOffsetInfo``, one item for each queue
+    # ``msgOffsetInfo``, one item for each queue
+    offsets: list[str] = field(default_factory=list[str])
     # ``orderCountInfo``, items for each queue and message
     counts: list[str] = field(default_factory=list[str])
 
