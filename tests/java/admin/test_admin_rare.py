@@ -87,7 +87,7 @@ async def test_how_far_delays_have_been_delivered_is_told(
 ) -> None:
     topic = await create_topic(admin.client, unique("delays"))
     async with open_producer(admin.client, unique("p"), SLOW) as producer:
-        await producer.send(Message(topic, b"delayed", delay_level=1))
+        await producer.send(Message(topic, b"later", delay_level=1))
 
     async def is_told() -> bool:
         return (await admin.offsets.delays(java_cluster.master.address)).get(1, -1) >= 0

@@ -102,12 +102,12 @@ async def test_timed_messages_go_where_the_engine_was_switched_to_and_come_from_
             admin.client, unique("timed"), queues=1, broker=NAME, address=broker.address
         )
         async with open_producer(admin.client, unique("p"), patient_producer()) as producer:
-            await producer.send(Message(topic, b"delayed", delay_seconds=2))
+            await producer.send(Message(topic, b"later", delay_seconds=2))
         queue = MessageQueue(topic=topic, broker_name=NAME, queue_id=0)
 
         async def is_delivered() -> bool:
             found = await admin.messages.at(queue, 0)
-            return found is not None and found.body == b"delayed"
+            return found is not None and found.body == b"later"
 
         await eventually(is_delivered)
     assert await trio.to_thread.run_sync(switched, ours, "F") == files

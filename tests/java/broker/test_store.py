@@ -183,7 +183,7 @@ async def sent_more(
     async with opening as session:
         sender = Sender(session)
         await sender.send_all(
-            (Message(plain.ORDERS, b"%d" % number, keys=("delayed",)) for number in range(20)),
+            (Message(plain.ORDERS, b"%d" % number, keys=("later",)) for number in range(20)),
             range(4),
         )
         await sender.send_batch([Message(plain.BILLS, b"%d" % item) for item in range(5)], 0)

@@ -114,7 +114,7 @@ class Failing:
         self.attempts.append((body, times))
         if times == 0 and body == b"bad":
             raise ValueError("on purpose")
-        return self._later if times == 0 and body == b"delayed" else None
+        return self._later if times == 0 and body == b"later" else None
 
 
 @pytest.mark.parametrize("mode", ["concurrently", "orderly"])
@@ -123,7 +123,7 @@ async def test_each_record_has_the_fields_of_java_s_own_consumer(
 ) -> None:
     topic = await create_topic(client, unique("traced"), queues=1)
     theirs, ours = unique("java"), unique("python")
-    bodies = [b"good", b"bad", b"delayed"]
+    bodies = [b"good", b"bad", b"later"]
     await send(client, topic, bodies, queue_id=0)
     java_peer.trace(java_cluster.address, topic, theirs, mode)
     if mode == "orderly":
@@ -136,7 +136,7 @@ async def test_each_record_has_the_fields_of_java_s_own_consumer(
         handler = Failing(ConsumeConcurrentlyStatus.RECONSUME_LATER)
         opened = open_push_consumer(client, ours, {topic: "*"}, handler, config=TRACED)
     async with opened:
-        await until(lambda: {(b"bad", 1), (b"delayed", 1)} <= set(handler.attempts))
+        await until(lambda: {(b"bad", 1), (b"later", 1)} <= set(handler.attempts))
 
     for body in bodies:
         layouts = {

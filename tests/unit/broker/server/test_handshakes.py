@@ -169,7 +169,7 @@ async def test_a_pull_that_waits_is_answered_over_tls(certificate: Path, clients
             with trio.fail_after(60):
                 while not len(server.broker.waits):
                     await trio.sleep(0.001)
-            await answered(writer, encode_send(b"delayed"))
+            await answered(writer, encode_send(b"later"))
 
     (answer,) = arrived
     assert answer is not None

@@ -9,13 +9,13 @@ from rocketwire_broker.state.schedule import MAX_ACTIONS, Schedule
 
 def test_actions_run_when_they_are_due_in_the_order_of_their_times() -> None:
     schedule, done = Schedule(), list[tuple[str, int]]()
-    for due, name in ((20, "delayed"), (10, "first"), (10, "second"), (30, "not yet")):
+    for due, name in ((20, "later"), (10, "first"), (10, "second"), (30, "not yet")):
         schedule.at(due, lambda now, name=name: done.append((name, now)))  # type: ignore[misc]  # a default as argument
 
     assert schedule.next_due == 10
     schedule.run(25)
 
-    assert done == [("first", 25), ("second", 25), ("delayed", 25)]
+    assert done == [("first", 25), ("second", 25), ("later", 25)]
     assert (schedule.next_due, len(schedule)) == (30, 1)
 
 

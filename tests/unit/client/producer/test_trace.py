@@ -36,7 +36,7 @@ async def test_sends_and_ends_of_transactions_and_recalls_are_told_when_the_prod
     async with world(brokers=("a",), enable_trace=True) as it:
         it.a.on(Code.RECALL_MESSAGE, reply(ext_fields={"msgId": "KEY"}))
         plain = await it.producer.send(Message("T", b"hello", tags="x", keys=("k1", "k2")))
-        await it.producer.send(Message("T", b"delayed", delay_level=1))
+        await it.producer.send(Message("T", b"later", delay_level=1))
         await it.producer.send_batch([Message("T", b"one", tags="x"), Message("T", b"two")])
         await it.producer.send_in_transaction(
             Message("T", b"tx"), lambda _m, _r: LocalTransactionState.COMMIT_MESSAGE

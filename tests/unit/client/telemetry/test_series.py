@@ -32,7 +32,7 @@ def test_series_beyond_the_limit_are_one() -> None:
     for number in range(MAX_SERIES):
         find(all_series, f"T{number}")
 
-    first, second = find(all_series, "late"), find(all_series, "delayed")
+    first, second = find(all_series, "late"), find(all_series, "later")
 
     assert first is second
     assert first.attributes["otel.metric.overflow"] is True

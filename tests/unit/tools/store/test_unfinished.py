@@ -169,10 +169,10 @@ def test_messages_of_a_store_do_not_stay_in_memory(tmp_path: Path) -> None:
 
 def test_kept_lines_come_by_time_and_can_be_read_again() -> None:
     lines = KeptLines([{"n": "first"}])
-    lines.add({"n": "delayed"}, 1 << 70)
+    lines.add({"n": "later"}, 1 << 70)
     lines.add({"n": "\ud800"}, 7, 2)
     lines.add({"n": "before it"}, 7, 1)
 
-    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "delayed"]
-    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "delayed"]
+    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
+    assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
     assert len(lines) == 4

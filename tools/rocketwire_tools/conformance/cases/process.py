@@ -196,7 +196,7 @@ CASES: Final = (
         until(105, ROUTE, NOT_READY, version=OLD, on="old", within=8.0),
         ask(105, {"topic": "{topicX}"}, NOT_READY, version=OLD, on="old"),
         ask(105, None, NOT_READY, version=OLD, on="old"),
-        ask(105, ROUTE, NOT_READY, version=OLD, on="delayed"),
+        ask(105, ROUTE, NOT_READY, version=OLD, on="later"),
         ask(105, ROUTE, NOT_READY, GO_AWAY, version=NEW, on="new"),
         ask(106, None, success(), version=OLD, on="old"),
         profiles=UNRELEASED, tags=frozenset({"slow"}),

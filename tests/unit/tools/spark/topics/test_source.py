@@ -86,7 +86,7 @@ def test_a_stream_reads_on_where_it_was(rocketmq: RocketMQ, connection: Connecti
     assert reader.latestOffset(end, ReadMaxRows(3)) == end == reader.reportLatestOffset()
     reader.commit(end)
     reader.prepareForTriggerAvailableNow()
-    rocketmq.produce(topic, b"delayed")
+    rocketmq.produce(topic, b"later")
     assert reader.latestOffset(end, ReadMaxRows(3)) == end
     reader.stop()
     of(connection, topic).streamReader(schema(OFFSETS)).stop()

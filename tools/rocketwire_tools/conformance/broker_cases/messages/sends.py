@@ -75,7 +75,7 @@ CASES = (
         topic(), put("a", save={"id": "ext.msgId"}), comes(with_body("a", id="{=id}")),
     ),
     case("310/6", STORE, "A later message MUST have a higher position in the commit log.",
-        topic(), put("a", save=POSITION), put("b", save={"delayed": "ext.msgId:position"}, queue=1),
+        topic(), put("a", save=POSITION), put("b", save={"later": "ext.msgId:position"}, queue=1),
         comes(with_body("b", commitLogOffset=Number(least="{=position+91}")), queue=1),
     ),
     case("310/7", SEND, "A broker MUST store body, flag, birth time and own properties of a "
