@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened, immediate
+from rocketwire.aio.opening import Opened
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
 from rocketwire.client.handlers import async_handler
-from rocketwire.portal.likeness import like
+from rocketwire.portal.methods import delegate
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ Any other result acknowledges it.
 """
 
 
-@like(trio.PopConsumer)
-class PopConsumer(Opened[trio.PopConsumer]):
+class PopConsumer(Opened[trio.PopConsumer], of=trio.PopConsumer):
     """A pop consumer of a group."""
 
     def __init__(
@@ -52,13 +51,13 @@ class PopConsumer(Opened[trio.PopConsumer]):
                 trio_client(resolved),
                 group,
                 subscriptions,
-                partial(self._run_there, handler),
+                partial(self._run_in_loop, None, handler),
                 config=own,
             ),
             reopens=lambda: reopens(resolved),
         )
 
-    subscribe: Final = immediate(trio.PopConsumer.subscribe)
+    subscribe: Final = delegate(trio.PopConsumer.subscribe)
 
     @property
     def unreadable_messages(self) -> int:

@@ -6,27 +6,21 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Endpoint, Opened, endpoint, immediate
+from rocketwire.aio.opening import Endpoint, Opened, get_endpoint
 from rocketwire.client.consumer.config import (
-    ConsumeConcurrentlyStatus,
     Filter,
     MessageListenerConcurrently,
     MessageListenerOrderly,
     PushConsumerConfig,
-    concurrently_context,
 )
-from rocketwire.client.consumer.push.lending import failed_messages
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
-from rocketwire.client.consumer.push.push_consumer import open_push_consumer as open_trio_consumer
-from rocketwire.client.consumer.retry import report_failed_handler
 from rocketwire.client.handlers import async_handler, check_listeners
-from rocketwire.errors import IllegalHandlerError, LocalProtocolError
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
-from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import Loan, Loans
+from rocketwire.errors import IllegalHandlerError
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, check_limit
+from rocketwire.portal.push_consumer import PushMethods
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -34,11 +28,8 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.aio.client import ClientLike
-    from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.portal.resources import Resource
+    from rocketwire.portal.loans import Loan
     from rocketwire.portal.typed_settings import PushConsumerSettings
-
-_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
 Listener: TypeAlias = MessageListenerConcurrently
 """Handles messages in the loop. None means success; an exception means ``RECONSUME_LATER``."""
@@ -50,8 +41,7 @@ An exception means that they are handled again.
 """
 
 
-@like(TrioPushConsumer)
-class PushConsumer(Opened[TrioPushConsumer]):
+class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
     """A push consumer of a group, for any number of tasks."""
 
     def __init__(
@@ -67,51 +57,21 @@ class PushConsumer(Opened[TrioPushConsumer]):
         **settings: Unpack[PushConsumerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_push_consumer``."""
-        resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
-        self.config = own
-        self._group = group
-        self._listener, orderly_listener = check_listeners(
-            async_handler, listener, orderly_listener, orderly=orderly
-        )
+        resolved, self.config = apply_settings(client, config, PushConsumerConfig, settings)
         self._waiting: dict[asyncio.Future[None], Endpoint] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._inbox = Inbox(self._notify)
-        handles = listener is not None or orderly_listener is not None
-        self._has_handler = handles
-        self._loans = Loans(self._submit if handles else self._inbox.put, handles=handles)
-        self._inbox.loans = self._loans
+        listener, orderly_listener = check_listeners(
+            async_handler, listener, orderly_listener, orderly=orderly
+        )
+        self._prepare(group, listener, orderly_listener, orderly=orderly)
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
-            self._inbox.clear()
-            portal = self._portal
-            concurrent: Any = partial(self._loans.concurrently, portal)
-            in_order: Any = None
-            if self._listener is not None:
-                concurrent = partial(self._run_there, self._listener)
-            if orderly_listener is not None:
-                in_order = partial(self._run_there, orderly_listener)
-            elif orderly:
-                in_order = partial(self._loans.orderly, portal)
-            return open_trio_consumer(
-                trio_client(resolved),
-                group,
-                subscriptions,
-                None if in_order is not None else concurrent,
-                orderly_listener=in_order,
-                config=own,
-                borrower=self._loans,
-            )
+            run = partial(self._run_in_loop, None)
+            return self._open_consumer(trio_client(resolved), subscriptions, self._post, run)
 
         super().__init__(opener, reopens=lambda: reopens(resolved))
 
-    def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed += [self._inbox.drop, self._wake_all]
-        self._loans.attach(resource.portal, resource.thing)
-
-    # ------------------------------------------------------------------ handlers
-
     def _submit(self, loans: Sequence[Loan]) -> None:
-        """Let the loop handle loans; in trio."""
         if self._endpoint is not None:
             self._endpoint.post(partial(self._start, loans))
 
@@ -122,42 +82,22 @@ class PushConsumer(Opened[TrioPushConsumer]):
             task.add_done_callback(self._tasks.discard)
 
     async def _handle(self, loan: Loan) -> None:
-        """Call the listener for the messages of a loan."""
-        listener, size = self._listener, self.config.consume_message_batch_max_size
-        messages = loan.messages
-        for start in range(0, len(messages), size):
-            part = [messages[start]] if size == 1 else messages[start : start + size]
-            context = concurrently_context(loan.queue, 0, None)
+        for part, context in self._split(loan):
             try:
-                status = None if listener is None else await listener(part, context)
+                status = await self._listener(part, context)
             except IllegalHandlerError as error:  # it would fail for every message
-                self._fail(error)
+                if self._opening is not None:
+                    self._opening.fail_soon(error)
                 self._loans.abandon(loan)
                 return
             except Exception:  # noqa: BLE001 - of the application; logged and retried
-                report_failed_handler(part[0], self._group)
-                status = ConsumeConcurrentlyStatus.RECONSUME_LATER
-            if status is _LATER or context.ack_index is not None:
-                failed = failed_messages(part, status, context)
-                if failed:
-                    loan.failures.append((failed, context))
+                status = self._report(part)
+            loan.add_result(part, status, context)
         self._loans.settle(loan, soon=len(self._tasks) > 1)
 
-    def _fail(self, error: Exception) -> None:
-        """End the consumer with an error."""
-        if self._opening is not None:
-            self._opening.fail_soon(error)
-
-    # ------------------------------------------------------------------ iteration
-
-    def _notify(self) -> None:
-        if self._waiting:  # they look for messages again after they have said that they wait
-            self._wake_all()
-
     def _wake_all(self) -> None:
-        """Wake all tasks that wait, each in its own loop; from any thread."""
-        for future, where in self._waiting.copy().items():
-            where.post(partial(_wake, future))
+        for future, endpoint in self._waiting.copy().items():  # each in its own loop
+            endpoint.post(partial(_wake, future))
 
     async def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
         """Return what ``take`` returns when it is not None; None after the timeout.
@@ -166,8 +106,7 @@ class PushConsumer(Opened[TrioPushConsumer]):
             ClientForkedError: this process is a fork of the one that opened the consumer.
             ChannelClosedError: the consumer was closed; or the error that has ended it.
         """
-        if self._has_handler:
-            raise LocalProtocolError("the consumer has a handler (listener): it cannot be iterated")
+        self._check_iteration()
         resource = self._open_resource
         if resource.portal.is_forked:
             resource = await self._open_again()
@@ -175,14 +114,14 @@ class PushConsumer(Opened[TrioPushConsumer]):
         if taken is not None:
             return taken
         resource.thing  # noqa: B018 - raises if the consumer has ended
-        where = endpoint()
+        endpoint = get_endpoint()
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 if self._inbox.lags:
                     await asyncio.sleep(PAUSE)
                 while True:
-                    future = where.loop.create_future()
-                    self._waiting[future] = where
+                    future = endpoint.loop.create_future()
+                    self._waiting[future] = endpoint
                     try:
                         if (taken := take()) is not None:
                             return taken
@@ -234,8 +173,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
             yield delivery
             delivery.ack()
 
-    # ------------------------------------------------------------------ the trio consumer
-
     async def close(self) -> None:
         self._inbox.drop()
         await super().close()
@@ -244,19 +181,6 @@ class PushConsumer(Opened[TrioPushConsumer]):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._wake_all()
-
-    subscribe: Final = immediate(TrioPushConsumer.subscribe)
-    unsubscribe: Final = immediate(TrioPushConsumer.unsubscribe)
-    suspend: Final = immediate(TrioPushConsumer.suspend)
-    resume: Final = immediate(TrioPushConsumer.resume)
-
-    @property
-    def assigned(self) -> tuple[MessageQueue, ...]:
-        return self._thing.assigned
-
-    @property
-    def unreadable_messages(self) -> int:
-        return self._thing.unreadable_messages
 
 
 def _wake(future: asyncio.Future[None]) -> None:

@@ -23,29 +23,17 @@ from rocketwire.transport import dial
 if TYPE_CHECKING:
     import socket
 
-    from rocketwire.portal.interfaces import Clearable
-
 plain_sockets: WeakSet[socket.socket] = WeakSet()
 """Sockets of connections without trio."""
-
-
-inboxes: WeakSet[Clearable] = WeakSet()
-"""What has messages of the parent, which the child must not handle."""
-
 
 PATIENCE: Final = 5.0
 """Seconds for which a fork waits until trio pauses, and which the pause takes, at most."""
 
 
 class _Pause:
-    """A pause of trio's thread."""
+    """A pause of trio's thread, from ``begin`` to ``end``."""
 
     def __init__(self, portal: Portal) -> None:
-        """Let it begin soon.
-
-        Raises:
-            ChannelClosedError, ClientForkedError: trio does not run.
-        """
         self._has_begun, self._end = threading.Event(), threading.Event()
         portal.post(self._wait)
 
@@ -54,24 +42,15 @@ class _Pause:
         self._end.wait(PATIENCE)
 
     def begin(self) -> None:
-        """Wait until it has begun."""
         self._has_begun.wait(PATIENCE)
 
     def end(self) -> None:
-        """End it."""
         self._end.set()
 
 
 class _Fork:
-    """The fork that happens now.
-
-    Attributes:
-        lock: held meanwhile: one thread forks at a time.
-        pauses: the pauses of trio.
-    """
-
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.Lock()  # one thread forks at a time
         self.pauses: list[_Pause] = []
 
 
@@ -91,7 +70,7 @@ def before_fork() -> None:
 
 
 def after_in_parent() -> None:
-    """Go on as before."""
+    """Let trio continue."""
     current.lock.release()
     for pause in _fork.pauses:
         pause.end()
@@ -116,8 +95,6 @@ def after_in_child() -> None:
         with suppress(OSError):
             each.close()
     plain_sockets.clear()
-    for inbox in list(inboxes):
-        inbox.clear()
 
 
 if hasattr(os, "register_at_fork"):

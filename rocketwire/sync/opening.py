@@ -1,78 +1,71 @@
 """What all clients for threads share: they open themselves, call trio, and close."""
 
-# Methods that are built here call ``_call`` of their client.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import warnings
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
-from functools import wraps
+from functools import partial
 from threading import RLock
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Concatenate,
-    Generic,
-    ParamSpec,
-    Protocol,
-    Self,
-    TypeVar,
-    cast,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rocketwire.errors import ClientForkedError, RocketWireError
-from rocketwire.portal.calls import ThreadCall
+from rocketwire.portal.calls import run_in_executor
+from rocketwire.portal.methods import ForThreads
 from rocketwire.portal.resources import Resource
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from rocketwire.portal.portal import Portal
-    from rocketwire.sync.pool import Pool
+    from rocketwire.portal.calls import Post
 
-P = ParamSpec("P")
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
 T = TypeVar("T")
-U = TypeVar("U")
 
 
-class BlockingMethod(Protocol, Generic[P, R_co]):
-    """A method that waits for the result of a coroutine method."""
+class Pool:
+    """Threads of the application's choice, or threads that end with the client."""
 
-    @overload
-    def __get__(self, instance: None, owner: type[Any]) -> Callable[..., R_co]: ...
-    @overload
-    def __get__(self, instance: object, owner: type[Any]) -> Callable[P, R_co]: ...
+    def __init__(self, executor: Executor | None, threads: int) -> None:
+        """Create a pool without threads.
+
+        Args:
+            executor: the application's pool, which it shuts down itself; or None.
+            threads: most threads otherwise.
+        """
+        self._post: Post | None = None
+        self._executor = executor
+        self._own: ThreadPoolExecutor | None = None
+        self._threads = threads
+
+    @property
+    def executor(self) -> Executor:
+        """The threads."""
+        if self._executor is not None:
+            return self._executor
+        if self._own is None:
+            self._own = ThreadPoolExecutor(self._threads, thread_name_prefix="rocketwire-handler")
+        return self._own
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Execute a function in a thread; called in trio."""
+        if self._post is None:
+            raise RuntimeError("the pool has no portal")
+        return await run_in_executor(self._post, self.executor, partial(function, *arguments))
+
+    def begin(self, post: Post) -> None:
+        """Use a portal; in a fork, which has none of the threads, another one."""
+        self._post = post
+        self._own = None
+
+    def close(self) -> None:
+        """End the own threads when their functions have returned, without waiting for these."""
+        if self._own is not None:
+            self._own.shutdown(wait=False, cancel_futures=True)
 
 
-def blocking(method: Callable[Concatenate[Any, P], Awaitable[R]]) -> BlockingMethod[P, R]:
-    """Return the method of a facade that calls a coroutine method of ``rocketwire.client``."""
-
-    @wraps(method)
-    def call(self: Opened[Any], *arguments: P.args, **named: P.kwargs) -> R:
-        return self._call(method, *arguments, **named)
-
-    return cast("BlockingMethod[P, R]", call)
-
-
-def immediate(method: Callable[Concatenate[Any, P], R]) -> BlockingMethod[P, R]:
-    """Return the method of a facade that calls a plain method of ``rocketwire.client``."""
-
-    async def in_trio(thing: Any, /, *arguments: P.args, **named: P.kwargs) -> R:
-        return method(thing, *arguments, **named)
-
-    @wraps(method)
-    def call(self: Opened[Any], *arguments: P.args, **named: P.kwargs) -> R:
-        return self._call(in_trio, *arguments, **named)
-
-    return cast("BlockingMethod[P, R]", call)
-
-
-class Opened(Generic[T]):
+class Opened(ForThreads, Generic[T]):
     """A client that is open; the end of its block, or ``close``, closes it."""
 
     def __init__(
@@ -101,8 +94,7 @@ class Opened(Generic[T]):
         try:
             portal = resource.begin()
             if self._pool is not None:
-                self._pool.portal = portal
-                self._pool.forget()
+                self._pool.begin(portal.post)
             portal.call(resource.open)
             self._opened(resource)
         except BaseException:
@@ -113,75 +105,36 @@ class Opened(Generic[T]):
         return resource
 
     def _opened(self, resource: Resource[T]) -> None:
-        """Note that the client is open."""
+        """Do what a subclass has to do when the client is open."""
 
-    def _call(
-        self,
-        method: Callable[Concatenate[T, P], Awaitable[R]],
-        /,
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> R:
-        """Call a coroutine method of the trio client, and wait for its result.
+    def _call(self, method: Callable[..., Awaitable[R]], /, *arguments: Any, **named: Any) -> R:
+        """Call a coroutine function in trio, with the trio client as its first argument.
 
         Raises:
             ClientForkedError: this process is a fork of the one that opened the client.
             ChannelClosedError: the client was closed.
         """
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
+        resource = self._open_resource
         return resource.portal.call(method, resource.thing, *arguments, **named)
 
-    def _call_and_keep(
-        self,
-        kept: list[R],
-        method: Callable[Concatenate[T, P], Awaitable[R]],
-        /,
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> R:
-        """Call a method as ``_call``; keep the result if this thread is interrupted too late."""
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
-        call = ThreadCall(method, (resource.thing, *arguments), named)
-        try:
-            result: R = resource.portal.wait(call)
-        except BaseException:
-            if call.is_done and call.error is None and call.value is not None:
-                kept.append(call.value)
-            raise
-        return result
-
     @property
-    def _portal(self) -> Portal:
-        """Where the trio client runs."""
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
-        return resource.portal
-
-    @property
-    def _thing(self) -> T:
-        """The trio client."""
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
-        return resource.thing
-
-    def _open_again(self) -> Resource[T]:
-        """Open the client in a fork.
+    def _open_resource(self) -> Resource[T]:
+        """The resource, which is opened again in a fork if the settings say so.
 
         Raises:
             ClientForkedError: the settings do not say so.
         """
-        with self._lock:
-            if self._resource.portal.is_forked:
-                if self._closed or not self._reopens():
-                    raise ClientForkedError
-                self._resource = self._open()
-            return self._resource
+        if self._resource.portal.is_forked:
+            with self._lock:
+                if self._resource.portal.is_forked:
+                    if self._closed or not self._reopens():
+                        raise ClientForkedError
+                    self._resource = self._open()
+        return self._resource
+
+    @property
+    def _thing(self) -> T:
+        return self._open_resource.thing
 
     def close(self) -> None:
         """Close the client; closing again does nothing.
@@ -237,29 +190,16 @@ class Opened(Generic[T]):
             warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
 
 
-class Part(Generic[T, U]):
+class Part(ForThreads):
     """A part of a client, for example the topics of an admin."""
 
-    def __init__(self, owner: Opened[T], find: Callable[[T], U]) -> None:
-        """Create the part of a client.
-
-        Args:
-            find: returns the part of the trio client.
-        """
-        self._owner = owner
+    def __init__(self, owner: Opened[Any], find: Callable[[Any], Any]) -> None:
+        """Create the part of a client; ``find`` returns the part of the trio client."""
+        self._owner: Any = owner
         self._find = find
 
-    def _call(
-        self,
-        method: Callable[Concatenate[U, P], Awaitable[R]],
-        /,
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> R:
-        """Call a coroutine method of the part."""
-        find = self._find
-
-        async def call(thing: T) -> R:
-            return await method(find(thing), *arguments, **named)
+    def _call(self, method: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
+        async def call(thing: Any) -> Any:
+            return await method(self._find(thing), *arguments, **named)
 
         return self._owner._call(call)

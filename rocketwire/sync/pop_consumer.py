@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
 from rocketwire.client.handlers import sync_function
-from rocketwire.portal.likeness import like
+from rocketwire.portal.methods import delegate
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, immediate
-from rocketwire.sync.pool import Pool
+from rocketwire.sync.opening import Opened, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,8 +30,7 @@ Any other result acknowledges it.
 """
 
 
-@like(trio.PopConsumer)
-class PopConsumer(Opened[trio.PopConsumer]):
+class PopConsumer(Opened[trio.PopConsumer], of=trio.PopConsumer):
     """A pop consumer of a group."""
 
     def __init__(
@@ -63,7 +61,7 @@ class PopConsumer(Opened[trio.PopConsumer]):
             pool=threads,
         )
 
-    subscribe: Final = immediate(trio.PopConsumer.subscribe)
+    subscribe: Final = delegate(trio.PopConsumer.subscribe)
 
     @property
     def unreadable_messages(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from threading import Condition
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyContext,
@@ -17,19 +17,13 @@ from rocketwire.client.consumer.config import (
     Filter,
     PushConsumerConfig,
 )
-from rocketwire.client.consumer.push.lending import failed_messages
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
-from rocketwire.client.consumer.push.push_consumer import open_push_consumer as open_trio_consumer
-from rocketwire.client.consumer.retry import report_failed_handler
 from rocketwire.client.handlers import check_listeners, sync_function
-from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
-from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import Loan, Loans
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, check_limit
+from rocketwire.portal.push_consumer import PushMethods
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, immediate
-from rocketwire.sync.pool import Pool
+from rocketwire.sync.opening import Opened, Pool
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
@@ -37,8 +31,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from typing import Unpack
 
-    from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.portal.resources import Resource
+    from rocketwire.portal.loans import Loan
     from rocketwire.portal.typed_settings import PushConsumerSettings
     from rocketwire.sync.client import ClientLike
 
@@ -54,8 +47,7 @@ OrderlyListener: TypeAlias = Callable[
 """Handles messages in order. None means success; an exception means that they are handled again."""
 
 
-@like(TrioPushConsumer)
-class PushConsumer(Opened[TrioPushConsumer]):
+class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
     """A push consumer of a group, for any number of threads."""
 
     def __init__(
@@ -72,80 +64,33 @@ class PushConsumer(Opened[TrioPushConsumer]):
         **settings: Unpack[PushConsumerSettings],
     ) -> None:
         """Open a consumer; for arguments and errors see ``open_push_consumer``."""
-        resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
-        self.config = own
-        self._group = group
-        self._listener = listener
-        check_listeners(sync_function, listener, orderly_listener, orderly=orderly)
+        resolved, self.config = apply_settings(client, config, PushConsumerConfig, settings)
         self._ready = Condition()
         self._waiting = 0
-        self._inbox = Inbox(self._notify)
-        handles = listener is not None or orderly_listener is not None
-        self._has_handler = handles
-        self._loans = Loans(self._submit if handles else self._inbox.put, handles=handles)
-        self._inbox.loans = self._loans
-        threads = Pool(executor, own.consume_thread_max) if handles else None
-        self._threads = threads
+        check_listeners(sync_function, listener, orderly_listener, orderly=orderly)
+        self._prepare(group, listener, orderly_listener, orderly=orderly)
+        self._threads = threads = Pool(executor, self.config.consume_thread_max)
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
-            self._inbox.clear()
             self._ready, self._waiting = Condition(), 0  # a fork may have copied a locked one
-            portal = self._opening.portal
-            concurrent: Any = partial(self._loans.concurrently, portal)
-            in_order: Any = None
-            if threads is not None and listener is not None:
-                concurrent = partial(threads.run, listener)
-            if threads is not None and orderly_listener is not None:
-                in_order = partial(threads.run, orderly_listener)
-            elif orderly:
-                in_order = partial(self._loans.orderly, portal)
-            return open_trio_consumer(
-                trio_client(resolved),
-                group,
-                subscriptions,
-                None if in_order is not None else concurrent,
-                orderly_listener=in_order,
-                config=own,
-                borrower=self._loans,
-            )
+            own, post = trio_client(resolved), self._opening.portal.post
+            return self._open_consumer(own, subscriptions, post, threads.run)
 
         super().__init__(opener, reopens=lambda: reopens(resolved), pool=threads)
 
-    def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed += [self._inbox.drop, self._wake_all]
-        self._loans.attach(resource.portal, resource.thing)
-
-    # ------------------------------------------------------------------ handlers
-
     def _submit(self, loans: Sequence[Loan]) -> None:
-        """Let the pool handle loans; in trio."""
-        if self._threads is not None:
-            with suppress(RuntimeError):  # the program ends, and so do all pools
-                for loan in loans:
-                    self._threads.executor.submit(self._handle, loan)
+        with suppress(RuntimeError):  # the program ends, and so do all pools
+            for loan in loans:
+                self._threads.executor.submit(self._handle, loan)
 
     def _handle(self, loan: Loan) -> None:
-        """Call the listener for the messages of a loan, in a thread of the pool."""
-        listener, size = self._listener, self.config.consume_message_batch_max_size
-        messages = loan.messages
-        for start in range(0, len(messages), size):
-            part = messages[start : start + size]
-            context = ConsumeConcurrentlyContext(message_queue=loan.queue)
+        for part, context in self._split(loan):
             try:
-                status = None if listener is None else listener(part, context)
+                status = self._listener(part, context)
             except Exception:  # noqa: BLE001 - of the application; logged and retried
-                report_failed_handler(part[0], self._group)
-                status = ConsumeConcurrentlyStatus.RECONSUME_LATER
-            failed = failed_messages(part, status, context)
-            if failed:
-                loan.failures.append((failed, context))
+                status = self._report(part)
+            loan.add_result(part, status, context)
         self._loans.settle(loan)
-
-    # ------------------------------------------------------------------ iteration
-
-    def _notify(self) -> None:
-        if self._waiting:  # they look for messages again after they have said that they wait
-            self._wake_all()
 
     def _wake_all(self) -> None:
         with self._ready:
@@ -158,11 +103,8 @@ class PushConsumer(Opened[TrioPushConsumer]):
             ClientForkedError: this process is a fork of the one that opened the consumer.
             ChannelClosedError: the consumer was closed; or the error that has ended it.
         """
-        if self._has_handler:
-            raise LocalProtocolError("the consumer has a handler (listener): it cannot be iterated")
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
+        self._check_iteration()
+        resource = self._open_resource
         taken = take()
         if taken is not None:
             return taken
@@ -225,25 +167,10 @@ class PushConsumer(Opened[TrioPushConsumer]):
             yield delivery
             delivery.ack()
 
-    # ------------------------------------------------------------------ the trio consumer
-
     def close(self) -> None:
         self._inbox.drop()
         super().close()
         self._wake_all()
-
-    subscribe: Final = immediate(TrioPushConsumer.subscribe)
-    unsubscribe: Final = immediate(TrioPushConsumer.unsubscribe)
-    suspend: Final = immediate(TrioPushConsumer.suspend)
-    resume: Final = immediate(TrioPushConsumer.resume)
-
-    @property
-    def assigned(self) -> tuple[MessageQueue, ...]:
-        return self._thing.assigned
-
-    @property
-    def unreadable_messages(self) -> int:
-        return self._thing.unreadable_messages
 
 
 def open_push_consumer(

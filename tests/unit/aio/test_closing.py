@@ -12,7 +12,6 @@ import pytest
 from rocketwire.aio.opening import Opened
 from rocketwire.portal.portal import Portal
 from rocketwire.sync import opening as for_threads
-from rocketwire.sync.pool import Pool
 from tests.support.fakes.facade_clients import threads
 
 
@@ -63,7 +62,7 @@ def test_a_client_is_closed_also_if_an_interrupt_comes_before_its_close_begins(
 
 
 def test_the_threads_of_handlers_end_with_their_client() -> None:
-    pool = Pool(None, 1)
+    pool = for_threads.Pool(None, 1)
     client = for_threads.Opened(thing, pool=pool)
     executor = pool.executor
 
