@@ -116,7 +116,7 @@ class Admin(Opened[trio.Admin]):
         self.controllers: Final = Controllers(self, lambda admin: admin.controllers)
         super().__init__(
             lambda: trio.open_admin(trio_client(resolved), within=within),
-            reopens=lambda: reopens(resolved),
+            reopens=reopens(resolved),
         )
 
 

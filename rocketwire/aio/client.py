@@ -29,7 +29,7 @@ class Client(Opened[ClientInstance]):
         self.reopens_after_fork: bool = reopens(resolved)
         super().__init__(
             partial(open_trio_client, cast("ClientConfig | str", resolved)),
-            reopens=lambda: self.reopens_after_fork,
+            reopens=self.reopens_after_fork,
         )
 
     @property

@@ -39,7 +39,7 @@ class NameServers(shared.NameServers, Opened[TrioNameServers]):
         resolved = apply_client_settings(client, settings)
         super().__init__(
             lambda: shared.open_name_servers(trio_client(resolved)),
-            reopens=lambda: reopens(resolved),
+            reopens=reopens(resolved),
         )
 
     def each(self) -> tuple[SingleNameServer, ...]:

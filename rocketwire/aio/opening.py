@@ -70,42 +70,38 @@ def get_endpoint() -> Endpoint:
     return endpoint
 
 
+def wake(future: asyncio.Future[None]) -> None:
+    """Let the task of this loop continue that awaits a future."""
+    if not future.done():
+        future.set_result(None)
+
+
 class LoopCall(Call):
     """A call that a task of asyncio waits for."""
-
-    __slots__ = ("_endpoint", "future")
 
     def __init__(
         self,
         function: Callable[..., Awaitable[Any]],
         arguments: tuple[Any, ...],
         named: dict[str, Any],
-        endpoint: Endpoint,
     ) -> None:
         super().__init__(function, arguments, named)
-        self._endpoint = endpoint
-        self.future: asyncio.Future[None] = endpoint.loop.create_future()
+        self._endpoint = get_endpoint()
+        self.future: asyncio.Future[None] = self._endpoint.loop.create_future()
 
     def wake(self) -> None:
-        self._endpoint.post(self._set)
-
-    def _set(self) -> None:
-        if not self.future.done():
-            self.future.set_result(None)
+        # the loop looks for the future itself: a cancelled task waits for another one
+        self._endpoint.post(lambda: wake(self.future))
 
 
 async def call_trio(
-    portal: Portal,
-    endpoint: Endpoint,
-    function: Callable[..., Awaitable[R]],
-    arguments: tuple[Any, ...],
-    named: dict[str, Any],
+    portal: Portal, function: Callable[..., Awaitable[R]], /, *arguments: Any, **named: Any
 ) -> R:
     """Execute a coroutine function in trio, and await its result.
 
-    Cancellation: the call is cancelled in trio, and the task goes on when it has ended.
+    Cancellation: the call is cancelled in trio, and the task continues when it has ended.
     """
-    call = LoopCall(function, arguments, named, endpoint)
+    call = LoopCall(function, arguments, named)
     portal.post(call)
     try:
         await call.future
@@ -113,7 +109,7 @@ async def call_trio(
         if not call.is_done:
             portal.cancel(call)
             while not call.is_done:
-                call.future = endpoint.loop.create_future()
+                call.future = asyncio.get_running_loop().create_future()
                 with suppress(asyncio.CancelledError):
                     await call.future
         raise
@@ -126,26 +122,21 @@ async def call_trio(
     return value
 
 
-async def _close(resource: Resource[Any], endpoint: Endpoint) -> None:
-    """Close a resource; it is closed also if this task is cancelled before trio has begun to."""
+async def _close(resource: Resource[Any]) -> None:
     try:
-        await call_trio(resource.portal, endpoint, resource.close, (), {})
+        await call_trio(resource.portal, resource.close)
     except asyncio.CancelledError:
-        resource.close_soon()
+        resource.close_soon()  # trio may not have begun to close it
         raise
 
 
-async def _join_if_unused(portal: Portal, endpoint: Endpoint) -> None:
+async def _join_if_unused(portal: Portal) -> None:
     """Wait for the end of trio's thread if nothing is open."""
     if portal.users or portal.is_forked:
         return
-    ended = endpoint.loop.create_future()
-
-    def note() -> None:
-        if not ended.done():
-            ended.set_result(None)
-
-    portal.when_ended(lambda: endpoint.post(note))
+    endpoint = get_endpoint()
+    ended: asyncio.Future[None] = endpoint.loop.create_future()
+    portal.when_ended(partial(endpoint.post, partial(wake, ended)))
     await ended
     portal.join_if_unused()
 
@@ -158,7 +149,7 @@ class Opened(ForLoops, Generic[T]):
         self,
         opener: Callable[[], AbstractAsyncContextManager[T]],
         *,
-        reopens: Callable[[], bool] = lambda: False,
+        reopens: bool = False,
     ) -> None:
         """Open nothing yet.
 
@@ -175,16 +166,16 @@ class Opened(ForLoops, Generic[T]):
 
     async def open(self) -> Self:
         """Open the client; ``async with`` and ``await`` do so."""
-        self._endpoint = endpoint = get_endpoint()
+        self._endpoint = get_endpoint()
         self._opening = resource = Resource(self._opener)
         resource.begin()
         try:
-            await call_trio(resource.portal, endpoint, resource.open, (), {})
+            await call_trio(resource.portal, resource.open)
         except BaseException:
             if not resource.is_closed:  # cancelled when it had just been opened
-                await _close(resource, endpoint)
+                await _close(resource)
             await self._end_handlers()
-            await _join_if_unused(resource.portal, endpoint)
+            await _join_if_unused(resource.portal)
             raise
         self._resource = resource
         self._opened(resource)
@@ -205,12 +196,7 @@ class Opened(ForLoops, Generic[T]):
         resource = self._open_resource
         if resource.portal.is_forked:
             resource = await self._open_again()
-        endpoint = self._endpoint
-        if endpoint is None or endpoint.loop is not asyncio.get_running_loop():
-            endpoint = get_endpoint()
-        return await call_trio(
-            resource.portal, endpoint, method, (resource.thing, *arguments), named
-        )
+        return await call_trio(resource.portal, method, resource.thing, *arguments, **named)
 
     async def _run_in_loop(
         self, endpoint: Endpoint | None, function: Callable[..., Any], *arguments: Any
@@ -277,7 +263,7 @@ class Opened(ForLoops, Generic[T]):
 
     async def _open_again(self) -> Resource[T]:
         # in a fork
-        if not self._reopens():
+        if not self._reopens:
             raise ClientForkedError
         await self.open()
         return self._open_resource
@@ -290,15 +276,14 @@ class Opened(ForLoops, Generic[T]):
         """
         resource, self._resource = self._resource, None
         if resource is not None and not resource.portal.is_forked:
-            endpoint = get_endpoint()
             try:
                 if resource.is_closed:  # and trio may have ended with it
                     resource.raise_error()
                 else:
-                    await _close(resource, endpoint)
+                    await _close(resource)
             finally:
                 await self._end_handlers()
-                await _join_if_unused(resource.portal, endpoint)
+                await _join_if_unused(resource.portal)
 
     async def _end_handlers(self) -> None:
         # trio has cancelled them

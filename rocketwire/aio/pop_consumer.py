@@ -54,7 +54,7 @@ class PopConsumer(Opened[trio.PopConsumer], of=trio.PopConsumer):
                 partial(self._run_in_loop, None, handler),
                 config=own,
             ),
-            reopens=lambda: reopens(resolved),
+            reopens=reopens(resolved),
         )
 
     subscribe: Final = delegate(trio.PopConsumer.subscribe)

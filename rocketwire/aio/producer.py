@@ -71,7 +71,7 @@ class Producer(ProducerMethods, Opened[TrioProducer]):
             checker = partial(self._run_in_loop, None, check)
         super().__init__(
             lambda: open_trio_producer(trio_client(resolved), group, own, check=checker),
-            reopens=lambda: reopens(resolved),
+            reopens=reopens(resolved),
         )
 
     async def open(self) -> Self:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Endpoint, Opened, get_endpoint
+from rocketwire.aio.opening import Endpoint, Opened, get_endpoint, wake
 from rocketwire.client.consumer.config import (
     Filter,
     MessageListenerConcurrently,
@@ -69,7 +69,7 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
             run = partial(self._run_in_loop, None)
             return self._open_consumer(trio_client(resolved), subscriptions, self._post, run)
 
-        super().__init__(opener, reopens=lambda: reopens(resolved))
+        super().__init__(opener, reopens=reopens(resolved))
 
     def _submit(self, loans: Sequence[Loan]) -> None:
         if self._endpoint is not None:
@@ -97,7 +97,7 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
 
     def _wake_all(self) -> None:
         for future, endpoint in self._waiting.copy().items():  # each in its own loop
-            endpoint.post(partial(_wake, future))
+            endpoint.post(partial(wake, future))
 
     async def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
         """Return what ``take`` returns when it is not None; None after the timeout.
@@ -181,11 +181,6 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._wake_all()
-
-
-def _wake(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
 
 
 def open_push_consumer(

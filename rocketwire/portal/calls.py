@@ -66,19 +66,6 @@ class CallCancelledError(BaseException):
 class Call:
     """A call of a coroutine function in trio."""
 
-    __slots__ = (
-        "arguments",
-        "cancel",
-        "context",
-        "error",
-        "function",
-        "is_cancelled",
-        "is_done",
-        "is_taken",
-        "named",
-        "value",
-    )
-
     def __init__(
         self,
         function: Callable[..., Awaitable[Any]],
@@ -121,8 +108,6 @@ class Call:
 class ThreadCall(Call):
     """A call that a thread waits for: trio releases the lock at its end, or for an errand."""
 
-    __slots__ = ("errand", "lock")
-
     def __init__(
         self,
         function: Callable[..., Awaitable[Any]],
@@ -142,8 +127,6 @@ class ThreadCall(Call):
 
 class Errand:
     """A call of an application's function, for which a trio task waits."""
-
-    __slots__ = ("_error", "_is_done", "_post", "_task", "_value", "function")
 
     def __init__(self, post: Post, function: Callable[[], Any]) -> None:
         self.function: Callable[[], Any] = function

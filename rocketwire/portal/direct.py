@@ -64,19 +64,6 @@ class ProducerMethods(Facade, of=Producer):
 class Attempt:
     """The first attempt of a send, over a connection of the sender; ``Producer`` makes others."""
 
-    __slots__ = (
-        "_born",
-        "_config",
-        "_fast_queue",
-        "_key",
-        "_message",
-        "_target",
-        "_within",
-        "connection",
-        "future",
-        "started",
-    )
-
     def __init__(
         self,
         message: Message,

@@ -38,8 +38,6 @@ DELAY: Final = 0.05
 class Loan:
     """Messages of a queue to handle."""
 
-    __slots__ = ("context", "errand", "failures", "messages", "part", "queue")
-
     def __init__(
         self,
         queue: MessageQueue,

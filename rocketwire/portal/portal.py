@@ -29,8 +29,6 @@ T = TypeVar("T")
 MAX_IDLE_WORKERS: Final = 64
 """Most workers that wait for calls; others end."""
 
-THREAD_NAME: Final = "rocketwire"
-
 END_PATIENCE: Final = 1.0
 """Seconds for running calls when the thread ends."""
 
@@ -40,17 +38,15 @@ CLOSED: Final = "the client was closed"
 class Worker:
     """A trio task that executes calls, one after the other."""
 
-    __slots__ = ("_portal", "_scope", "_task", "call")
-
-    def __init__(self, portal: Portal, call: Call | None) -> None:
+    def __init__(self, portal: Portal, call: Call) -> None:
         self._portal = portal
+        self._calls = [call]  # one call, or none
         self._scope = trio.CancelScope()
         self._task: trio.lowlevel.Task | None = None
-        self.call: Call | None = call
 
     def give(self, call: Call) -> None:
         """Let the idle worker execute a call."""
-        self.call = call
+        self._calls.append(call)
         if self._task is not None:
             task, self._task = self._task, None
             trio.lowlevel.reschedule(task)
@@ -59,20 +55,15 @@ class Worker:
         self._scope.cancel()
 
     async def run(self) -> None:
-        """Execute calls until there are more idle workers than are kept."""
-        portal = self._portal
+        """Execute calls until more workers are idle than are kept."""
         while True:
+            # a scope costs a part of a call: only a cancelled one is replaced
             with trio.CancelScope() as self._scope:
                 while not self._scope.cancel_called:
-                    call = self.call
-                    if call is None:
-                        if not await self._wait(portal):
-                            return
-                        continue
-                    await self._execute(call)
-                    self.call = portal.next_call()
-            if self.call is not None and self.call.is_done:
-                self.call = portal.next_call()
+                    if self._calls:
+                        await self._execute(self._calls.pop())
+                    elif not await self._wait():
+                        return
 
     async def _execute(self, call: Call) -> None:
         value: Any = None
@@ -100,8 +91,8 @@ class Worker:
         call.cancel = None
         call.finish(value, error)
 
-    async def _wait(self, portal: Portal) -> bool:
-        idle = portal.idle_workers
+    async def _wait(self) -> bool:
+        idle = self._portal.idle_workers
         if len(idle) >= MAX_IDLE_WORKERS:
             return False
 
@@ -132,7 +123,6 @@ class Portal:
         self.running = 0  # calls that workers execute
         self.users: set[PortalUser] = set()
         self._queue: deque[Callable[[], object] | Call] = deque()
-        self._waiting: deque[Call] = deque()
         self._on_ended: deque[Callable[[], object]] = deque()
         self._is_awake = False
         self._is_ending = False
@@ -141,7 +131,7 @@ class Portal:
             end.setblocking(False)
         self._wake_descriptor = self._waking.fileno()
         self._nursery: trio.Nursery | None = None
-        self._thread = threading.Thread(target=self._run, name=THREAD_NAME, daemon=True)
+        self._thread = threading.Thread(target=self._run, name="rocketwire", daemon=True)
 
     def start(self) -> None:
         """Start the thread; if that is interrupted (Ctrl-C), it ends again."""
@@ -184,7 +174,7 @@ class Portal:
             self._is_awake = False
             raise
 
-    def call(self, function: Callable[..., Awaitable[T]], *arguments: Any, **named: Any) -> T:
+    def call(self, function: Callable[..., Awaitable[T]], /, *arguments: Any, **named: Any) -> T:
         """Execute a coroutine function in trio, and wait for its result in this thread.
 
         If the wait is interrupted (Ctrl-C), the call is cancelled, and the interrupt is raised when
@@ -239,10 +229,6 @@ class Portal:
         self.post(cancel)
 
     # ------------------------------------------------------------------ in trio's thread
-
-    def next_call(self) -> Call | None:
-        """Return a call that no worker has taken, or None."""
-        return self._waiting.popleft() if self._waiting else None
 
     def start_soon(self, function: Callable[..., Awaitable[object]], *arguments: Any) -> None:
         """Start a trio task."""

@@ -75,13 +75,7 @@ class Resource(PortalUser, Generic[T_co]):
         """
         self._has_task = True
         self.portal.start_soon(self._run)
-        try:
-            await self._ready.wait()
-        except trio.Cancelled:
-            self._scope.cancel()
-            with trio.CancelScope(shield=True):
-                await self._ended.wait()
-            raise
+        await self._wait(self._ready)
         return self.thing
 
     async def close(self) -> None:
@@ -93,16 +87,18 @@ class Resource(PortalUser, Generic[T_co]):
         Cancellation: its tasks are cancelled, as when a trio program is cancelled.
         """
         self._close_now()
-        if not self._has_task:  # it was never opened
-            return
+        if self._has_task:  # otherwise it was never opened
+            await self._wait(self._ended)
+            self.raise_error()
+
+    async def _wait(self, event: trio.Event) -> None:
         try:
-            await self._ended.wait()
+            await event.wait()
         except trio.Cancelled:
             self._scope.cancel()
             with trio.CancelScope(shield=True):
                 await self._ended.wait()
             raise
-        self.raise_error()
 
     def raise_error(self) -> None:
         """Raise the error that has ended it, once."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from rocketwire.client.arguments import check_config, wrong_type
 from rocketwire.client.config import ClientConfig, to_config
 from rocketwire.errors import IllegalTypeError
 from rocketwire.nearest import did_you_mean
 
-Config = TypeVar("Config")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Config = TypeVar("Config", bound="DataclassInstance")
 
 
 def apply_settings(
@@ -31,13 +34,14 @@ def apply_settings(
     """
     check_config(config, config_class)
     _check_names(settings, ClientConfig, config_class)
-    own = {name: value for name, value in settings.items() if _has(config_class, name)}
-    result = config if config is not None else config_class(**own)
-    if config is not None and own:
-        changed: Any = replace(cast("Any", config), **own)
-        result = cast("Config", changed)
-    rest = {name: value for name, value in settings.items() if name not in own}
-    return apply_client_settings(client, rest), result
+    names = {field.name for field in fields(config_class)}
+    own = {name: value for name, value in settings.items() if name in names}
+    rest = {name: value for name, value in settings.items() if name not in names}
+    if config is None:
+        config = config_class(**own)
+    elif own:
+        config = replace(config, **own)
+    return apply_client_settings(client, rest), config
 
 
 def apply_client_settings(client: object, settings: Mapping[str, Any]) -> object:
@@ -64,17 +68,12 @@ _OTHER_NAMES: Final = {
 
 
 def _check_names(settings: Mapping[str, Any], *classes: type[Any]) -> None:
-    """Raise ``IllegalTypeError`` for a setting that no config has, with the nearest names."""
     names = [field.name for config_class in classes for field in fields(config_class)]
     for name in settings:
         if name not in names:
             others = [other for other in _OTHER_NAMES.get(name, ()) if other in names]
             hint = did_you_mean(others[0] if others else name, names, count=1 if others else 3)
             raise IllegalTypeError(f"{name}: there is no such setting{hint}")
-
-
-def _has(config_class: type[Any], name: str) -> bool:
-    return any(field.name == name for field in fields(config_class))
 
 
 def reopens(client: object) -> bool:

@@ -81,34 +81,40 @@ class ProducerSettings(ClientSettings, total=False):
     trace_topic: str | None
 
 
-class PushConsumerSettings(ClientSettings, total=False):
-    """Attributes of ``PushConsumerConfig``, and of the client."""
+class _ConsumerSettings(ClientSettings, total=False):
+    max_body_size: int
+    max_inflated_size: int
+    enable_trace: bool
+    trace_topic: str | None
 
-    message_model: MessageModel
+
+class _PullSettings(_ConsumerSettings, total=False):
     consume_from_where: ConsumeFromWhere
     consume_timestamp_millis: int | None
     begin_as_told: bool
     allocate_message_queue_strategy: AllocateMessageQueueStrategy
+    pull_batch_size: int
+    thresholds: Thresholds
+    rebalance_interval: float
+
+
+class PushConsumerSettings(_PullSettings, total=False):
+    """Attributes of ``PushConsumerConfig``, and of the client."""
+
+    message_model: MessageModel
     consume_thread_max: int
     consume_message_batch_max_size: int
-    thresholds: Thresholds
-    pull_batch_size: int
     pull_batch_size_in_bytes: int
-    max_body_size: int
-    max_inflated_size: int
     pull_interval: float
     max_reconsume_times: int
     suspend_current_queue_time_millis: int
     consume_timeout: float
     post_subscription_when_pull: bool
     await_termination: float
-    rebalance_interval: float
     local_offset_store_dir: str | None
-    enable_trace: bool
-    trace_topic: str | None
 
 
-class PopConsumerSettings(ClientSettings, total=False):
+class PopConsumerSettings(_ConsumerSettings, total=False):
     """Attributes of ``PopConsumerConfig``, and of the client."""
 
     pop_invisible_time: float
@@ -116,30 +122,15 @@ class PopConsumerSettings(ClientSettings, total=False):
     pop_batch_nums: int
     pop_threshold: int
     consume_thread_max: int
-    max_body_size: int
-    max_inflated_size: int
     init_mode: InitMode
     max_reconsume_times: int
     await_termination: float
     refresh_interval: float
-    enable_trace: bool
-    trace_topic: str | None
 
 
-class LitePullConsumerSettings(ClientSettings, total=False):
+class LitePullConsumerSettings(_PullSettings, total=False):
     """Attributes of ``LitePullConsumerConfig``, and of the client."""
 
-    pull_batch_size: int
-    max_body_size: int
-    max_inflated_size: int
     pull_threshold_for_all: int
-    thresholds: Thresholds
     auto_commit: bool
     auto_commit_interval: float
-    consume_from_where: ConsumeFromWhere
-    consume_timestamp_millis: int | None
-    begin_as_told: bool
-    allocate_message_queue_strategy: AllocateMessageQueueStrategy
-    rebalance_interval: float
-    enable_trace: bool
-    trace_topic: str | None

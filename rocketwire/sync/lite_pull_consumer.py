@@ -36,7 +36,7 @@ class LitePullConsumer(LitePullMethods, Opened[trio.LitePullConsumer]):
         self._kept: list[Polled] = []
         super().__init__(
             lambda: trio.open_lite_pull_consumer(trio_client(resolved), group, config=own),
-            reopens=lambda: reopens(resolved),
+            reopens=reopens(resolved),
         )
 
     def poll(self, within: float = 5.0) -> Polled | None:

@@ -72,7 +72,7 @@ class Opened(ForThreads, Generic[T]):
         self,
         opener: Callable[[], AbstractAsyncContextManager[T]],
         *,
-        reopens: Callable[[], bool] = lambda: False,
+        reopens: bool = False,
         pool: Pool | None = None,
     ) -> None:
         """Open it.
@@ -127,7 +127,7 @@ class Opened(ForThreads, Generic[T]):
         if self._resource.portal.is_forked:
             with self._lock:
                 if self._resource.portal.is_forked:
-                    if self._closed or not self._reopens():
+                    if self._closed or not self._reopens:
                         raise ClientForkedError
                     self._resource = self._open()
         return self._resource

@@ -57,7 +57,7 @@ class PopConsumer(Opened[trio.PopConsumer], of=trio.PopConsumer):
                 partial(threads.run, listener),
                 config=own,
             ),
-            reopens=lambda: reopens(resolved),
+            reopens=reopens(resolved),
             pool=threads,
         )
 

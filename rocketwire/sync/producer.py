@@ -67,7 +67,7 @@ class Producer(ProducerMethods, Opened[TrioProducer]):
             checker = partial(pool.run, sync_function("check", check, "message"))
         super().__init__(
             lambda: open_trio_producer(trio_client(resolved), group, own, check=checker),
-            reopens=lambda: reopens(resolved),
+            reopens=reopens(resolved),
             pool=pool,
         )
 

@@ -76,7 +76,7 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
             own, post = trio_client(resolved), self._opening.portal.post
             return self._open_consumer(own, subscriptions, post, threads.run)
 
-        super().__init__(opener, reopens=lambda: reopens(resolved), pool=threads)
+        super().__init__(opener, reopens=reopens(resolved), pool=threads)
 
     def _submit(self, loans: Sequence[Loan]) -> None:
         with suppress(RuntimeError):  # the program ends, and so do all pools
