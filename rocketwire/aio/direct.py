@@ -6,10 +6,8 @@ The loop itself writes requests and reads responses: those of one turn are writt
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.client.addresses import split_address
@@ -36,28 +34,21 @@ if TYPE_CHECKING:
 MAX_UNSENT: Final = 1 << 20
 """Most unsent bytes of a connection; further sends go through trio, which waits for room."""
 
-_READ_SIZE: Final = 65_536
 
+class LoopConnection(asyncio.Protocol):
+    """A connection of a loop: requests of one turn are written together."""
 
-class LoopConnection:
-    """A connection whose socket the loop watches."""
-
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, address: str, connected: socket.socket
-    ) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, address: str) -> None:
         self.address = address
-        self.is_open: bool = True
+        self.is_open: bool = False
         self._loop = loop
-        self._socket = connected
-        self._descriptor = connected.fileno()
+        self._transport: asyncio.Transport | None = None
         self._opaque = 0
         self._rest = b""
         self._pending: dict[int, Attempt] = {}
         self._unsent: list[bytes] = []
-        self._unsent_size = 0
-        self._is_writing = False
+        self._is_full = False
         self._timer: asyncio.TimerHandle | None = None
-        loop.add_reader(self._descriptor, self._read)
 
     @property
     def in_flight(self) -> int:
@@ -68,17 +59,14 @@ class LoopConnection:
         self, template: RequestTemplate, values: tuple[object, ...], body: bytes, timeout: float
     ) -> StartedRequest | None:
         """Write a request, alone or with others of this turn; see ``DirectRequests.request``."""
-        if not self.is_open or self._unsent_size > MAX_UNSENT:
+        if not self.is_open or self._is_full:
             return None
         self._opaque = opaque = self._opaque + 1 if self._opaque != MAX_OPAQUE else 1
-        frame = template.frame(values, body, opaque)
-        self._unsent.append(frame)
-        self._unsent_size += len(frame)
-        if not self._is_writing:
+        self._unsent.append(template.frame(values, body, opaque))
+        if len(self._unsent) == 1:
             # A sender without others must not wait for the next turn. If responses are awaited,
             # more senders are likely to follow in this turn, and share the system call.
             if self._pending:
-                self._is_writing = True
                 self._loop.call_soon(self._write)
             else:
                 self._write()
@@ -88,9 +76,6 @@ class LoopConnection:
         """Return the future of the result of a request."""
         future: asyncio.Future[SendResult] = self._loop.create_future()
         attempt.future = future
-        if not self.is_open:
-            _fail(attempt, ChannelBrokenError(f"{self.address}: the connection has ended"))
-            return future
         self._pending[attempt.started.opaque] = attempt
         if self._timer is None:
             delay = max(0.0, attempt.deadline - time.monotonic())
@@ -101,17 +86,48 @@ class LoopConnection:
         """Drop a request whose caller was cancelled."""
         self._pending.pop(attempt.started.opaque, None)
 
-    def _read(self) -> None:
-        try:
-            data = os.read(self._descriptor, _READ_SIZE)
-        except BlockingIOError:
-            return
-        except OSError as error:
-            self.close(ChannelBrokenError(f"{self.address}: the connection was lost: {error}"))
-            return
-        if not data:
-            self.close(ChannelBrokenError(f"{self.address}: the peer closed the connection"))
-            return
+    def _write(self) -> None:
+        if self._transport is not None:
+            self._transport.write(b"".join(self._unsent))
+        self._unsent.clear()
+
+    def _expire(self) -> None:
+        self._timer = None
+        now = time.monotonic()
+        for attempt in [each for each in self._pending.values() if each.deadline <= now]:
+            del self._pending[attempt.started.opaque]
+            seconds = now - attempt.started.sent_at
+            _fail(attempt, RequestTimeoutError(self.address, attempt.request_code, seconds))
+        if self._pending:
+            deadline = min(attempt.deadline for attempt in self._pending.values())
+            self._timer = self._loop.call_later(deadline - now, self._expire)
+
+    def close(self, error: RocketWireError) -> None:
+        """Close the connection; waiting sends get the error."""
+        if self._transport is not None:
+            self._transport.abort()
+        self.is_open = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for attempt in self._pending.values():
+            _fail(attempt, error)
+        self._pending.clear()
+
+    # ------------------------------------------------------------------ called by the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.set_write_buffer_limits(MAX_UNSENT)
+        self.is_open = True
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+
+    def data_received(self, data: bytes) -> None:
         try:
             frames, self._rest = cut_frames(self._rest + data if self._rest else data, MAX_RESPONSE)
             for frame in frames:
@@ -137,55 +153,9 @@ class LoopConnection:
             except RocketWireError as error:
                 _fail(attempt, error)
 
-    def _write(self) -> None:
-        self._is_writing = False
-        unsent = self._unsent
-        if not unsent or not self.is_open:
-            return
-        data = unsent[0] if len(unsent) == 1 else b"".join(unsent)
-        unsent.clear()
-        try:
-            written = os.write(self._descriptor, data)
-        except BlockingIOError:
-            written = 0
-        except OSError as error:
-            self.close(ChannelBrokenError(f"{self.address}: could not send: {error}"))
-            return
-        self._unsent_size -= written
-        if written < len(data):
-            unsent.append(data[written:])
-            self._is_writing = True
-            self._loop.add_writer(self._descriptor, self._write_rest)
-
-    def _write_rest(self) -> None:
-        self._loop.remove_writer(self._descriptor)
-        self._write()
-
-    def _expire(self) -> None:
-        self._timer = None
-        now = time.monotonic()
-        for attempt in [each for each in self._pending.values() if each.deadline <= now]:
-            del self._pending[attempt.started.opaque]
-            seconds = now - attempt.started.sent_at
-            _fail(attempt, RequestTimeoutError(self.address, attempt.request_code, seconds))
-        if self._pending and self.is_open:
-            deadline = min(attempt.deadline for attempt in self._pending.values())
-            self._timer = self._loop.call_later(deadline - now, self._expire)
-
-    def close(self, error: RocketWireError) -> None:
-        """Close the connection; waiting sends get the error."""
-        if not self.is_open:
-            return
-        self.is_open = False
-        with suppress(RuntimeError, OSError, ValueError):  # a closed loop, or a closed socket
-            self._loop.remove_reader(self._descriptor)
-            self._loop.remove_writer(self._descriptor)
-        if self._timer is not None:
-            self._timer.cancel()
-        self._socket.close()
-        for attempt in self._pending.values():
-            _fail(attempt, error)
-        self._pending.clear()
+    def connection_lost(self, error: Exception | None) -> None:
+        reason = f"the connection was lost: {error}" if error else "the peer closed the connection"
+        self.close(ChannelBrokenError(f"{self.address}: {reason}"))
 
 
 def _finish(attempt: Attempt, result: SendResult) -> None:
@@ -254,18 +224,20 @@ class DirectSends:
         connected = socket.socket()
         plain_sockets.add(connected)
         connected.setblocking(False)
+        connection = LoopConnection(self._loop, address)
         try:
             async with asyncio.timeout(instance.config.connect_timeout):
                 target = instance.pool.remap(address)
                 await self._loop.sock_connect(connected, split_address(target))
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._connections[address] = LoopConnection(self._loop, address, connected)
+                await self._loop.create_connection(lambda: connection, sock=connected)
         except (OSError, ValueError, RocketWireError):  # trio's own attempt reports the error
             connected.close()
             await asyncio.sleep(1)
         except BaseException:
             connected.close()
             raise
+        else:
+            self._connections[address] = connection
         finally:
             self._connecting.pop(address, None)
 
