@@ -8,7 +8,7 @@ from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import Opened
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
 from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
-from rocketwire.portal.lite_pull_consumer import LitePullMethods
+from rocketwire.portal.lite_pull_consumer import LitePullMethods, poll_into
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -43,12 +43,8 @@ class LitePullConsumer(LitePullMethods, Opened[trio.LitePullConsumer]):
         if self._kept:
             return self._kept.pop()
         results: list[Polled | None] = []
-
-        async def poll(consumer: trio.LitePullConsumer) -> None:
-            results.append(await consumer.poll(within))
-
         try:
-            await self._call(poll)
+            await self._call(poll_into, results, within)
         except BaseException:  # trio may have polled before it was cancelled
             self._kept += [polled for polled in results if polled is not None]
             raise

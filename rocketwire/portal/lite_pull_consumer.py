@@ -8,6 +8,7 @@ from rocketwire.client.consumer.lite import lite_pull_consumer as trio
 from rocketwire.portal.methods import Facade, delegate
 
 if TYPE_CHECKING:
+    from rocketwire.client.consumer.lite.lite_pull_state import Polled
     from rocketwire.messages.message_queue import MessageQueue
 
 
@@ -34,3 +35,10 @@ class LitePullMethods(Facade, of=trio.LitePullConsumer):
     @property
     def unreadable_messages(self) -> int:
         return int(self._thing.unreadable_messages)
+
+
+async def poll_into(
+    consumer: trio.LitePullConsumer, results: list[Polled | None], within: float
+) -> None:
+    """Poll for messages; in trio. The caller finds the result also if it was cancelled too late."""
+    results.append(await consumer.poll(within))

@@ -6,6 +6,8 @@ A client may be used by any number of threads. Ctrl-C interrupts a waiting call 
 trio runs in one thread of the process, while anything is open (``rocketwire.portal``).
 """
 
+# Written by tests.architecture.twins: edit the module of this name in aio.
+
 from __future__ import annotations
 
 from importlib import import_module

@@ -1,5 +1,7 @@
 """``Admin``: calls of operators for threads; ``open_admin`` opens it."""
 
+# Written by tests.architecture.twins: edit the module of this name in aio.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final

@@ -1,5 +1,7 @@
 """``Client``: a client that the producers and consumers of a program share."""
 
+# Written by tests.architecture.twins: edit the module of this name in aio.
+
 from __future__ import annotations
 
 from functools import partial

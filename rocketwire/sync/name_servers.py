@@ -1,5 +1,7 @@
 """``NameServers``: requests to name servers for threads; ``open_name_servers`` opens it."""
 
+# Written by tests.architecture.twins: edit the module of this name in aio.
+
 from __future__ import annotations
 
 from functools import partial
