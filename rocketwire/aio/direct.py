@@ -153,8 +153,8 @@ class LoopConnection(asyncio.Protocol):
             except RocketWireError as error:
                 _fail(attempt, error)
 
-    def connection_lost(self, error: Exception | None) -> None:
-        reason = f"the connection was lost: {error}" if error else "the peer closed the connection"
+    def connection_lost(self, exc: Exception | None) -> None:
+        reason = f"the connection was lost: {exc}" if exc else "the peer closed the connection"
         self.close(ChannelBrokenError(f"{self.address}: {reason}"))
 
 

@@ -81,35 +81,28 @@ class Producer(ProducerMethods, Opened[TrioProducer]):
         super().close()
 
     def send(self, message: Message, *, within: float | None = None) -> SendResult:
-        resource = self._open_resource
-        producer = resource.thing
-        limit = self.config.send_msg_timeout if within is None else within
+        producer = self._thing
         hooks = producer.sender.hooks
+        limit = self.config.send_msg_timeout if within is None else within
         if hooks is None:
-            return self._send(resource, producer, message, limit)
+            return self._send(producer, message, limit)
         if not hooks.is_thread_safe:
-            return resource.portal.call(TrioProducer.send, producer, message, within=within)
+            return self._call(TrioProducer.send, message, within=within)
         with call_hooks(hooks, producer, message) as context:
             message = context.messages[0]
-            context.send_result = result = self._send(resource, producer, message, limit)
+            context.send_result = result = self._send(producer, message, limit)
             return result
 
-    def _send(
-        self,
-        resource: Resource[TrioProducer],
-        producer: TrioProducer,
-        message: Message,
-        limit: float,
-    ) -> SendResult:
+    def _send(self, producer: TrioProducer, message: Message, limit: float) -> SendResult:
         if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
-            return resource.portal.call(TrioProducer.send, producer, message)  # says so
+            return self._call(TrioProducer.send, message)  # says so
         sent = self._direct.send(producer, message, limit)
         if isinstance(sent, SendResult):
             return sent
         if sent is None:
-            return resource.portal.call(TrioProducer.send_unhooked, producer, message, limit)
+            return self._call(TrioProducer.send_unhooked, message, limit)
         attempt, error = sent
-        return resource.portal.call(attempt.send_again, producer, error)
+        return self._call(attempt.send_again, error)
 
     def send_in_transaction(
         self, message: Message, execute: LocalTransaction, *, within: float | None = None
