@@ -22,10 +22,8 @@ _MODULES: Final = {
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
-def import_lazily(
-    package: str, names: Sequence[str]
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a facade with these names."""
+def import_lazily(package: str, names: Sequence[str]) -> Callable[[str], object]:
+    """Return ``__getattr__`` of a facade with these names."""
 
     def get(name: str) -> object:
         if name not in names:
@@ -35,7 +33,9 @@ def import_lazily(
         setattr(sys.modules[package], name, value)
         return value
 
-    def list_names() -> list[str]:
-        return [*names, "__doc__", "__file__", "__name__", "__path__"]
+    return get
 
-    return get, list_names
+
+def list_lazily(names: Sequence[str]) -> Callable[[], list[str]]:
+    """Return ``__dir__`` of a facade with these names."""
+    return lambda: [*names, "__doc__", "__file__", "__name__", "__path__"]

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 class PushMethods(Facade, of=PushConsumer):
-    config: PushConsumerConfig
     _waiting: Any  # threads or tasks that wait for messages; false without any
 
     if TYPE_CHECKING:
@@ -56,7 +55,16 @@ class PushMethods(Facade, of=PushConsumer):
     def unreadable_messages(self) -> int:
         return int(self._thing.unreadable_messages)
 
-    def _prepare(self, group: str, listener: Any, orderly_listener: Any, *, orderly: bool) -> None:
+    def _prepare(
+        self,
+        config: PushConsumerConfig,
+        group: str,
+        listener: Any,
+        orderly_listener: Any,
+        *,
+        orderly: bool,
+    ) -> None:
+        self.config: PushConsumerConfig = config
         self._group = group
         self._listener = listener
         self._orderly_listener = orderly_listener

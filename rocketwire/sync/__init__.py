@@ -10,9 +10,9 @@ trio runs in one thread of the process, while anything is open (``rocketwire.por
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from rocketwire.portal.names import import_lazily
+from rocketwire.portal.names import import_lazily, list_lazily
 
 if TYPE_CHECKING:
     from rocketwire.client import (
@@ -84,4 +84,5 @@ __all__ = [
     "wait_for_signal",
 ]
 
-__getattr__, __dir__ = import_lazily(__name__, __all__)
+__getattr__: Final = import_lazily(__name__, __all__)
+__dir__: Final = list_lazily(__all__)

@@ -56,6 +56,8 @@ class DirectConnection:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.settimeout(None)
         self._descriptor = self._socket.fileno()
+        self._poll = select.poll()  # unlike select.select, it takes any descriptor
+        self._poll.register(self._descriptor, select.POLLIN)
         self._timeout = -1.0
         self._opaque = 0
         self._used_at = time.monotonic()
@@ -68,7 +70,7 @@ class DirectConnection:
             return None
         now = time.monotonic()
         # readable without a request: the broker has closed it
-        if now - self._used_at > IDLE_SECONDS and select.select([self._descriptor], [], [], 0)[0]:
+        if now - self._used_at > IDLE_SECONDS and self._poll.poll(0):
             self.close()
             return None
         self._used_at = now

@@ -64,12 +64,12 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
         **settings: Unpack[PushConsumerSettings],
     ) -> None:
         """Open a consumer; for arguments and errors see ``open_push_consumer``."""
-        resolved, self.config = apply_settings(client, config, PushConsumerConfig, settings)
+        resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
         self._ready = Condition()
         self._waiting = 0
         check_listeners(sync_function, listener, orderly_listener, orderly=orderly)
-        self._prepare(group, listener, orderly_listener, orderly=orderly)
-        self._threads = threads = Pool(executor, self.config.consume_thread_max)
+        self._prepare(own, group, listener, orderly_listener, orderly=orderly)
+        self._threads = threads = Pool(executor, own.consume_thread_max)
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
             self._ready, self._waiting = Condition(), 0  # a fork may have copied a locked one

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import signal
 import socket
 import threading
 from collections.abc import Generator
+from contextlib import ExitStack
 
 import pytest
 
@@ -13,7 +16,7 @@ from rocketwire.client import Message
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, RequestTimeoutError, RocketWireError
 from rocketwire.portal.direct import WARM_SENDS
-from rocketwire.sync import Producer, open_producer
+from rocketwire.sync import Producer, direct, open_producer
 from rocketwire.testing import reply
 from tests.support.fakes.facade_clients import threads
 from tests.support.fakes.tcp_cluster import TcpCluster
@@ -103,6 +106,20 @@ def test_a_broker_that_has_closed_an_idle_connection_is_connected_again(
 
     assert producer.send(Message("t", b"x")).is_ok
     assert bodies(cluster)[-1] == b"x"
+
+
+def test_an_idle_connection_may_have_any_descriptor(
+    cluster: TcpCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(most[0], 2048), most[1]))
+    monkeypatch.setattr(direct, "IDLE_SECONDS", -1.0)
+    with ExitStack() as files, open_producer(cluster.address, "g") as producer:
+        for _ in range(1024):  # more than select.select takes
+            files.enter_context(open(os.devnull))
+        for _ in range(WARM_SENDS + 2):
+            assert producer.send(Message("t", b"x")).is_ok
+    resource.setrlimit(resource.RLIMIT_NOFILE, most)
 
 
 def test_a_silent_broker_lets_the_send_time_out(cluster: TcpCluster, producer: Producer) -> None:
