@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from rocketwire.client import Message
+from rocketwire.client import Credentials, Message
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, RequestTimeoutError, RocketWireError
 from rocketwire.portal.direct import WARM_SENDS
@@ -71,6 +71,18 @@ def test_threads_have_connections_of_their_own(cluster: TcpCluster, producer: Pr
 
     assert cluster.connections == before + 3
     assert bodies(cluster) == [b"x"] * 4
+
+
+def test_signed_sends_have_no_connections_of_their_own(cluster: TcpCluster) -> None:
+    with open_producer(
+        cluster.address, "g", credentials=Credentials("a", "b"), client_ip="127.0.0.1"
+    ) as producer:
+        producer.send(Message("t", b"first"))
+        before = cluster.connections
+        for _ in range(2 * WARM_SENDS):
+            producer.send(Message("t", b"x"))
+
+    assert cluster.connections == before
 
 
 def test_an_answer_may_come_in_pieces(cluster: TcpCluster, producer: Producer) -> None:
