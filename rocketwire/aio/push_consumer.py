@@ -100,12 +100,7 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
             endpoint.post(partial(wake, future))
 
     async def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
-        """Return what ``take`` returns when it is not None; None after the timeout.
-
-        Raises:
-            ClientForkedError: this process is a fork of the one that opened the consumer.
-            ChannelClosedError: the consumer was closed; or the error that has ended it.
-        """
+        """Return what ``take`` returns when it is not None; None after the timeout."""
         self._check_iteration()
         resource = self._open_resource
         if resource.portal.is_forked:
@@ -152,26 +147,22 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
         batch: Batch | None = await self._wait(partial(self._inbox.take, max), within)
         return batch
 
-    async def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002 - the usual word
+    def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002 - the usual word
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
         check_limit(max)
-        while True:
-            batch = None if self._has_handler else self._inbox.take(max)
-            if batch is None and (batch := await self.poll(max)) is None:
-                return
-            yield batch
-            batch.ack()
+        return self._iterate(partial(self._inbox.take, max))
 
-    async def __aiter__(self) -> AsyncIterator[Delivery]:
+    def __aiter__(self) -> AsyncIterator[Delivery]:
         """Iterate over messages; the next one acknowledges the last."""
+        return self._iterate(self._inbox.take_one)
+
+    async def _iterate(self, take: Callable[[], Any]) -> AsyncIterator[Any]:
         while True:
-            delivery = None if self._has_handler else self._inbox.take_one()
-            if delivery is None:
-                delivery = await self._wait(self._inbox.take_one, None)
-            if delivery is None:
+            taken = None if self._has_handler else take()
+            if taken is None and (taken := await self._wait(take, None)) is None:
                 return
-            yield delivery
-            delivery.ack()
+            yield taken
+            taken.ack()
 
     async def close(self) -> None:
         self._inbox.drop()

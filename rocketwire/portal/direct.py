@@ -184,11 +184,6 @@ class DirectPath(FastPath):
             self._enable(target)
         return True
 
-    def forget(self) -> None:
-        """Look everything up again, after a connection has ended."""
-        self._own.clear()
-        self._sources.clear()
-
     def _look_up(
         self, target: Target, fast_queue: QueueFastPath
     ) -> tuple[Any, QueueTemplate | None]:
@@ -213,9 +208,7 @@ class DirectPath(FastPath):
         sent_request: StartedRequest | None,
     ) -> Any:
         if sent_request is None:
-            connection: Any = fast_queue.at_once
-            if connection is not None and not connection.is_open:
-                self.forget()
+            fast_queue.at_once = None  # look it up again: its connection may have ended
             return None
         return Attempt(message, key, born, target, fast_queue, self._config, within, sent_request)
 

@@ -194,7 +194,6 @@ class Lane:
         for connection in self._connections.values():
             connection.close()
         self._connections.clear()
-        self._path.forget()
 
 
 class DirectSends:
