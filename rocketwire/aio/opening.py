@@ -57,11 +57,7 @@ _endpoints: WeakKeyDictionary[asyncio.AbstractEventLoop, Endpoint] = WeakKeyDict
 
 
 def get_endpoint() -> Endpoint:
-    """Return the endpoint of the running loop.
-
-    Raises:
-        RuntimeError: no loop of asyncio runs in this thread.
-    """
+    """Return the endpoint of the running loop."""
     loop = asyncio.get_running_loop()
     endpoint = _endpoints.get(loop)
     if endpoint is None:
@@ -151,14 +147,9 @@ class Opened(ForLoops, Generic[T]):
         *,
         reopens: bool = False,
     ) -> None:
-        """Open nothing yet.
-
-        Args:
-            opener: creates the context manager of ``rocketwire.client``; called in trio.
-            reopens: whether it opens itself again in a fork.
-        """
+        """Open nothing yet; ``opener`` creates the context manager of the trio client, in trio."""
         self._opener = opener
-        self._reopens = reopens
+        self._reopens = reopens  # in a fork
         self._endpoint: Endpoint | None = None
         self._handlers: set[asyncio.Task[None]] = set()
         self._opening: Resource[T] | None = None
@@ -187,12 +178,7 @@ class Opened(ForLoops, Generic[T]):
     async def _call(
         self, method: Callable[..., Awaitable[R]], /, *arguments: Any, **named: Any
     ) -> R:
-        """Call a coroutine function in trio, with the trio client as its first argument.
-
-        Raises:
-            ClientForkedError: this process is a fork of the one that opened the client.
-            ChannelClosedError: the client is not open.
-        """
+        """Call a coroutine function in trio, with the trio client as its first argument."""
         resource = self._open_resource
         if resource.portal.is_forked:
             resource = await self._open_again()
@@ -203,12 +189,8 @@ class Opened(ForLoops, Generic[T]):
     ) -> Any:
         """Execute a function or coroutine function in a loop; called in trio.
 
-        It sees the context variables of the waiting trio task.
-
-        Args:
-            endpoint: the loop; None for that which opened the client.
-
-        Cancellation: the loop's task is cancelled.
+        It sees the context variables of the waiting trio task. Without endpoint it runs in the loop
+        that opened the client. If the trio task is cancelled, so is the loop's.
         """
         where = endpoint or self._endpoint
         if where is None:

@@ -43,8 +43,8 @@ class PopConsumer(Opened[trio.PopConsumer], of=trio.PopConsumer):
         **settings: Unpack[PopConsumerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_pop_consumer``."""
-        resolved, own = apply_settings(client, config, PopConsumerConfig, settings)
-        self.config = own
+        resolved, config = apply_settings(client, config, PopConsumerConfig, settings)
+        self.config: PopConsumerConfig = config
         handler = async_handler("handler (listener)", listener, "message")
         super().__init__(
             lambda: trio.open_pop_consumer(
@@ -52,7 +52,7 @@ class PopConsumer(Opened[trio.PopConsumer], of=trio.PopConsumer):
                 group,
                 subscriptions,
                 partial(self._run_in_loop, None, handler),
-                config=own,
+                config=self.config,
             ),
             reopens=reopens(resolved),
         )

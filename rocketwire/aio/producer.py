@@ -61,8 +61,8 @@ class Producer(ProducerMethods, Opened[TrioProducer]):
         **settings: Unpack[ProducerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_producer``."""
-        resolved, own = apply_settings(client, config, ProducerConfig, settings)
-        self.config = own
+        resolved, config = apply_settings(client, config, ProducerConfig, settings)
+        self.config: ProducerConfig = config
         self._loop: asyncio.AbstractEventLoop | None = None
         self._direct: DirectSends | None = None
         checker: TrioTransactionCheck | None = None
@@ -70,7 +70,7 @@ class Producer(ProducerMethods, Opened[TrioProducer]):
             check_callable("check", check, "message")
             checker = partial(self._run_in_loop, None, check)
         super().__init__(
-            lambda: open_trio_producer(trio_client(resolved), group, own, check=checker),
+            lambda: open_trio_producer(trio_client(resolved), group, self.config, check=checker),
             reopens=reopens(resolved),
         )
 

@@ -57,13 +57,13 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
         **settings: Unpack[PushConsumerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_push_consumer``."""
-        resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
+        resolved, consumer_config = apply_settings(client, config, PushConsumerConfig, settings)
         self._waiting: dict[asyncio.Future[None], Endpoint] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         listener, orderly_listener = check_listeners(
             async_handler, listener, orderly_listener, orderly=orderly
         )
-        self._prepare(own, group, listener, orderly_listener, orderly=orderly)
+        self._prepare(consumer_config, group, listener, orderly_listener, orderly=orderly)
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
             run = partial(self._run_in_loop, None)

@@ -148,16 +148,12 @@ class Attempt:
 class DirectPath(FastPath):
     """The fast path of one sender, with queues and connections of its own.
 
-    It sends as ``FastPath``, but returns an ``Attempt`` if the response was not read yet.
+    It sends as ``FastPath``, but returns an ``Attempt`` if the response was not read yet. Its
+    connections have the method ``request`` of ``DirectRequests``.
     """
 
     def __init__(self, producer: Producer, connect: Callable[[str], Any]) -> None:
-        """Start without topics.
-
-        Args:
-            connect: returns the connection to an address, with the method ``request`` of
-                ``DirectRequests``; or None.
-        """
+        """Start without topics; ``connect`` returns the connection to an address, or None."""
         instance = producer.instance
         keys = unique_keys(instance.own_ip)
         super().__init__(instance, producer.sender, keys, producer.config)

@@ -72,17 +72,17 @@ def after_in_child() -> None:
     """Give up the parent's portal and connections."""
     current.lock, _fork.lock = threading.Lock(), threading.Lock()
     portal, current.portal = current.portal, None
-    for other in {portal, *current.ending}:
-        if other is not None:
-            other.abandon()
+    for abandoned in {portal, *current.ending}:
+        if abandoned is not None:
+            abandoned.abandon()
     current.ending.clear()
     for trio_socket in list(dial.sockets):
         with suppress(OSError):
             os.close(trio_socket.detach())
     dial.sockets.clear()
-    for each in list(plain_sockets):
+    for plain_socket in list(plain_sockets):
         with suppress(OSError):
-            each.close()
+            plain_socket.close()
     plain_sockets.clear()
 
 

@@ -28,11 +28,7 @@ LAG: Final = 32
 
 
 def check_limit(limit: int) -> None:
-    """Check the number of messages of a batch.
-
-    Raises:
-        IllegalValueError: it is not a positive number.
-    """
+    """Raise ``IllegalValueError`` if a batch cannot have so many messages."""
     if not isinstance(limit, int) or limit < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         raise IllegalValueError(f"max: expected a positive number of messages, got {limit!r}")
 

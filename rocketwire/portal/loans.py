@@ -76,13 +76,8 @@ class Loans:
     """The loans of a push consumer; a ``Borrower``."""
 
     def __init__(self, receive: Callable[[Sequence[Loan]], None], *, handles: bool) -> None:
-        """Start without loans.
-
-        Args:
-            receive: takes loans; called in trio, must neither block nor raise.
-            handles: see ``Borrower``.
-        """
-        self.handles = handles
+        """Start without loans; ``receive`` takes them in trio, and neither blocks nor raises."""
+        self.handles = handles  # see ``Borrower``
         self._receive = receive
         self._is_planned = False
         self._trio_post: Post | None = None
@@ -126,11 +121,7 @@ class Loans:
     # ------------------------------------------------------------------ from any thread
 
     def settle(self, loan: Loan, *, soon: bool = False) -> None:
-        """Settle a loan whose messages are handled or rejected.
-
-        Args:
-            soon: whether trio may know of it ``DELAY`` later, for one wake for many loans.
-        """
+        """Settle a loan whose messages are handled or rejected; ``soon`` saves wakes of trio."""
         errand = loan.errand
         if errand is not None:
             errand.finish(_status(loan), None)

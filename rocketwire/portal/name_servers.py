@@ -72,11 +72,7 @@ async def open_name_servers(client: Client) -> AsyncGenerator[TrioNameServers]:
 
 
 def find_server(address: str, servers: TrioNameServers) -> TrioSingleNameServer:
-    """Return the server with an address.
-
-    Raises:
-        LocalProtocolError: the client has no such name server any more.
-    """
+    """Return the server with an address, or raise ``LocalProtocolError``."""
     for server in servers.each():
         if server.address == address:
             return server

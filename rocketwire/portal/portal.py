@@ -178,21 +178,13 @@ class Portal:
         """Execute a coroutine function in trio, and wait for its result in this thread.
 
         If the wait is interrupted (Ctrl-C), the call is cancelled, and the interrupt is raised when
-        it has ended.
-
-        Raises:
-            ClientForkedError: this is a fork of the process in which trio runs.
-            Exception: what the function raises.
+        it has ended. Errors are those of ``post`` and of the function.
         """
         value: T = self.wait(ThreadCall(function, arguments, named))
         return value
 
     def wait(self, call: ThreadCall) -> Any:
-        """Execute a call as ``call`` does; its errands run in this thread.
-
-        Raises:
-            LocalProtocolError: this is trio's thread, which would wait for itself.
-        """
+        """Execute a call as ``call`` does; its errands run in this thread."""
         if self.is_here:
             raise LocalProtocolError("a function that trio calls cannot wait for trio")
         try:

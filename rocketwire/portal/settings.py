@@ -35,13 +35,13 @@ def apply_settings(
     check_config(config, config_class)
     _check_names(settings, ClientConfig, config_class)
     names = {field.name for field in fields(config_class)}
-    own = {name: value for name, value in settings.items() if name in names}
-    rest = {name: value for name, value in settings.items() if name not in names}
+    changes = {name: value for name, value in settings.items() if name in names}
+    of_client = {name: value for name, value in settings.items() if name not in names}
     if config is None:
-        config = config_class(**own)
-    elif own:
-        config = replace(config, **own)
-    return apply_client_settings(client, rest), config
+        config = config_class(**changes)
+    elif changes:
+        config = replace(config, **changes)
+    return apply_client_settings(client, of_client), config
 
 
 def apply_client_settings(client: object, settings: Mapping[str, Any]) -> object:

@@ -104,7 +104,7 @@ class DirectConnection:
             BrokerError, DecodeError: see ``Attempt.read``.
         """
         deadline, sent_at = attempt.deadline, attempt.started.sent_at
-        data, rest = attempt.started.data, b""
+        data, start = attempt.started.data, b""
         try:
             while True:
                 if data is None:
@@ -112,7 +112,7 @@ class DirectConnection:
                     raise RequestTimeoutError(self.address, attempt.request_code, seconds)
                 if not data:
                     raise ChannelBrokenError(f"{self.address}: the peer closed the connection")
-                frames, rest = cut_frames(rest + data, MAX_RESPONSE)
+                frames, start = cut_frames(start + data, MAX_RESPONSE)
                 for frame in frames:
                     response = decode(frame)
                     if response.is_response and response.opaque == attempt.started.opaque:

@@ -35,11 +35,11 @@ class LitePullConsumer(LitePullMethods, Opened[trio.LitePullConsumer]):
         **settings: Unpack[LitePullConsumerSettings],
     ) -> None:
         """Open a consumer; for arguments and errors see ``open_lite_pull_consumer``."""
-        resolved, own = apply_settings(client, config, LitePullConsumerConfig, settings)
-        self.config = own
+        resolved, config = apply_settings(client, config, LitePullConsumerConfig, settings)
+        self.config: LitePullConsumerConfig = config
         self._kept: list[Polled] = []
         super().__init__(
-            lambda: trio.open_lite_pull_consumer(trio_client(resolved), group, config=own),
+            lambda: trio.open_lite_pull_consumer(trio_client(resolved), group, config=self.config),
             reopens=reopens(resolved),
         )
 

@@ -28,16 +28,10 @@ class Pool:
     """Threads of the application's choice, or threads that end with the client."""
 
     def __init__(self, executor: Executor | None, threads: int) -> None:
-        """Create a pool without threads.
-
-        Args:
-            executor: the application's pool, which it shuts down itself; or None.
-            threads: most threads otherwise.
-        """
         self._post: Post | None = None
-        self._executor = executor
+        self._executor = executor  # of the application, which shuts it down itself
         self._own: ThreadPoolExecutor | None = None
-        self._threads = threads
+        self._threads = threads  # at most, without an executor
 
     @property
     def executor(self) -> Executor:
@@ -75,16 +69,10 @@ class Opened(ForThreads, Generic[T]):
         reopens: bool = False,
         pool: Pool | None = None,
     ) -> None:
-        """Open it.
-
-        Args:
-            opener: creates the context manager of ``rocketwire.client``; called in trio.
-            reopens: whether it opens itself again in a fork.
-            pool: threads of its functions, which it closes.
-        """
+        """Open it; ``opener`` creates the context manager of the trio client, in trio."""
         self._opener = opener
-        self._reopens = reopens
-        self._pool = pool
+        self._reopens = reopens  # in a fork
+        self._pool = pool  # threads of its functions, which it closes
         self._lock = RLock()
         self._closed = False
         self._resource: Resource[T] = self._open()
@@ -108,22 +96,13 @@ class Opened(ForThreads, Generic[T]):
         """Do what a subclass has to do when the client is open."""
 
     def _call(self, method: Callable[..., Awaitable[R]], /, *arguments: Any, **named: Any) -> R:
-        """Call a coroutine function in trio, with the trio client as its first argument.
-
-        Raises:
-            ClientForkedError: this process is a fork of the one that opened the client.
-            ChannelClosedError: the client was closed.
-        """
+        """Call a coroutine function in trio, with the trio client as its first argument."""
         resource = self._open_resource
         return resource.portal.call(method, resource.thing, *arguments, **named)
 
     @property
     def _open_resource(self) -> Resource[T]:
-        """The resource, which is opened again in a fork if the settings say so.
-
-        Raises:
-            ClientForkedError: the settings do not say so.
-        """
+        # in a fork it is opened again, if the settings say so
         if self._resource.portal.is_forked:
             with self._lock:
                 if self._resource.portal.is_forked:

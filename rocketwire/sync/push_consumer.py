@@ -64,17 +64,17 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
         **settings: Unpack[PushConsumerSettings],
     ) -> None:
         """Open a consumer; for arguments and errors see ``open_push_consumer``."""
-        resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
+        resolved, consumer_config = apply_settings(client, config, PushConsumerConfig, settings)
         self._ready = Condition()
         self._waiting = 0
         check_listeners(sync_function, listener, orderly_listener, orderly=orderly)
-        self._prepare(own, group, listener, orderly_listener, orderly=orderly)
-        self._threads = threads = Pool(executor, own.consume_thread_max)
+        self._prepare(consumer_config, group, listener, orderly_listener, orderly=orderly)
+        self._threads = threads = Pool(executor, consumer_config.consume_thread_max)
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
             self._ready, self._waiting = Condition(), 0  # a fork may have copied a locked one
-            own, post = trio_client(resolved), self._opening.portal.post
-            return self._open_consumer(own, subscriptions, post, threads.run)
+            trio, post = trio_client(resolved), self._opening.portal.post
+            return self._open_consumer(trio, subscriptions, post, threads.run)
 
         super().__init__(opener, reopens=reopens(resolved), pool=threads)
 
@@ -115,10 +115,10 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
                         if resource.error is not None:
                             raise resource.error
                         return None
-                    left = None if deadline is None else deadline - time.monotonic()
-                    if left is not None and left <= 0:
+                    seconds_left = None if deadline is None else deadline - time.monotonic()
+                    if seconds_left is not None and seconds_left <= 0:
                         return None
-                    self._ready.wait(left)
+                    self._ready.wait(seconds_left)
             finally:
                 self._waiting -= 1
         return taken
