@@ -50,11 +50,6 @@ class LoopConnection(asyncio.Protocol):
         self._is_full = False
         self._timer: asyncio.TimerHandle | None = None
 
-    @property
-    def in_flight(self) -> int:
-        """Number of requests that wait for their responses."""
-        return len(self._pending)
-
     def request(
         self, template: RequestTemplate, values: tuple[object, ...], body: bytes, timeout: float
     ) -> StartedRequest | None:
@@ -181,16 +176,6 @@ class DirectSends:
         self.hooks: HookChain | None = producer.sender.hooks
         self._sends = 0
         self._is_closed = False
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """Addresses with an open connection."""
-        return tuple(address for address, c in self._connections.items() if c.is_open)
-
-    @property
-    def in_flight(self) -> int:
-        """Number of requests that wait for their responses."""
-        return sum(connection.in_flight for connection in self._connections.values())
 
     def start(self, message: Message, within: float) -> Attempt | None:
         """Start to send a message; returns None if it has to go through trio.

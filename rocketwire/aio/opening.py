@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, suppress
 from contextvars import Context
 from functools import partial
@@ -212,10 +212,7 @@ class Opened(ForLoops, Generic[T]):
                 errand.finish(value, None)
 
         def start() -> None:
-            task = where.loop.create_task(run(), context=context)
-            tasks.append(task)
-            self._handlers.add(task)
-            task.add_done_callback(self._handlers.discard)
+            tasks.append(self._start_handler(run(), context))
 
         def cancel() -> None:
             for task in tasks:
@@ -223,6 +220,14 @@ class Opened(ForLoops, Generic[T]):
 
         where.post(start)
         return await errand.wait(lambda: where.post(cancel))
+
+    def _start_handler(
+        self, handler: Coroutine[Any, Any, None], context: Context | None = None
+    ) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(handler, context=context)
+        self._handlers.add(task)
+        task.add_done_callback(self._handlers.discard)
+        return task
 
     @property
     def _post(self) -> Post:

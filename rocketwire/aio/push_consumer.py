@@ -59,7 +59,6 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
         """Open nothing yet; for arguments and errors see ``open_push_consumer``."""
         resolved, consumer_config = apply_settings(client, config, PushConsumerConfig, settings)
         self._waiting: dict[asyncio.Future[None], Endpoint] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
         listener, orderly_listener = check_listeners(
             async_handler, listener, orderly_listener, orderly=orderly
         )
@@ -77,9 +76,7 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
 
     def _start(self, loans: Sequence[Loan]) -> None:
         for loan in loans:
-            task = asyncio.get_running_loop().create_task(self._handle(loan))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._start_handler(self._handle(loan))
 
     async def _handle(self, loan: Loan) -> None:
         for part, context in self._split(loan):
@@ -93,7 +90,7 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
             except Exception:  # noqa: BLE001 - of the application; logged and retried
                 status = self._report(part)
             loan.add_result(part, status, context)
-        self._loans.settle(loan, soon=len(self._tasks) > 1)
+        self._loans.settle(loan, soon=len(self._handlers) > 1)
 
     def _wake_all(self) -> None:
         for future, endpoint in self._waiting.copy().items():  # each in its own loop
@@ -167,10 +164,6 @@ class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
     async def close(self) -> None:
         self._inbox.drop()
         await super().close()
-        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         self._wake_all()
 
 

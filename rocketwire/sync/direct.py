@@ -88,9 +88,6 @@ class DirectConnection:
             data = None
         except OSError:
             data = b""
-        except BaseException:  # an interrupt: the response would be that of the next request
-            self.close()
-            raise
         if not data:
             self.close()
         return StartedRequest(opaque, now, data)
@@ -99,34 +96,32 @@ class DirectConnection:
         """Return the result of a send whose response is unusual, or not complete.
 
         Raises:
-            ChannelBrokenError: the connection has ended.
+            ChannelBrokenError: the connection has ended, or its bytes are no response.
             RequestTimeoutError: the response did not come in time.
-            BrokerError, DecodeError: see ``Attempt.read``.
+            BrokerError: the broker rejected the message.
         """
         deadline, sent_at = attempt.deadline, attempt.started.sent_at
         data, start = attempt.started.data, b""
-        try:
-            while True:
-                if data is None:
-                    seconds = deadline - sent_at
-                    raise RequestTimeoutError(self.address, attempt.request_code, seconds)
-                if not data:
-                    raise ChannelBrokenError(f"{self.address}: the peer closed the connection")
+        while data:
+            try:
                 frames, start = cut_frames(start + data, MAX_RESPONSE)
                 for frame in frames:
                     response = decode(frame)
                     if response.is_response and response.opaque == attempt.started.opaque:
                         return attempt.read(response, frame)
-                self._set_timeout(max(0.001, deadline - time.monotonic()))
-                try:
-                    data = os.read(self._descriptor, _READ_SIZE)
-                except BlockingIOError:
-                    data = None
-                except OSError:
-                    data = b""
-        except BaseException:
-            self.close()
-            raise
+            except DecodeError as error:
+                broken = f"the received bytes cannot be decoded: {error}"
+                raise ChannelBrokenError(broken) from error
+            self._set_timeout(max(0.001, deadline - time.monotonic()))
+            try:
+                data = os.read(self._descriptor, _READ_SIZE)
+            except BlockingIOError:
+                data = None
+            except OSError:
+                data = b""
+        if data is None:
+            raise RequestTimeoutError(self.address, attempt.request_code, deadline - sent_at)
+        raise ChannelBrokenError(f"{self.address}: the peer closed the connection")
 
     def close(self) -> None:
         self.is_open = False
@@ -180,11 +175,6 @@ class Lane:
         attempt: Attempt = sent
         try:
             result: SendResult = attempt.connection.finish(attempt)
-        except DecodeError as error:
-            self.close()
-            broken = ChannelBrokenError(f"the received bytes cannot be decoded: {error}")
-            broken.__cause__ = error
-            return attempt, broken
         except RocketWireError as error:
             self.close()
             return attempt, error

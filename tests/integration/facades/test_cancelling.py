@@ -29,7 +29,7 @@ from rocketwire.client import (
     PushConsumerConfig,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.support.fakes.facade_clients import no_request_is_pending, threads
+from tests.support.fakes.facade_clients import no_request_is_pending, own_connections, threads
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
@@ -205,9 +205,7 @@ async def run_loop(where: str, topic: str) -> None:
             (result,) = await asyncio.gather(task, return_exceptions=True)
             assert not isinstance(result, Exception), result
         await producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage] - the state that is tested
-        direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested
-        assert direct is not None
-        assert direct.in_flight == 0
+        assert own_connections(producer) == [0]
         assert (await producer.send(Message(topic, b"last"))).is_ok
         assert asyncio.all_tasks() == {asyncio.current_task()}
 

@@ -42,6 +42,12 @@ async def no_request_is_pending(producer: TrioProducer) -> None:
             await trio.sleep(0.01)
 
 
+def own_connections(producer: aio.Producer) -> list[int]:
+    """Number of requests in flight of each connection that a producer of a loop has of its own."""
+    connections = vars(vars(producer)["_direct"])["_connections"].values()
+    return [len(vars(each)["_pending"]) for each in connections if each.is_open]
+
+
 def threads() -> list[str]:
     """Names of the threads of rocketwire that run now."""
     return [each.name for each in threading.enumerate() if each.name.startswith("rocketwire")]

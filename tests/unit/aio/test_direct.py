@@ -15,7 +15,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelClosedError, RequestTimeoutError, RocketWireError
 from rocketwire.portal.direct import WARM_SENDS
 from rocketwire.testing import reply
-from tests.support.fakes.facade_clients import threads
+from tests.support.fakes.facade_clients import own_connections, threads
 from tests.support.fakes.tcp_cluster import TcpCluster
 
 Scenario = Callable[[TcpCluster, Producer], Awaitable[None]]
@@ -33,10 +33,8 @@ def run(request: pytest.FixtureRequest) -> Run:
             ) as producer:
                 for _ in range(WARM_SENDS + 1):
                     await producer.send(Message("t", b"warm"))
-                direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested
-                assert direct is not None
                 async with asyncio.timeout(60):
-                    while not direct.addresses or cluster.connections < 2:  # trio's, and its own
+                    while not own_connections(producer) or cluster.connections < 2:  # trio's too
                         await asyncio.sleep(0)
                 await scenario(cluster, producer)
             assert len(asyncio.all_tasks()) == 1
@@ -122,9 +120,7 @@ def test_a_cancelled_send_is_forgotten(run: Run) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await producer.send(Message("t", b"x"), within=60)
-        direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested
-        assert direct is not None
-        assert direct.in_flight == 0
+        assert own_connections(producer) == [0]
         cluster.write = socket.socket.sendall
         assert (await producer.send(Message("t", b"y"))).msg_id == cluster.keys("t", 0)[-1]
 
