@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rocketwire.aio.client import ClientLike
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.portal.typed_settings import ClientSettings
+    from rocketwire.portal.settings import ClientSettings
     from rocketwire.wire.message.stored import StoredMessage
 
 

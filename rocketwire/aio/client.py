@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.opening import Client as TrioClient
-    from rocketwire.portal.typed_settings import ClientSettings
+    from rocketwire.portal.settings import ClientSettings
 
 
 class Client(Opened[ClientInstance]):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rocketwire.aio.client import ClientLike
     from rocketwire.client.consumer.lite.lite_pull_state import Polled
-    from rocketwire.portal.typed_settings import LitePullConsumerSettings
+    from rocketwire.portal.settings import LitePullConsumerSettings
 
 
 class LitePullConsumer(LitePullMethods, Opened[trio.LitePullConsumer]):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.aio.client import ClientLike
-    from rocketwire.portal.typed_settings import ClientSettings
+    from rocketwire.portal.settings import ClientSettings
 
 
 class SingleNameServer(shared.SingleNameServer, Part):

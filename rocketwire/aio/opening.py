@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from rocketwire.client.instance.task_stacks import loops
 from rocketwire.errors import ChannelClosedError, ClientForkedError, RocketWireError
 from rocketwire.portal.calls import Call, Errand, current_context
-from rocketwire.portal.methods import ForLoops
+from rocketwire.portal.methods import ForLoops, PartOfClient
 from rocketwire.portal.resources import Resource
 
 if TYPE_CHECKING:
@@ -310,16 +310,5 @@ class Opened(ForLoops, Generic[T]):
             resource.close_soon()
 
 
-class Part(ForLoops):
-    """A part of a client, for example the topics of an admin."""
-
-    def __init__(self, owner: Opened[Any], find: Callable[[Any], Any]) -> None:
-        """Create the part of a client; ``find`` returns the part of the trio client."""
-        self._owner: Any = owner
-        self._find = find
-
-    async def _call(self, method: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
-        async def call(thing: Any) -> Any:
-            return await method(self._find(thing), *arguments, **named)
-
-        return await self._owner._call(call)
+class Part(PartOfClient, ForLoops):
+    """A part of a client of this facade."""

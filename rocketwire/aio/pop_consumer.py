@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rocketwire.aio.client import ClientLike
     from rocketwire.client.consumer.config import Filter
-    from rocketwire.portal.typed_settings import PopConsumerSettings
+    from rocketwire.portal.settings import PopConsumerSettings
     from rocketwire.wire.message.stored import StoredMessage
 
 PopListener: TypeAlias = "Callable[[StoredMessage], Awaitable[bool | None]]"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
     from rocketwire.client.send_result import SendResult
-    from rocketwire.portal.typed_settings import ProducerSettings
+    from rocketwire.portal.settings import ProducerSettings
     from rocketwire.wire.message.stored import StoredMessage
 
 

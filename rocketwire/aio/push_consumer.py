@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rocketwire.aio.client import ClientLike
     from rocketwire.portal.loans import Loan
-    from rocketwire.portal.typed_settings import PushConsumerSettings
+    from rocketwire.portal.settings import PushConsumerSettings
 
 Listener: TypeAlias = MessageListenerConcurrently
 """Handles messages in the loop. None means success; an exception means ``RECONSUME_LATER``."""

@@ -101,6 +101,21 @@ class ForLoops(Facade):
     _build = staticmethod(_awaitable)
 
 
+class PartOfClient(Facade):
+    """A part of a client, for example the topics of an admin."""
+
+    def __init__(self, owner: Any, find: Callable[[Any], object]) -> None:
+        """Create the part of a client; ``find`` returns the part of the trio client."""
+        self._owner = owner
+        self._find = find
+
+    def _call(self, method: Function, /, *arguments: Any, **named: Any) -> Any:
+        async def call(thing: object) -> Any:
+            return await method(self._find(thing), *arguments, **named)
+
+        return self._owner._call(call)
+
+
 class Method(Protocol, Generic[P, R_co]):
     """A delegated method, as type checkers see it."""
 

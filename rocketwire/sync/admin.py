@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.portal.typed_settings import ClientSettings
+    from rocketwire.portal.settings import ClientSettings
     from rocketwire.sync.client import ClientLike
     from rocketwire.wire.message.stored import StoredMessage
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.client.consumer.lite.lite_pull_state import Polled
-    from rocketwire.portal.typed_settings import LitePullConsumerSettings
+    from rocketwire.portal.settings import LitePullConsumerSettings
     from rocketwire.sync.client import ClientLike
 
 

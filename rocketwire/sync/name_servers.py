@@ -16,7 +16,7 @@ from rocketwire.sync.opening import Opened, Part
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from rocketwire.portal.typed_settings import ClientSettings
+    from rocketwire.portal.settings import ClientSettings
     from rocketwire.sync.client import ClientLike
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rocketwire.errors import ClientForkedError, RocketWireError
 from rocketwire.portal.calls import run_in_executor
-from rocketwire.portal.methods import ForThreads
+from rocketwire.portal.methods import ForThreads, PartOfClient
 from rocketwire.portal.resources import Resource
 
 if TYPE_CHECKING:
@@ -169,16 +169,5 @@ class Opened(ForThreads, Generic[T]):
             warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
 
 
-class Part(ForThreads):
-    """A part of a client, for example the topics of an admin."""
-
-    def __init__(self, owner: Opened[Any], find: Callable[[Any], Any]) -> None:
-        """Create the part of a client; ``find`` returns the part of the trio client."""
-        self._owner: Any = owner
-        self._find = find
-
-    def _call(self, method: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
-        async def call(thing: Any) -> Any:
-            return await method(self._find(thing), *arguments, **named)
-
-        return self._owner._call(call)
+class Part(PartOfClient, ForThreads):
+    """A part of a client of this facade."""

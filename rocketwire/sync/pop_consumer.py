@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.client.consumer.config import Filter
-    from rocketwire.portal.typed_settings import PopConsumerSettings
+    from rocketwire.portal.settings import PopConsumerSettings
     from rocketwire.sync.client import ClientLike
     from rocketwire.wire.message.stored import StoredMessage
 

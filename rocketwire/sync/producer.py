@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
     from rocketwire.portal.resources import Resource
-    from rocketwire.portal.typed_settings import ProducerSettings
+    from rocketwire.portal.settings import ProducerSettings
     from rocketwire.sync.client import ClientLike
     from rocketwire.wire.message.stored import StoredMessage
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.portal.loans import Loan
-    from rocketwire.portal.typed_settings import PushConsumerSettings
+    from rocketwire.portal.settings import PushConsumerSettings
     from rocketwire.sync.client import ClientLike
 
 

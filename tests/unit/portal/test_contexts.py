@@ -10,7 +10,7 @@ from contextvars import ContextVar, copy_context
 import pytest
 import trio
 
-from rocketwire.portal.calls import current_context, run_in_context, run_in_executor
+from rocketwire.portal.calls import run_in_context, run_in_executor
 from rocketwire.portal.portal import Portal, PortalUser, leave_portal, use_portal
 
 NAME: ContextVar[str] = ContextVar("NAME", default="nobody")
@@ -83,19 +83,6 @@ def test_a_call_sees_the_variables_of_its_caller_and_no_other_call_does(portal: 
 
     assert names == ["a", "b"]
     assert portal.call(name) == "nobody"
-
-
-def test_without_variables_nothing_is_copied() -> None:
-    contexts = [copy_context().run(current_context)]
-
-    def look() -> None:
-        contexts.append(current_context())
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    thread.join()
-
-    assert contexts[-1] is None
 
 
 def test_a_handler_in_a_pool_sees_the_variables_of_the_task_that_waits_for_it(
