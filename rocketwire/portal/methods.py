@@ -58,10 +58,7 @@ class Facade:
         if of is not None:
             cls._original = of
         if cls._build is not None:
-            members = {n: m for base in reversed(cls.__mro__) for n, m in vars(base).items()}
-            for name, member in members.items():
-                if isinstance(member, _Delegate):
-                    setattr(cls, name, cls._build(member.method, member.in_trio))
+            cls._build_methods()
         cls.__doc__ = cls.__doc__ or cls._original.__doc__
         for name, member in list(vars(cls).items()):
             original = getattr(cls._original, name, None)
@@ -71,6 +68,14 @@ class Facade:
                 setattr(cls, name, property(member.fget, doc=original.__doc__))
             else:
                 member.__doc__ = original.__doc__
+
+    @classmethod
+    def _build_methods(cls) -> None:
+        # help(), inspect and mocks have to see functions or coroutine functions, no descriptors
+        members = {n: m for base in reversed(cls.__mro__) for n, m in vars(base).items()}
+        for name, member in members.items():
+            if isinstance(member, _Delegate):
+                setattr(cls, name, cls._build(member.method, member.in_trio))
 
 
 def _blocking(method: Function, in_trio: Function) -> Function:

@@ -97,7 +97,7 @@ def test_messages_of_all_kinds_are_stored(java_cluster: JavaCluster, dialect: st
 
 
 @pytest.mark.parametrize("is_direct", [True, False], ids=["direct", "portal"])
-def test_simple_messages_are_the_same_over_own_connections_and_through_trio(
+def test_simple_messages_are_the_same_directly_and_through_trio(
     java_cluster: JavaCluster, dialect: str, is_direct: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hook, "is_on", is_direct)

@@ -23,7 +23,7 @@ async def thing() -> AsyncGenerator[str]:
     yield "thing"
 
 
-def test_a_client_is_closed_also_if_its_close_is_cancelled_before_it_begins() -> None:
+def test_close_that_is_cancelled_before_it_begins_closes() -> None:
     async def main() -> None:
         client = await Opened(thing)
         resource = client._open_resource  # pyright: ignore[reportPrivateUsage] - the state that is tested
@@ -45,7 +45,7 @@ def test_a_client_is_closed_also_if_its_close_is_cancelled_before_it_begins() ->
     assert threads() == []
 
 
-def test_a_client_is_closed_also_if_an_interrupt_comes_before_its_close_begins(
+def test_close_that_is_interrupted_before_it_begins_closes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = for_threads.Opened(thing)

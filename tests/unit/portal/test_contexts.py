@@ -30,7 +30,7 @@ async def name() -> str:
     return NAME.get()
 
 
-async def test_a_function_sees_other_variables_after_each_wait_and_so_do_its_tasks() -> None:
+async def test_a_function_and_its_tasks_see_the_variables_after_each_wait() -> None:
     seen: list[str] = []
 
     async def note() -> None:
@@ -85,7 +85,7 @@ def test_a_call_sees_the_variables_of_its_caller_and_no_other_call_does(portal: 
     assert portal.call(name) == "nobody"
 
 
-def test_a_handler_in_a_pool_sees_the_variables_of_the_task_that_waits_for_it(
+def test_a_handler_in_a_pool_sees_the_variables_of_its_task(
     portal: Portal,
 ) -> None:
     async def handle() -> tuple[str, str]:

@@ -184,9 +184,7 @@ def test_loans_of_a_closed_client_are_dropped(portal: Portal, loans: Loans, soon
 
 
 @pytest.mark.parametrize("soon", [True, False])
-def test_loans_that_are_settled_while_the_consumer_opens_are_settled_when_it_is_open(
-    portal: Portal, soon: bool
-) -> None:
+def test_loans_settled_while_the_consumer_opens_reach_it(portal: Portal, soon: bool) -> None:
     loans, consumer = Loans(lambda _: None, handles=False), Consumer()
     loans.settle(new_loan(), soon=soon)
     loans.attach(portal.post, cast("Any", consumer))

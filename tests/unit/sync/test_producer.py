@@ -35,7 +35,7 @@ def cluster() -> StoringCluster:
     return StoringCluster(t=2)
 
 
-def test_a_name_server_that_accepts_no_connection_is_an_error_of_a_few_lines() -> None:
+def test_an_unreachable_name_server_is_an_error_of_a_few_lines() -> None:
     address = f"127.0.0.1:{free_ports()}"
     with open_producer(address, "g") as producer, pytest.raises(ConnectFailedError) as caught:
         producer.send(Message("T", b"x"))
