@@ -47,6 +47,7 @@ class LoopConnection(asyncio.Protocol):
         self._rest = b""
         self._pending: dict[int, Attempt] = {}
         self._unsent: list[bytes] = []
+        self._unsent_size = 0
         self._is_full = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -54,10 +55,12 @@ class LoopConnection(asyncio.Protocol):
         self, template: RequestTemplate, values: tuple[object, ...], body: bytes, timeout: float
     ) -> StartedRequest | None:
         """Write a request, alone or with others of this turn; see ``DirectRequests.request``."""
-        if not self.is_open or self._is_full:
+        if not self.is_open or self._is_full or self._unsent_size > MAX_UNSENT:
             return None
         self._opaque = opaque = self._opaque + 1 if self._opaque != MAX_OPAQUE else 1
-        self._unsent.append(template.frame(values, body, opaque))
+        frame = template.frame(values, body, opaque)
+        self._unsent.append(frame)
+        self._unsent_size += len(frame)
         if len(self._unsent) == 1:
             # A sender without others must not wait for the next turn. If responses are awaited,
             # more senders are likely to follow in this turn, and share the system call.
@@ -85,6 +88,7 @@ class LoopConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(b"".join(self._unsent))
         self._unsent.clear()
+        self._unsent_size = 0
 
     def _expire(self) -> None:
         self._timer = None

@@ -205,7 +205,8 @@ async def run_loop(where: str, topic: str) -> None:
             (result,) = await asyncio.gather(task, return_exceptions=True)
             assert not isinstance(result, Exception), result
         await producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage] - the state that is tested
-        assert own_connections(producer) == [0]
+        (connection,) = own_connections(producer)
+        assert not vars(connection)["_pending"]
         assert (await producer.send(Message(topic, b"last"))).is_ok
         assert asyncio.all_tasks() == {asyncio.current_task()}
 

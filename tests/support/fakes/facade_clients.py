@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import trio
 
@@ -42,10 +42,10 @@ async def no_request_is_pending(producer: TrioProducer) -> None:
             await trio.sleep(0.01)
 
 
-def own_connections(producer: aio.Producer) -> list[int]:
-    """Number of requests in flight of each connection that a producer of a loop has of its own."""
-    connections = vars(vars(producer)["_direct"])["_connections"].values()
-    return [len(vars(each)["_pending"]) for each in connections if each.is_open]
+def own_connections(producer: aio.Producer) -> list[object]:
+    """The open connections that a producer of a loop has of its own."""
+    connections: list[Any] = [*vars(vars(producer)["_direct"])["_connections"].values()]
+    return [each for each in connections if each.is_open]
 
 
 def threads() -> list[str]:
