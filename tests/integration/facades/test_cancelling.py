@@ -83,6 +83,22 @@ async def no_more(message: Message, half: Any) -> LocalTransactionState:
     return LocalTransactionState.ROLLBACK_MESSAGE
 
 
+def producer_calls(
+    producer: Any, message: Callable[..., Message], execute: Callable[..., Any]
+) -> list[Callable[[], Any]]:
+    """Calls of all kinds of a producer."""
+    return [
+        lambda: producer.send(message()),
+        lambda: producer.send(message(20_000)),
+        lambda: producer.send_ordered(message(), "key"),
+        lambda: producer.send_oneway(message()),
+        lambda: producer.send_many([message() for _ in range(5)]),
+        lambda: producer.send_batch([message() for _ in range(5)]),
+        lambda: producer.request(message(), within=PATIENCE),
+        lambda: producer.send_in_transaction(message(), execute),
+    ]
+
+
 def operations(
     package: ModuleType, where: str, instance: Any, producer: Any, topic: str
 ) -> list[Operation]:
@@ -121,20 +137,7 @@ def operations(
             while True:
                 await consumer.poll(within=1.0)
 
-    return [
-        lambda: producer.send(message()),
-        lambda: producer.send(message(20_000)),
-        lambda: producer.send_ordered(message(), "key"),
-        lambda: producer.send_oneway(message()),
-        lambda: producer.send_many([message() for _ in range(5)]),
-        lambda: producer.send_batch([message() for _ in range(5)]),
-        lambda: producer.request(message(), within=PATIENCE),
-        lambda: producer.send_in_transaction(message(), no_more),
-        open_and_send,
-        iterate,
-        pop,
-        poll,
-    ]
+    return [*producer_calls(producer, message, no_more), open_and_send, iterate, pop, poll]
 
 
 def delay(chance: random.Random) -> float:
@@ -290,20 +293,7 @@ def blocking_operations(
             while True:
                 consumer.poll(within=1.0)
 
-    return [
-        lambda: producer.send(message()),
-        lambda: producer.send(message(20_000)),
-        lambda: producer.send_ordered(message(), "key"),
-        lambda: producer.send_oneway(message()),
-        lambda: producer.send_many([message() for _ in range(5)]),
-        lambda: producer.send_batch([message() for _ in range(5)]),
-        lambda: producer.request(message(), within=PATIENCE),
-        lambda: producer.send_in_transaction(message(), rollback),
-        open_and_send,
-        iterate,
-        pop,
-        poll,
-    ]
+    return [*producer_calls(producer, message, rollback), open_and_send, iterate, pop, poll]
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # an interrupt just before a block begins
