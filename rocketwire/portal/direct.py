@@ -160,9 +160,8 @@ class DirectPath(FastPath):
         self._producer = producer
         self._client = instance.config
         self._connect = connect
-        self._own: dict[str, Target] = {}
-        self._sources: dict[str, Target] = {}
-        self._targets = self._own
+        self._sources: dict[str, Target] = {}  # the producer's, of which ours are copies
+        self._targets = self._own = dict[str, Target]()
 
     def follow(self, topic: str) -> bool:
         """Use the producer's present queues of a topic; returns whether there are any."""
@@ -204,7 +203,9 @@ class DirectPath(FastPath):
         sent_request: StartedRequest | None,
     ) -> Any:
         if sent_request is None:
-            fast_queue.at_once = None  # look it up again: its connection may have ended
+            connection: Any = fast_queue.at_once
+            if connection is not None and not connection.is_open:
+                fast_queue.at_once = None  # the next send looks it up again
             return None
         return Attempt(message, key, born, target, fast_queue, self._config, within, sent_request)
 
