@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened, Part
+from rocketwire.aio.opening import FacadeClient, Part
 from rocketwire.client.admin import admin as trio
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
 from rocketwire.portal import admin as shared
@@ -87,7 +87,7 @@ class LiteTopics(shared.LiteTopics, Part): ...
 class Controllers(shared.Controllers, Part): ...
 
 
-class Admin(Opened[trio.Admin]):
+class Admin(FacadeClient[trio.Admin]):
     """Calls of operators by subject; see ``rocketwire.client.admin.Admin``."""
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from rocketwire.aio.opening import Opened
+from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.instance.instance import ClientInstance
 from rocketwire.client.instance.instance import open_client as open_trio_client
 from rocketwire.portal.settings import apply_client_settings, reopens
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rocketwire.portal.settings import ClientSettings
 
 
-class Client(Opened[ClientInstance]):
+class Client(FacadeClient[ClientInstance]):
     """An open client; ``open_client`` opens it."""
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened
+from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
 from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
 from rocketwire.portal.lite_pull_consumer import LitePullMethods, poll_into
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rocketwire.portal.settings import LitePullConsumerSettings
 
 
-class LitePullConsumer(LitePullMethods, Opened[trio.LitePullConsumer]):
+class LitePullConsumer(LitePullMethods, FacadeClient[trio.LitePullConsumer]):
     """A lite pull consumer of a group."""
 
     def __init__(

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened, Part
+from rocketwire.aio.opening import FacadeClient, Part
 from rocketwire.client.net.nameservers import NameServers as TrioNameServers
 from rocketwire.portal import name_servers as shared
 from rocketwire.portal.settings import apply_client_settings, reopens
@@ -31,7 +31,7 @@ class SingleNameServer(shared.SingleNameServer, Part):
         self.address = address
 
 
-class NameServers(shared.NameServers, Opened[TrioNameServers]):
+class NameServers(shared.NameServers, FacadeClient[TrioNameServers]):
     """The name servers of a client; a request that fails is repeated at the next one."""
 
     def __init__(self, client: ClientLike = None, **settings: Unpack[ClientSettings]) -> None:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from rocketwire.client.instance.task_stacks import loops
 from rocketwire.errors import ChannelClosedError, ClientForkedError, RocketWireError
-from rocketwire.portal.calls import Call, Errand, current_context
+from rocketwire.portal.calls import Call, Callback, current_context
 from rocketwire.portal.methods import ForLoops, PartOfClient
 from rocketwire.portal.resources import Resource
 
@@ -137,7 +137,7 @@ async def _join_if_unused(portal: Portal) -> None:
     portal.join_if_unused()
 
 
-class Opened(ForLoops, Generic[T]):
+class FacadeClient(ForLoops, Generic[T]):
     """A client for asyncio: ``async with`` or ``await`` opens it, the end of the block or ``close``
     closes it."""
 
@@ -195,21 +195,21 @@ class Opened(ForLoops, Generic[T]):
         where = endpoint or self._endpoint
         if where is None:
             raise ChannelClosedError("the client is not open")
-        errand = Errand(self._post, partial(function, *arguments))
+        callback = Callback(self._post, partial(function, *arguments))
         context, tasks = current_context(), list[asyncio.Task[None]]()
 
         async def run() -> None:
             try:
-                value = errand.function()
+                value = callback.function()
                 if isawaitable(value):
                     value = await value
             except asyncio.CancelledError:
-                errand.finish(None, RuntimeError("the function was cancelled"))
+                callback.finish(None, RuntimeError("the function was cancelled"))
                 raise
             except BaseException as error:  # noqa: BLE001 - raised where trio waits
-                errand.finish(None, error)
+                callback.finish(None, error)
             else:
-                errand.finish(value, None)
+                callback.finish(value, None)
 
         def start() -> None:
             tasks.append(self._start_handler(run(), context))
@@ -219,7 +219,7 @@ class Opened(ForLoops, Generic[T]):
                 task.cancel()
 
         where.post(start)
-        return await errand.wait(lambda: where.post(cancel))
+        return await callback.wait(lambda: where.post(cancel))
 
     def _start_handler(
         self, handler: Coroutine[Any, Any, None], context: Context | None = None

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened
+from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
 from rocketwire.client.handlers import async_handler
@@ -29,7 +29,7 @@ Any other result acknowledges it.
 """
 
 
-class PopConsumer(Opened[trio.PopConsumer], of=trio.PopConsumer):
+class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
     """A pop consumer of a group."""
 
     def __init__(

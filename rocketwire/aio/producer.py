@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from rocketwire.aio.client import trio_client
 from rocketwire.aio.direct import DirectSends
-from rocketwire.aio.opening import Opened, get_endpoint
+from rocketwire.aio.opening import FacadeClient, get_endpoint
 from rocketwire.client.handlers import check_callable
 from rocketwire.client.message import Message
 from rocketwire.client.producer.lifecycle import open_producer as open_trio_producer
@@ -48,7 +48,7 @@ May be a coroutine function.
 """
 
 
-class Producer(ProducerMethods, Opened[TrioProducer]):
+class Producer(ProducerMethods, FacadeClient[TrioProducer]):
     """A producer of a group, for any number of tasks; ``open_producer`` opens it."""
 
     def __init__(

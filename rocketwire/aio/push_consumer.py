@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Endpoint, Opened, get_endpoint, wake
+from rocketwire.aio.opening import Endpoint, FacadeClient, get_endpoint, wake
 from rocketwire.client.consumer.config import (
     Filter,
     MessageListenerConcurrently,
@@ -41,7 +41,7 @@ An exception means that they are handled again.
 """
 
 
-class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
+class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
     """A push consumer of a group, for any number of tasks."""
 
     def __init__(

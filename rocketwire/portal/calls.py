@@ -1,4 +1,4 @@
-"""Calls into trio, and errands: functions of an application that another thread or loop executes.
+"""Calls into trio, and callbacks: functions of an application that run in another thread or loop.
 
 A call is finished in trio's thread, exactly once. Its caller waits with a lock (``ThreadCall``) or
 a future of its loop (``rocketwire.aio``). Both take the context variables of the caller along, for
@@ -106,7 +106,7 @@ class Call:
 
 
 class ThreadCall(Call):
-    """A call that a thread waits for: trio releases the lock at its end, or for an errand."""
+    """A call that a thread waits for: trio releases the lock at its end, or for a callback."""
 
     def __init__(
         self,
@@ -115,17 +115,17 @@ class ThreadCall(Call):
         named: dict[str, Any],
     ) -> None:
         super().__init__(function, arguments, named)
-        self.errand: Errand | None = None
+        self.callback: Callback | None = None
         self.lock: Final = Lock()
         self.lock.acquire()
 
     def wake(self) -> None:
-        # released already for an errand, before which the wait was interrupted
+        # released already for a callback, before which the wait was interrupted
         with suppress(RuntimeError):
             self.lock.release()
 
 
-class Errand:
+class Callback:
     """A call of an application's function, for which a trio task waits."""
 
     def __init__(self, post: Post, function: Callable[[], Any]) -> None:
@@ -185,10 +185,10 @@ class Errand:
 
 async def run_in_caller(post: Post, call: ThreadCall, function: Callable[[], Any]) -> Any:
     """Execute a function in the thread that waits for a call."""
-    errand = Errand(post, function)
-    call.errand = errand
+    callback = Callback(post, function)
+    call.callback = callback
     call.lock.release()
-    return await errand.wait(lambda: None)
+    return await callback.wait(lambda: None)
 
 
 async def run_in_executor(post: Post, executor: Executor, function: Callable[[], Any]) -> Any:
@@ -196,10 +196,10 @@ async def run_in_executor(post: Post, executor: Executor, function: Callable[[],
 
     Cancellation: a function that has not started is not called; a running one continues.
     """
-    errand = Errand(post, function)
+    callback = Callback(post, function)
     context = current_context()
     if context is None:
-        future = executor.submit(errand.run)
+        future = executor.submit(callback.run)
     else:
-        future = executor.submit(context.run, errand.run)
-    return await errand.wait(future.cancel)
+        future = executor.submit(context.run, callback.run)
+    return await callback.wait(future.cancel)

@@ -19,7 +19,7 @@ from rocketwire.client.consumer.config import (
 )
 from rocketwire.client.consumer.push.lending import LentConsumption, failed_messages
 from rocketwire.errors import ChannelClosedError, ClientForkedError
-from rocketwire.portal.calls import Errand
+from rocketwire.portal.calls import Callback
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.push.lending import Failure, LentMessages, Settled
@@ -44,13 +44,13 @@ class Loan:
         messages: Sequence[StoredMessage],
         *,
         part: LentMessages | None = None,
-        errand: Errand | None = None,
+        callback: Callback | None = None,
         context: Any = None,
     ) -> None:
         self.queue: MessageQueue = queue
         self.messages: Sequence[StoredMessage] = messages
         self.part: LentMessages | None = part  # of a batch
-        self.errand: Errand | None = errand  # the handler call that trio waits for
+        self.callback: Callback | None = callback  # the handler call that trio waits for
         self.context: Any = context  # of that call
         self.failures: list[Failure] = []  # rejected messages, and the context of their call
 
@@ -114,17 +114,17 @@ class Loans:
         context: ConsumeConcurrentlyContext | ConsumeOrderlyContext,
     ) -> Any:
         """Lend the messages of a handler call, and wait for its status."""
-        errand = Errand(post, _nothing)
-        self._receive([Loan(context.message_queue, messages, errand=errand, context=context)])
-        return await errand.wait(_nothing)
+        callback = Callback(post, _nothing)
+        self._receive([Loan(context.message_queue, messages, callback=callback, context=context)])
+        return await callback.wait(_nothing)
 
     # ------------------------------------------------------------------ from any thread
 
     def settle(self, loan: Loan, *, soon: bool = False) -> None:
         """Settle a loan whose messages are handled or rejected; ``soon`` saves wakes of trio."""
-        errand = loan.errand
-        if errand is not None:
-            errand.finish(_status(loan), None)
+        callback = loan.callback
+        if callback is not None:
+            callback.finish(_status(loan), None)
             return
         if loan.part is None:
             return

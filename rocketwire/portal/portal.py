@@ -184,15 +184,15 @@ class Portal:
         return value
 
     def wait(self, call: ThreadCall) -> Any:
-        """Execute a call as ``call`` does; its errands run in this thread."""
+        """Execute a call as ``call`` does; its callbacks run in this thread."""
         if self.is_here:
             raise LocalProtocolError("a function that trio calls cannot wait for trio")
         try:
             self.post(call)
             call.lock.acquire()
-            while (errand := call.errand) is not None:
-                call.errand = None
-                errand.run()
+            while (callback := call.callback) is not None:
+                call.callback = None
+                callback.run()
                 call.lock.acquire()
         except (ClientForkedError, ChannelClosedError):  # of ``post``
             raise

@@ -11,7 +11,7 @@ from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
 from rocketwire.portal import admin as shared
 from rocketwire.portal.settings import apply_client_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, Part
+from rocketwire.sync.opening import FacadeClient, Part
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -88,7 +88,7 @@ class LiteTopics(shared.LiteTopics, Part): ...
 class Controllers(shared.Controllers, Part): ...
 
 
-class Admin(Opened[trio.Admin]):
+class Admin(FacadeClient[trio.Admin]):
     """Calls of operators by subject; see ``rocketwire.client.admin.Admin``."""
 
     def __init__(

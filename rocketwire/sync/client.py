@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from rocketwire.client.instance.instance import ClientInstance
 from rocketwire.client.instance.instance import open_client as open_trio_client
 from rocketwire.portal.settings import apply_client_settings, reopens
-from rocketwire.sync.opening import Opened
+from rocketwire.sync.opening import FacadeClient
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocketwire.portal.settings import ClientSettings
 
 
-class Client(Opened[ClientInstance]):
+class Client(FacadeClient[ClientInstance]):
     """An open client; ``open_client`` opens it."""
 
     def __init__(

@@ -13,7 +13,7 @@ from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConf
 from rocketwire.portal.lite_pull_consumer import LitePullMethods, poll_into
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened
+from rocketwire.sync.opening import FacadeClient
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rocketwire.sync.client import ClientLike
 
 
-class LitePullConsumer(LitePullMethods, Opened[trio.LitePullConsumer]):
+class LitePullConsumer(LitePullMethods, FacadeClient[trio.LitePullConsumer]):
     """A lite pull consumer of a group."""
 
     def __init__(

@@ -11,7 +11,7 @@ from rocketwire.client.net.nameservers import NameServers as TrioNameServers
 from rocketwire.portal import name_servers as shared
 from rocketwire.portal.settings import apply_client_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, Part
+from rocketwire.sync.opening import FacadeClient, Part
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -33,7 +33,7 @@ class SingleNameServer(shared.SingleNameServer, Part):
         self.address = address
 
 
-class NameServers(shared.NameServers, Opened[TrioNameServers]):
+class NameServers(shared.NameServers, FacadeClient[TrioNameServers]):
     """The name servers of a client; a request that fails is repeated at the next one."""
 
     def __init__(self, client: ClientLike = None, **settings: Unpack[ClientSettings]) -> None:

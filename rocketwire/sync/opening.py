@@ -59,7 +59,7 @@ class Pool:
             self._own.shutdown(wait=False, cancel_futures=True)
 
 
-class Opened(ForThreads, Generic[T]):
+class FacadeClient(ForThreads, Generic[T]):
     """A client that is open; the end of its block, or ``close``, closes it."""
 
     def __init__(

@@ -11,7 +11,7 @@ from rocketwire.client.handlers import sync_function
 from rocketwire.portal.methods import delegate
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, Pool
+from rocketwire.sync.opening import FacadeClient, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ Any other result acknowledges it.
 """
 
 
-class PopConsumer(Opened[trio.PopConsumer], of=trio.PopConsumer):
+class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
     """A pop consumer of a group."""
 
     def __init__(

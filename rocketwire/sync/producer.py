@@ -16,7 +16,7 @@ from rocketwire.portal.direct import ProducerMethods, call_hooks
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
 from rocketwire.sync.direct import DirectSends
-from rocketwire.sync.opening import Opened, Pool
+from rocketwire.sync.opening import FacadeClient, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ None means unknown.
 """
 
 
-class Producer(ProducerMethods, Opened[TrioProducer]):
+class Producer(ProducerMethods, FacadeClient[TrioProducer]):
     """A producer of a group, for any number of threads; ``open_producer`` opens it."""
 
     def __init__(

@@ -23,7 +23,7 @@ from rocketwire.portal.inbox import PAUSE, Batch, Delivery, check_limit
 from rocketwire.portal.push_consumer import PushMethods
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, Pool
+from rocketwire.sync.opening import FacadeClient, Pool
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ OrderlyListener: TypeAlias = Callable[
 """Handles messages in order. None means success; an exception means that they are handled again."""
 
 
-class PushConsumer(PushMethods, Opened[TrioPushConsumer]):
+class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
     """A push consumer of a group, for any number of threads."""
 
     def __init__(

@@ -298,7 +298,7 @@ def blocking_operations(
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # an interrupt just before a block begins
 @pytest.mark.filterwarnings(  # an interrupt while Python deletes a client
-    "ignore:Exception ignored in. <function Opened.__del__:pytest.PytestUnraisableExceptionWarning"
+    "ignore:Exception ignored in. <function FacadeClient.__del__:pytest.PytestUnraisableExceptionWarning"
 )
 def test_blocked_calls_that_are_interrupted_leave_nothing_behind(
     rocketmq: RocketMQ, interrupts: Interrupts

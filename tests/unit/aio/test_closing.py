@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import trio
 
-from rocketwire.aio.opening import LoopCall, Opened
+from rocketwire.aio.opening import FacadeClient, LoopCall
 from rocketwire.portal.portal import Portal
 from rocketwire.sync import LitePullConsumer, lite_pull_consumer
 from rocketwire.sync import opening as for_threads
@@ -25,7 +25,7 @@ async def thing() -> AsyncGenerator[str]:
 
 def test_close_that_is_cancelled_before_it_begins_closes() -> None:
     async def main() -> None:
-        client = await Opened(thing)
+        client = await FacadeClient(thing)
         resource = client._open_resource  # pyright: ignore[reportPrivateUsage] - the state that is tested
         blocked = threading.Event()
         resource.portal.post(lambda: blocked.wait(60) and None)
@@ -48,7 +48,7 @@ def test_close_that_is_cancelled_before_it_begins_closes() -> None:
 def test_close_that_is_interrupted_before_it_begins_closes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = for_threads.Opened(thing)
+    client = for_threads.FacadeClient(thing)
     resource = client._resource  # pyright: ignore[reportPrivateUsage] - the state that is tested
 
     def interrupt(*_: object) -> None:
@@ -103,7 +103,7 @@ def test_messages_of_an_interrupted_poll_come_with_the_next_one(
 
 def test_the_threads_of_handlers_end_with_their_client() -> None:
     pool = for_threads.Pool(None, 1)
-    client = for_threads.Opened(thing, pool=pool)
+    client = for_threads.FacadeClient(thing, pool=pool)
     executor = pool.executor
 
     client.close()
