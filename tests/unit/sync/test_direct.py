@@ -120,6 +120,18 @@ def test_a_broker_that_has_closed_an_idle_connection_is_connected_again(
     assert bodies(cluster)[-1] == b"x"
 
 
+def test_a_connection_that_is_lost_alone_is_connected_again(
+    cluster: TcpCluster, producer: Producer
+) -> None:
+    before = cluster.connections
+    cluster.hang_up(before - 1)
+
+    for number in range(3):
+        assert producer.send(Message("t", b"%d" % number)).is_ok
+
+    assert cluster.connections == before + 1
+
+
 def test_an_idle_connection_may_have_any_descriptor(
     cluster: TcpCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
