@@ -99,16 +99,6 @@ def test_a_function_in_trio_cannot_wait_for_trio(portal: Portal) -> None:
         portal.call(wait)
 
 
-def test_a_portal_that_has_ended_refuses_calls() -> None:
-    user = PortalUser()
-    portal = use_portal(user)
-    leave_portal(user)
-    portal.join_if_unused()
-
-    with pytest.raises(ChannelClosedError):
-        portal.call(double, 1)
-
-
 def test_two_users_share_a_portal_and_the_next_gets_a_new_one() -> None:
     users = [PortalUser() for _ in range(3)]
     first, second = use_portal(users[0]), use_portal(users[1])

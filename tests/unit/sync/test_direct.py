@@ -111,25 +111,18 @@ def test_a_lost_connection_is_followed_by_another_attempt(
     assert producer.send(Message("t", b"y")).is_ok
 
 
-def test_a_broker_that_has_closed_an_idle_connection_is_connected_again(
-    cluster: TcpCluster, producer: Producer
-) -> None:
-    cluster.hang_up()
-
-    assert producer.send(Message("t", b"x")).is_ok
-    assert bodies(cluster)[-1] == b"x"
-
-
-def test_a_connection_that_is_lost_alone_is_connected_again(
-    cluster: TcpCluster, producer: Producer
+@pytest.mark.parametrize("lost", [1, 2], ids=["own", "all"])
+def test_a_broker_that_has_closed_connections_is_connected_again(
+    cluster: TcpCluster, producer: Producer, lost: int
 ) -> None:
     before = cluster.connections
-    cluster.hang_up(before - 1)
+    cluster.hang_up(before - lost)
 
-    for number in range(3):
+    for number in range(4):
         assert producer.send(Message("t", b"%d" % number)).is_ok
 
-    assert cluster.connections == before + 1
+    assert bodies(cluster)[-1] == b"3"
+    assert cluster.connections == before + lost
 
 
 def test_an_idle_connection_may_have_any_descriptor(
