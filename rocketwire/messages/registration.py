@@ -9,8 +9,8 @@ form ends with static mappings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._codec.fields import (
@@ -43,10 +43,11 @@ from rocketwire.messages.topic_config import stamped as stamped
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, Dialect, JsonLimits, JsonValue, dumps
-from rocketwire.wire.layouts.functions import (
-    RegisterParts,
+from rocketwire.wire.layouts.fused import (
     build_register_body,
+    build_register_body_with_mappings,
     parse_register_body,
+    parse_register_body_with_mappings,
 )
 from rocketwire.wire.values.frozen import dataclass
 from rocketwire.wire.zlib_stream import deflate, inflate, looks_like_zlib
@@ -199,6 +200,22 @@ class RegisterBrokerResult:
     master_addr: str | None = member(STRING)
 
 
+class RegisterParts(NamedTuple):
+    """The undecoded parts of an inflated registration.
+
+    Attributes:
+        data_version: JSON of DataVersion.
+        topics: topic strings, six items separated by spaces.
+        filter_servers: JSON array of addresses.
+        mappings: JSON of each TopicQueueMappingInfo, from protocol version 413 on.
+    """
+
+    data_version: bytes
+    topics: list[bytes]
+    filter_servers: bytes
+    mappings: Sequence[bytes] = ()
+
+
 # ---------------------------------------------------------------------------- the body
 
 
@@ -236,8 +253,11 @@ def decode_register_broker_body(
         return _registration((), _EMPTY_VERSION, {}, {})
     if compressed or looks_like_zlib(body):
         inflated = inflate(body, max_size=max_inflated, max_ratio=MAX_RATIO)
-        with_mappings = version >= MQVersion.V5_0_0
-        return body_from_parts(parse_register_body(inflated, with_mappings=with_mappings), limits)
+        if version >= MQVersion.V5_0_0:
+            parts = RegisterParts(*parse_register_body_with_mappings(inflated)[0])
+        else:
+            parts = RegisterParts(*parse_register_body(inflated)[0])
+        return body_from_parts(parts, limits)
     return decode_body(RegisterBrokerBody, body, limits=limits, dialect=dialect)
 
 
@@ -261,15 +281,16 @@ def encode_register_broker_body(
         return encode_body(body if version >= MQVersion.V3_0_11 else _without_mappings(wrapper))
     if wrapper is None:
         raise EncodeError("a packed registration needs a topic wrapper", path="RegisterBrokerBody")
-    infos = [encode_body(info) for info in (wrapper.topic_queue_mapping_info_map or {}).values()]
     filter_servers = body.filter_server_list
-    parts = RegisterParts(
-        data_version=_json(wrapper.data_version),
-        topics=[encode_topic(topic) for topic in (wrapper.topic_config_table or {}).values()],
-        filter_servers=b"null" if filter_servers is None else dumps(list(filter_servers)),
-        mappings=infos if version >= MQVersion.V5_0_0 else None,
+    parts = (
+        _json(wrapper.data_version),
+        [encode_topic(topic) for topic in (wrapper.topic_config_table or {}).values()],
+        b"null" if filter_servers is None else dumps(list(filter_servers)),
     )
-    return deflate(build_register_body(parts))
+    if version < MQVersion.V5_0_0:
+        return deflate(build_register_body(*parts))
+    infos = [encode_body(info) for info in (wrapper.topic_queue_mapping_info_map or {}).values()]
+    return deflate(build_register_body_with_mappings(*parts, infos))
 
 
 # ---------------------------------------------------------------------------- parts
@@ -325,7 +346,7 @@ def body_from_parts(
         topic = decode_topic(decode_utf8(item), limits=limits, cache=cache)
         topics[topic.topic_name or ""] = topic
     infos: dict[str, TopicQueueMappingInfo] = {}
-    for item in parts.mappings or ():
+    for item in parts.mappings:
         info = decode_body(TopicQueueMappingInfo, item, limits=limits)
         if info is None or info.topic is None:
             raise DecodeError("a static mapping without a topic name", path="TopicQueueMappingInfo")

@@ -10,7 +10,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.wire.binary_header import decode_binary_header, encode_binary_header
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
 from rocketwire.wire.json_header import encode_json_header, read_json_header
-from rocketwire.wire.layouts.functions import build_envelope
+from rocketwire.wire.layouts.fused import build_envelope
 from rocketwire.wire.values.drafts import build_constructor
 from rocketwire.wire.values.frozen import dataclass
 

@@ -19,7 +19,7 @@ from rocketwire.errors import (
     TruncatedError,
     UnknownHeaderTypeError,
 )
-from rocketwire.wire.layouts.functions import (
+from rocketwire.wire.layouts.fused import (
     LENGTH_SIZE,
     PREFIX_SIZE,
     parse_envelope,

@@ -24,7 +24,7 @@ from rocketwire.policy.resource_names import (
     lite_queue,
 )
 from rocketwire.wire.checksum import crc32
-from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, build_stored
+from rocketwire.wire.layouts.fused import MAGIC_V1, MAGIC_V2, build_stored_message
 from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire.wire.message.properties import encode_properties
 from rocketwire.wire.message.stored import MAX_TOPIC_LENGTH_V1, StoredMessage
@@ -134,7 +134,7 @@ class Message:
             sys_flag |= STORE_V6
         born_address, born_port = self.born_host
         store_address, store_port = store_host
-        return build_stored(
+        return build_stored_message(
             (
                 MAGIC_V1 if len(topic) <= MAX_TOPIC_LENGTH_V1 else MAGIC_V2,
                 crc32(body),

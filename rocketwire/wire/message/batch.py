@@ -12,14 +12,12 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire.layouts.functions import build_batch, parse_batch, parse_length
+from rocketwire.wire.layouts.fused import build_batch, parse_batch, parse_length
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from rocketwire.wire.layouts.functions import BatchFields
 
 MAX_BATCH_MESSAGES: Final = 65_536
 """Most messages of a batch; fewer messages with keys fit into Java's 4 MiB."""
@@ -107,7 +105,7 @@ def _encode(index: int, message: BatchMessage) -> bytes:
         raise
 
 
-def _decode(data: bytes, begin: int, index: int) -> tuple[BatchFields, int]:
+def _decode(data: bytes, begin: int, index: int) -> tuple[tuple[int, bytes, str], int]:
     """Decode the message at ``begin``; return it with its end.
 
     The layout describes all messages to the end of the data.  The data is cut at the message's

@@ -31,7 +31,7 @@ from rocketwire.errors import DecodeError, LimitExceededError, MissingPackageErr
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, parse_raw_stored
+from rocketwire.wire.layouts.fused import MAGIC_V1, MAGIC_V2, parse_stored_message_raw
 from rocketwire.wire.message.batch import limit_exceeded, locate
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire.wire.message.host import MAX_PORT, Host
@@ -461,7 +461,7 @@ class StoredMessageReader:
         return error
 
     def _decode_strictly(self, data: bytes, position: int, messages: list[Any]) -> int:
-        fields, end = parse_raw_stored(data, position)
+        fields, end = parse_stored_message_raw(data, position)
         body_crc, sys_flag, body, raw_topic, properties = (
             fields[1],
             fields[6],

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
-from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, build_stored
+from rocketwire.wire.layouts.fused import MAGIC_V1, MAGIC_V2, build_stored_message
 from rocketwire.wire.message.batch import MAX_BATCH_MESSAGES, decode_batch
 from rocketwire.wire.message.body_compression import compress_body, compression_type
 from rocketwire.wire.message.host import MAX_PORT, Host
@@ -169,7 +169,7 @@ def encode_stored_message(message: StoredMessage, *, compress: bool = False) -> 
     magic = MAGIC_V1
     if len(encode_utf8(message.topic)) > MAX_TOPIC_LENGTH_V1:
         magic = MAGIC_V2
-    return build_stored(
+    return build_stored_message(
         (
             magic,
             message.body_crc,

@@ -19,7 +19,7 @@ from rocketwire.versions import MQVersion
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame, split_frame
-from rocketwire.wire.layouts.functions import PREFIX_SIZE
+from rocketwire.wire.layouts.fused import PREFIX_SIZE
 from rocketwire_tools.codec.jsonl import Output, refusal
 from rocketwire_tools.codec.values.bodies import (
     body_to_plain,

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from rocketwire.errors import DecodeError, LimitExceededError, TruncatedError
-from rocketwire.wire.layouts import functions as layouts
-from rocketwire.wire.layouts.functions import (
-    PREFIX_STRUCT,
-    RegisterParts,
-    build_register_body,
-    parse_prefix,
+from rocketwire.wire.layouts.fused import (
+    build_register_body_with_mappings,
     parse_register_body,
+    parse_register_body_with_mappings,
 )
 from rocketwire.wire.zlib_stream import inflate
 
@@ -43,64 +36,39 @@ PLAIN = inflate(COMPRESSED_REGISTRATION, max_size=1000)
 
 
 def test_a_registration_of_java_is_taken_apart() -> None:
-    parts = parse_register_body(PLAIN, with_mappings=True)
-    assert parts == RegisterParts(DATA_VERSION, TOPICS, b"[]", MAPPINGS)
-    assert build_register_body(parts) == PLAIN
+    parts = (DATA_VERSION, TOPICS, b"[]", MAPPINGS)
+    assert parse_register_body_with_mappings(PLAIN) == (parts, len(PLAIN))
+    assert build_register_body_with_mappings(*parts) == PLAIN
 
 
 def test_a_registration_cut_anywhere_is_truncated() -> None:
     for end in range(len(PLAIN)):
         with pytest.raises((TruncatedError, LimitExceededError)):
-            parse_register_body(PLAIN[:end], with_mappings=True)
+            parse_register_body_with_mappings(PLAIN[:end])
 
 
 def test_mappings_are_mandatory_where_they_belong() -> None:
     with pytest.raises(TruncatedError) as refusal:
-        parse_register_body(PLAIN[: -(8 + len(MAPPINGS[0]))], with_mappings=True)
+        parse_register_body_with_mappings(PLAIN[: -(8 + len(MAPPINGS[0]))])
     assert refusal.value.path == "mappings"
 
 
 def test_announced_topics_are_held_against_the_bytes_that_are_there() -> None:
     bomb = b"\x00\x00\x00\x00" + b"\x7f\xff\xff\xff" + bytes(400)
     with pytest.raises(LimitExceededError) as refusal:
-        parse_register_body(bomb, with_mappings=False)
+        parse_register_body(bomb)
     assert (refusal.value.path, refusal.value.declared) == ("topics", 2**31 - 1)
     assert refusal.value.limit == 100
 
 
 def test_a_negative_count_is_none_as_in_java() -> None:
     plain = b"\x00\x00\x00\x00" + b"\xff\xff\xff\xff" + b"\x00\x00\x00\x02[]"
-    assert parse_register_body(plain, with_mappings=False).topics == []
+    assert parse_register_body(plain)[0][1] == []
 
 
 @pytest.mark.parametrize("length", ["ffffffff", "80000000"])
 def test_a_negative_length_is_refused(length: str) -> None:
     with pytest.raises(DecodeError) as refusal:
-        parse_register_body(bytes.fromhex(length) + PLAIN, with_mappings=True)
+        parse_register_body_with_mappings(bytes.fromhex(length) + PLAIN)
     assert type(refusal.value) is DecodeError
     assert refusal.value.path == "data_version"
-
-
-@pytest.mark.process
-@pytest.mark.parametrize(("value", "interpreted"), [("interpreted", True), ("", False)])
-def test_the_environment_decides_who_runs_the_declarations(value: str, interpreted: bool) -> None:
-    program = "from rocketwire.wire.layouts import functions as grammar; print(grammar.INTERPRETED)"
-    answer = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "ROCKETWIRE_CONSTRUCT": value, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert answer.stdout.strip() == str(interpreted)
-
-
-def test_this_run_knows_which_way_it_is() -> None:
-    assert layouts.INTERPRETED is (os.environ.get("ROCKETWIRE_CONSTRUCT") == "interpreted")
-
-
-def test_the_struct_of_the_prefix_reads_what_its_parser_reads() -> None:
-    data = bytes.fromhex("fffffffe 01 020304")
-    length, header_type, high, low = PREFIX_STRUCT.unpack(data)
-
-    assert ((length, header_type, high << 16 | low), 8) == parse_prefix(data)

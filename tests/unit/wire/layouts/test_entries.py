@@ -7,9 +7,10 @@ from struct import pack
 import pytest
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError
-from rocketwire.wire.layouts.functions import BINARY_HEADER, MAX_EXT_FIELDS, parse_binary_header
-from rocketwire.wire.layouts.interpreter import interpret_parser
-from rocketwire.wire.layouts.runtime.entries import build_entries, parse_entries
+from rocketwire.wire.layouts.declarations import BINARY_HEADER
+from rocketwire.wire.layouts.entries import build_entries, parse_entries
+from rocketwire.wire.layouts.fused import MAX_EXT_FIELDS, parse_binary_header
+from tests.support.interpreted_layouts import interpret_parser
 
 interpreted = interpret_parser(BINARY_HEADER)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import EncodeError
 from rocketwire.wire.java_utf8 import decode_slice, decode_utf8, encode_utf8
-from rocketwire.wire.layouts.runtime.parse_errors import bad_length, short, too_many
+from rocketwire.wire.layouts.errors import bad_length, too_many_entries, too_short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,11 +55,11 @@ def parse_entries(
     total, room, pos = stop - start, limit, start
     while pos < stop:
         if not room:
-            raise too_many(limit, path, pos)
+            raise too_many_entries(limit, path, pos)
         room -= 1
         key_begin = pos + _KEY_SIZE
         if key_begin > end:
-            raise short(buf, pos, end, ((f"{path}.key", _KEY_SIZE),))
+            raise too_short(buf, pos, end, "h", f"{path}.key")
         (size,) = key_length(buf, pos)
         key_end = key_begin + size
         begin = key_end + _VALUE_SIZE
@@ -83,7 +83,7 @@ def parse_entries(
 def _key_error(buf: Buffer, begin: int, end: int, size: int, total: int, path: str) -> DecodeError:
     """The error for a key that is too long, or that leaves no room for the value's length."""
     if 0 <= size <= total and begin + size <= end:
-        return short(buf, begin + size, end, ((f"{path}.value", _VALUE_SIZE),))
+        return too_short(buf, begin + size, end, "l", f"{path}.value")
     return bad_length(buf, begin, end, size, f"{path}.key")
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 import construct
 
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
-from rocketwire.wire.layouts.runtime.parse_errors import bad_count, too_many
+from rocketwire.wire.layouts.errors import bad_count, too_many_entries
 
 ConstructError: Final[type[Exception]] = construct.ConstructError
 StreamError: Final[type[Exception]] = construct.StreamError
@@ -40,6 +40,17 @@ class JavaText(construct.Adapter):
 
     def _encode(self, obj: str, context: Any, path: str) -> bytes:
         return encode_utf8(obj)
+
+
+class OneOf(construct.Validator):
+    """An integer with a few allowed values."""
+
+    def __init__(self, subcon: Any, *values: int) -> None:
+        super().__init__(subcon)
+        self.values = values
+
+    def _validate(self, obj: int, context: Any, path: str) -> bool:
+        return obj in self.values
 
 
 class OptionalPrefixed(construct.Prefixed):
@@ -139,7 +150,7 @@ class JavaEntries(construct.Construct):
         room = self.limit
         while stream.tell() < until:
             if not room:
-                raise too_many(self.limit, field_path(path))
+                raise too_many_entries(self.limit, field_path(path))
             room -= 1
             key = self._text(self.key, total, stream, context, f"{path} -> key")
             value = self._text(self.value, total, stream, context, f"{path} -> value")
