@@ -64,38 +64,28 @@ _EMPTY_VERSION: Final = DataVersion(counter=0, state_version=0, timestamp=0)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerRequestHeader:
     """Registers a broker, with all its topics or with one (code 103).
-
-    Java: ``remoting.protocol.header.namesrv.RegisterBrokerRequestHeader``.
-
-    Attributes:
-        broker_addr: ``host:port``, opaque to the name server.
-        ha_server_addr: where slaves replicate from.
-        broker_id: 0 is the master.
-        heartbeat_timeout_millis: after this time without a heartbeat the name server
-            removes the broker.
-        enable_acting_master: whether a slave may act as master; None from brokers
-            without this field.
-        compressed: whether the body is packed; often wrong, so look at the body instead.
-        body_crc32: checksum of the body as sent, 31 bits; 0 disables the check.
-    """
+    Java: ``remoting.protocol.header.namesrv.RegisterBrokerRequestHeader``."""
 
     broker_name: str | None = ext(STRING, required=True)
+    #: ``host:port``, opaque to the name server
     broker_addr: str | None = ext(STRING, required=True)
     cluster_name: str | None = ext(STRING, required=True)
-    ha_server_addr: str | None = ext(STRING, required=True)
-    broker_id: int | None = ext(BOXED_LONG, required=True)
+    ha_server_addr: str | None = ext(STRING, required=True)  #: where slaves replicate from
+    broker_id: int | None = ext(BOXED_LONG, required=True)  #: 0 is the master
+    #: after this time without a heartbeat the name server removes the broker
     heartbeat_timeout_millis: int | None = ext(BOXED_LONG)
+    #: whether a slave may act as master; None from brokers without this field
     enable_acting_master: bool | None = ext(BOXED_BOOLEAN)
+    #: whether the body is packed; often wrong, so look at the body instead
     compressed: bool = ext(BOOLEAN)
+    #: checksum of the body as sent, 31 bits; 0 disables the check
     body_crc32: int | None = ext(INTEGER, default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerResponseHeader:
     """Addresses that the name server returns to a broker.
-
-    Java: ``remoting.protocol.header.namesrv.RegisterBrokerResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.RegisterBrokerResponseHeader``."""
 
     ha_server_addr: str | None = ext(STRING)
     master_addr: str | None = ext(STRING)
@@ -104,9 +94,7 @@ class RegisterBrokerResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnRegisterBrokerRequestHeader:
     """Unregisters a broker (code 104).
-
-    Java: ``remoting.protocol.header.namesrv.UnRegisterBrokerRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.UnRegisterBrokerRequestHeader``."""
 
     broker_name: str | None = ext(STRING, required=True)
     broker_addr: str | None = ext(STRING, required=True)
@@ -117,9 +105,7 @@ class UnRegisterBrokerRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryDataVersionRequestHeader:
     """Asks whether the name server has the broker's current topics (code 322).
-
-    Java: ``remoting.protocol.header.namesrv.QueryDataVersionRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.QueryDataVersionRequestHeader``."""
 
     broker_name: str | None = ext(STRING, required=True)
     broker_addr: str | None = ext(STRING, required=True)
@@ -130,9 +116,7 @@ class QueryDataVersionRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryDataVersionResponseHeader:
     """Whether the broker's topics differ from those of the name server.
-
-    Java: ``remoting.protocol.header.namesrv.QueryDataVersionResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.QueryDataVersionResponseHeader``."""
 
     changed: bool | None = ext(BOXED_BOOLEAN, required=True)
 
@@ -140,9 +124,7 @@ class QueryDataVersionResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerHeartbeatRequestHeader:
     """Heartbeat of a broker without a registration (code 904).
-
-    Java: ``remoting.protocol.header.namesrv.BrokerHeartbeatRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.BrokerHeartbeatRequestHeader``."""
 
     cluster_name: str | None = ext(STRING, required=True)
     broker_addr: str | None = ext(STRING, required=True)
@@ -157,32 +139,22 @@ class BrokerHeartbeatRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyMinBrokerIdChangeRequestHeader:
-    """Notifies a broker group that its lowest broker id changed (code 905).
+    """Notifies a broker group that its lowest broker id changed (code 905)."""
 
-    Attributes:
-        min_broker_id: the lowest id of a registered broker.
-        min_broker_addr: its address.
-        offline_broker_addr: address of the broker that left, or empty.
-        ha_broker_addr: where to replicate from, if the master is new.
-    """
-
-    min_broker_id: int | None = ext(BOXED_LONG)
+    min_broker_id: int | None = ext(BOXED_LONG)  #: the lowest id of a registered broker
     broker_name: str | None = ext(STRING)
-    min_broker_addr: str | None = ext(STRING)
-    offline_broker_addr: str | None = ext(STRING)
-    ha_broker_addr: str | None = ext(STRING)
+    min_broker_addr: str | None = ext(STRING)  #: its address
+    offline_broker_addr: str | None = ext(STRING)  #: address of the broker that left, or empty
+    ha_broker_addr: str | None = ext(STRING)  #: where to replicate from, if the master is new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerBody:
-    """Body of a registration.
+    """Body of a registration."""
 
-    Attributes:
-        filter_server_list: addresses; None leaves those of the name server unchanged.
-        topic_config_serialize_wrapper: the topics.
-    """
-
+    #: addresses; None leaves those of the name server unchanged
     filter_server_list: tuple[str, ...] | None = member(listing(STRING), default=())
+    #: the topics
     topic_config_serialize_wrapper: TopicConfigAndMappingSerializeWrapper | None = member(
         record(TopicConfigAndMappingSerializeWrapper), factory=TopicConfigAndMappingSerializeWrapper
     )
@@ -191,9 +163,7 @@ class RegisterBrokerBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerResult:
     """The response to a registration as a Java broker keeps it; never sent.
-
-    Java: ``remoting.protocol.namesrv.RegisterBrokerResult``.
-    """
+    Java: ``remoting.protocol.namesrv.RegisterBrokerResult``."""
 
     ha_server_addr: str | None = member(STRING)
     kv_table: KVTable | None = member(record(KVTable))
@@ -201,18 +171,12 @@ class RegisterBrokerResult:
 
 
 class RegisterParts(NamedTuple):
-    """The undecoded parts of an inflated registration.
+    """The undecoded parts of an inflated registration."""
 
-    Attributes:
-        data_version: JSON of DataVersion.
-        topics: topic strings, six items separated by spaces.
-        filter_servers: JSON array of addresses.
-        mappings: JSON of each TopicQueueMappingInfo, from protocol version 413 on.
-    """
-
-    data_version: bytes
-    topics: list[bytes]
-    filter_servers: bytes
+    data_version: bytes  #: JSON of DataVersion
+    topics: list[bytes]  #: topic strings, six items separated by spaces
+    filter_servers: bytes  #: JSON array of addresses
+    #: JSON of each TopicQueueMappingInfo, from protocol version 413 on
     mappings: Sequence[bytes] = ()
 
 
@@ -313,7 +277,7 @@ def _registration(
 def _decode_old(
     body: bytes | None, limits: JsonLimits, dialect: Dialect | None
 ) -> RegisterBrokerBody | None:
-    """Java has no filter servers before V3_0_11, and passes null."""
+    # Java has no filter servers before V3_0_11, and passes null.
     if not body:
         return _registration(None, _EMPTY_VERSION, {}, {})
     wrapper = decode_body(TopicConfigSerializeWrapper, body, limits=limits, dialect=dialect)
@@ -356,7 +320,7 @@ def body_from_parts(
 
 
 def _filter_servers(parts: RegisterParts, limits: JsonLimits) -> tuple[str, ...] | None:
-    """Java logs an invalid list and uses an empty one."""
+    # Java logs an invalid list and uses an empty one.
     if not parts.filter_servers:
         return None
     try:
@@ -366,7 +330,7 @@ def _filter_servers(parts: RegisterParts, limits: JsonLimits) -> tuple[str, ...]
 
 
 def _read_filter_servers(value: JsonValue) -> tuple[str, ...] | None:
-    """As Java 5.5.0 does, accepts an object or a text in place of an array."""
+    # Java 5.5.0 accepts an object or a text in place of an array.
     if isinstance(value, str | dict):
         return _FILTER_SERVERS.read([value] if value != "" else [])
     if not isinstance(value, list | None):

@@ -32,23 +32,15 @@ _RECORDS: Final[dict[object, Form[Any]]] = {}
 
 
 class Member(NamedTuple):
-    """Metadata of a body member.
+    """Metadata of a body member."""
 
-    Attributes:
-        form: the form of its values.
-        wire: its name in JSON; empty for the Python name in lower camel case.
-        also: other names that Java reads.
-        clock: Java's default is its wall clock in milliseconds; here the default is None.
-        write_only: Java computes and writes it, and ignores it when reading.
-        since: first Java release with this member, if that is later than 5.3.3.
-    """
-
-    form: Form[Any]
-    wire: str = ""
-    also: tuple[str, ...] = ()
+    form: Form[Any]  #: the form of its values
+    wire: str = ""  #: its name in JSON; empty for the Python name in lower camel case
+    also: tuple[str, ...] = ()  #: other names that Java reads
+    #: Java's default is its wall clock in milliseconds; here the default is None
     clock: bool = False
-    write_only: bool = False
-    since: str | None = None
+    write_only: bool = False  #: Java computes and writes it, and ignores it when reading
+    since: str | None = None  #: first Java release with this member, if that is later than 5.3.3
 
 
 @overload
@@ -124,12 +116,9 @@ def members_of(cls: type[Any]) -> dict[str, Member]:
 
 
 def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
-    """A function that reads objects of a class.
-
-    It stores values directly in the slots, because the constructor would take three times as long,
-    and a registration can have ten thousand topics.  It analyses the class at its first call,
-    because most programs read only a few classes.
-    """
+    # The reader stores values directly in the slots, because the constructor would take three times
+    # as long, and a registration can have ten thousand topics. It analyses the class at its first
+    # call, because most programs read only a few classes.
     rows: list[tuple[Any, ...]] | None = None
     aliases: dict[str, str] = {}
     create, absent = object.__new__, _ABSENT
@@ -166,7 +155,7 @@ def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
 
 
 def _rows(cls: type[Any], members: dict[str, Member]) -> list[tuple[Any, ...]]:
-    """Rows of wire name, exact type, conversion, default, default factory and store."""
+    # Wire name, exact type, conversion, default, default factory and store.
     return [
         (
             members[name].wire,
@@ -251,7 +240,6 @@ def read_text(
 
 
 def _exact(value: JsonValue) -> JsonValue:
-    """A copy in which each double is exact."""
     waiting: list[Container] = []
     root = _exact_item(value, waiting)
     for copy in waiting:  # the loop appends to it

@@ -25,24 +25,17 @@ _UNSET: Final = object()
 
 
 class Ext(NamedTuple):
-    """Metadata of a header field.
+    """Metadata of a header field."""
 
-    Attributes:
-        form: the form of its values.
-        wire: its key in ``extFields``; empty for the Python name in lower camel case.
-        required: Java marks it ``CFNotNull``.  Senders must set it; readers, as in Java, do not
-            check.
-        clock: Java's default is its wall clock in milliseconds; here the default is None.
-        check: Java's condition for the value, if a command has any field (``checkFields``).
-        since: first Java release with this field, if that is later than 5.3.3.
-    """
-
-    form: Form[Any]
-    wire: str = ""
+    form: Form[Any]  #: the form of its values
+    wire: str = ""  #: its key in ``extFields``; empty for the Python name in lower camel case
+    #: Java marks it ``CFNotNull``.  Senders must set it; readers, as in Java, do not check.
     required: bool = False
+    #: Java's default is its wall clock in milliseconds; here the default is None
     clock: bool = False
+    #: Java's condition for the value, if a command has any field (``checkFields``)
     check: Callable[[Any], bool] | None = None
-    since: str | None = None
+    since: str | None = None  #: first Java release with this field, if that is later than 5.3.3
 
 
 @overload

@@ -86,7 +86,6 @@ class StrictArray(_Elements):
     """
 
     def __init__(self, countfield: Any, subcon: Any, *, element_size: int) -> None:
-        """Args: element_size: minimum bytes of an element."""
         super().__init__(subcon)
         self.countfield = countfield
         self.element_size = element_size

@@ -81,7 +81,6 @@ def parse_entries(
 
 
 def _key_error(buf: Buffer, begin: int, end: int, size: int, total: int, path: str) -> DecodeError:
-    """The error for a key that is too long, or that leaves no room for the value's length."""
     if 0 <= size <= total and begin + size <= end:
         return too_short(buf, begin + size, end, "l", f"{path}.value")
     return bad_length(buf, begin, end, size, f"{path}.key")

@@ -34,7 +34,6 @@ def too_short(buf: Buffer, pos: int, end: int, letters: str, paths: str) -> Trun
 
 
 def bad_length(buf: Buffer, pos: int, end: int, length: int, path: str) -> DecodeError:
-    """A negative length, or one that passes the end."""
     excerpt = _excerpt(buf, pos, end)
     if length < 0:
         return DecodeError(f"a length of {length}", path=path or None, offset=pos, excerpt=excerpt)
@@ -45,7 +44,6 @@ def bad_length(buf: Buffer, pos: int, end: int, length: int, path: str) -> Decod
 def bad_count(
     count: int, remaining: int, size: int, path: str, pos: int | None = None
 ) -> LimitExceededError:
-    """A count of elements that cannot fit in the remaining bytes."""
     message = f"a count of {count} of at least {size} bytes each, {remaining} bytes left"
     return LimitExceededError(
         message, declared=count, limit=remaining // size, path=path or None, offset=pos
@@ -61,12 +59,10 @@ def too_many_entries(limit: int, path: str, pos: int | None = None) -> LimitExce
 
 
 def invalid(buf: Buffer, pos: int, end: int, path: str) -> DecodeError:
-    """A value that the layout does not allow."""
     return DecodeError("invalid value", path=path, offset=pos, excerpt=_excerpt(buf, pos, end))
 
 
 def bytes_left(buf: Buffer, pos: int, end: int, path: str) -> DecodeError:
-    """Data after the end of a layout."""
     message = f"{end - pos} bytes left over"
     return DecodeError(message, path=path or None, offset=pos, excerpt=_excerpt(buf, pos, end))
 
@@ -89,10 +85,8 @@ def _fits(letter: str, value: object) -> bool:
 
 
 def bad_size(path: str, size: int, expected: int) -> EncodeError:
-    """Bytes of an invalid length."""
     return EncodeError(f"expected {expected} bytes, got {size}", path=path)
 
 
 def bad_value(path: str) -> EncodeError:
-    """A value that the layout does not allow."""
     return EncodeError("invalid value", path=path)

@@ -28,16 +28,11 @@ MAX_BATCH_PROPERTIES: Final = 262_144
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchMessage:
-    """A message of a batch (Java: ``Message``).
+    """A message of a batch (Java: ``Message``)."""
 
-    Attributes:
-        body: the body, possibly empty.
-        flag: flag of the application, int32.
-        properties: the properties; those without a value are not written.
-    """
-
-    body: bytes
-    flag: int = 0
+    body: bytes  #: the body, possibly empty
+    flag: int = 0  #: flag of the application, int32
+    #: the properties; those without a value are not written
     properties: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
 
 
@@ -83,13 +78,11 @@ def decode_batch(
 
 
 def limit_exceeded(unit: str, limit: int, offset: int | None) -> LimitExceededError:
-    """Return the error for more than ``limit`` units."""
     message = f"more than {limit} {unit}"
     return LimitExceededError(message, declared=limit + 1, limit=limit, offset=offset)
 
 
 def locate(error: CodecError, index: int, offset: int | None = None) -> None:
-    """Add the index of the message to an error's path, and the offset if it has none."""
     inner = (error.path or "").removeprefix("[].")  # the layout's name of each message
     error.path = f"messages[{index}].{inner}" if inner else f"messages[{index}]"
     if error.offset is None:
@@ -106,11 +99,8 @@ def _encode(index: int, message: BatchMessage) -> bytes:
 
 
 def _decode(data: bytes, begin: int, index: int) -> tuple[tuple[int, bytes, str], int]:
-    """Decode the message at ``begin``; return it with its end.
-
-    The layout describes all messages to the end of the data.  The data is cut at the message's
-    size, so that no more messages are decoded than the limit allows.
-    """
+    # The layout describes all messages to the end of the data. The data is cut at the message's
+    # size, so that no more messages are decoded than the limit allows.
     try:
         end = begin + parse_length(data, begin)[0]
         is_complete = begin < end <= len(data)

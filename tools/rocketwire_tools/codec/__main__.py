@@ -53,7 +53,6 @@ DELETED: Final = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments, or those of the process; returns the exit status."""
     with reader_may_go():
         return _run(sys.argv[1:] if argv is None else argv)
     return 0

@@ -30,23 +30,17 @@ _NO_DIGIT: Final = re.compile(r"[^0-9a-fA-F\s]")
 
 
 class Output:
-    """The output of the objects.
-
-    Attributes:
-        refused: whether any line was refused.
-    """
+    """The output of the objects."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._write, self._flush = stream.write, stream.flush
-        self.refused = False
+        self.refused = False  #: whether any line was refused
 
     def put(self, value: Plain) -> None:
-        """Writes one object."""
         self._write(text_of(value) + b"\n")
         self._flush()
 
     def refuse(self, error: CodecError) -> None:
-        """Writes an error instead of a result."""
         self.refused = True
         self.put(refusal(error))
 
@@ -66,7 +60,6 @@ def text_of(value: Plain) -> bytes:
 
 
 def each_line(source: IO[bytes], translate: Callable[[bytes], Plain], output: Output) -> None:
-    """Translates every line of ``source`` that is not blank."""
     while line := source.readline(MAX_LINE + 2):
         if line.isspace():
             continue

@@ -32,7 +32,6 @@ def write_pages(folder: str, schema: dict[str, Plain]) -> None:
 
 
 def pages(schema: dict[str, Plain]) -> dict[str, str]:
-    """Returns the text of every page by the name of its file."""
     blocks_by_page = {
         "README.md": _index(schema),
         "codes.md": _codes(schema),
@@ -50,7 +49,6 @@ def _page(blocks: Iterable[str], note: str) -> str:
 
 
 def _table(names: Iterable[str], rows: Iterable[Iterable[Plain]]) -> str:
-    """Returns a table; None is an empty cell."""
     heads = list(names)
     lines = [heads, ["---"] * len(heads), *([_cell(cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

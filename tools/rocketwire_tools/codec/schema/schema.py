@@ -43,12 +43,11 @@ _FLAGS: Final = (
     flags.PullSysFlag,
 )
 _ENUM_NAMES: Final = {"OffsetOptionType": "OffsetOption.Type"}
-_JAVA: Final = re.compile(r"\s*\bJava: ``([\w.$]+)``(?:, since (\d+(?:\.\d+)*))?\.")
+_JAVA: Final = re.compile(r"\s*\bJava:\s``([\w.$]+)``(?:, since (\d+(?:\.\d+)*))?\.")
 _INT16: Final = range(-(1 << 15), 1 << 15)
 
 
 def schema() -> dict[str, Plain]:
-    """Returns the protocol."""
     return {
         "release": RELEASE,
         "oldest": OLDEST,
@@ -107,7 +106,6 @@ def _operation(operation: Operation) -> Plain:
 
 
 def _name(body: Body) -> str | None:
-    """Returns the name of a class, ``List<...>`` for an array, or the kind of another body."""
     match body:
         case None:
             return None
@@ -123,7 +121,7 @@ _JAVA_NAMES: Final[dict[type[Any], str]] = {cls: name for name, cls in CLASSES.i
 
 
 def _docstring(cls: type[Any]) -> dict[str, Plain]:
-    """Returns the meaning, the class in Java and the first release; see ``rocketwire.messages``."""
+    # Meaning, class in Java and first release; see ``rocketwire.messages``.
     doc = inspect.getdoc(cls) or ""
     java = _JAVA.search(doc)
     package = "body" if is_body(cls) else "header"
@@ -169,7 +167,7 @@ def _body(cls: type[Any]) -> Plain:
 
 
 def _defaults(cls: type[Any]) -> dict[str, Plain]:
-    """Returns the values of missing members; null if the sender has to set a member."""
+    # null if the sender has to set a member.
     return {
         field.name: to_plain(field.default_factory())
         if field.default_factory is not dataclasses.MISSING

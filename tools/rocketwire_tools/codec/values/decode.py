@@ -78,7 +78,6 @@ class Describer:
         return self.command(command)
 
     def command(self, command: RemotingCommand) -> dict[str, Plain]:
-        """Returns the content of a command; ``problems`` only if there are any."""
         flag = command.flag
         is_response = bool(flag & CommandFlag.RESPONSE)
         operation = self._answered if is_response else OPERATIONS.get(command.code)
@@ -128,7 +127,6 @@ class Describer:
 
 
 def plain_header(header: object) -> dict[str, Plain]:
-    """Returns a typed header by the wire names of its fields, including None."""
     cls = type(header)
     rows = _ROWS.get(cls)
     if rows is None:
@@ -138,12 +136,10 @@ def plain_header(header: object) -> dict[str, Plain]:
 
 
 def header_class(command: RemotingCommand, operation: Operation) -> type[Any] | None:
-    """Returns the class of a command's header."""
     return operation.response_header if command.is_response else operation.request_header
 
 
 def body_kind(command: RemotingCommand, operation: Operation) -> Body:
-    """Returns the type of a command's body; None for an error response."""
     if not command.is_response:
         return operation.request_body
     return operation.response_body if command.code == ResponseCode.SUCCESS else None
@@ -179,10 +175,7 @@ def _language(language: Language) -> Plain:
 
 
 def _checksum(command: RemotingCommand) -> str:
-    """Compares the body with the checksum in the header of a registration.
-
-    Java's name server checks no other request, and ignores 0 and invalid checksums.
-    """
+    # Java's name server checks no other request, and ignores 0 and invalid checksums.
     if command.code != RequestCode.REGISTER_BROKER or command.is_response:
         return "absent"
     text = (command.ext_fields or {}).get(_CRC)

@@ -132,7 +132,6 @@ def _ext_fields(
 def _header(
     source: dict[str, Plain], command: RemotingCommand, operation: Operation | None
 ) -> object | None:
-    """Returns the typed header in ``header``; None if the ext fields count."""
     cls = None if operation is None else header_class(command, operation)
     value = source.get("header")
     if source.get("ext_fields") is not None or value is None:
@@ -161,7 +160,6 @@ def typed_header(cls: type[Any], source: dict[str, Plain]) -> object:
 
 
 def _field(field: Ext, value: Plain) -> object:
-    """Returns a value of the field's type; a text is read as in a frame."""
     path = f"header.{field.wire}"
     java, parse = field.form.java, field.form.parse
     if isinstance(value, str):

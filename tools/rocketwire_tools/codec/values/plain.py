@@ -86,7 +86,6 @@ def _map(source: Mapping[Any, Any], depth: int) -> Plain:
 
 
 def _key(key: object, depth: int) -> Plain:
-    """Returns a key; the text of an object becomes that object."""
     if isinstance(key, BareKey):
         try:
             return strict_loads(key)
@@ -102,15 +101,10 @@ def _rows(name: str) -> tuple[tuple[str, str], ...]:
 
 
 class JavaType(NamedTuple):
-    """A Java type, as far as it determines how plain values are read.
+    """A Java type, as far as it determines how plain values are read."""
 
-    Attributes:
-        name: its name without arguments: ``Map``, ``List``, ``MessageQueue``, ``long``.
-        arguments: the types between the angle brackets.
-    """
-
-    name: str
-    arguments: tuple[JavaType, ...] = ()
+    name: str  #: its name without arguments: ``Map``, ``List``, ``MessageQueue``, ``long``
+    arguments: tuple[JavaType, ...] = ()  #: the types between the angle brackets
 
 
 @cache
@@ -142,7 +136,7 @@ def from_plain(cls: type[T], value: Plain) -> T | None:
 
 
 def _reshaped(java_type: JavaType, value: Plain, path: str) -> Plain:
-    """Returns the value as it is read from the wire: pairs are objects again."""
+    # Pairs are objects again, as read from the wire.
     if is_array(value):
         if java_type.name.endswith("Map"):
             return dict(_entry(java_type, pair, path) for pair in value)
@@ -184,8 +178,6 @@ def _record(java_type: JavaType, value: dict[str, Plain], path: str) -> Plain:
 
 @cache
 def _member_types(name: str) -> dict[str, tuple[JavaType, bool]] | None:
-    """Returns the type of each member, and whether Java sets it from its clock, under every
-    name."""
     cls = CLASSES.get(name)
     if cls is None:
         return None
@@ -197,13 +189,11 @@ def _member_types(name: str) -> dict[str, tuple[JavaType, bool]] | None:
 
 
 def is_body(cls: type[Any]) -> bool:
-    """Returns whether a class of the registry is a body, or part of one."""
     fields = dataclasses.fields(cls)
     return bool(fields) and "member" in fields[0].metadata
 
 
 def located(error: CodecError, base: int) -> CodecError:
-    """Returns the error with ``base`` added to its offset."""
     if error.offset is not None:
         error.offset += base
     return error
