@@ -87,22 +87,18 @@ async def memory_channel_pair(
     *,
     handler: Handler | None = None,
     peer_handler: Handler | None = None,
-    idle_timeout: float | None = None,
 ) -> AsyncGenerator[tuple[Channel, Channel]]:
     """Open two channels that are connected to each other, for the length of the block.
 
     Args:
         handler: answers requests that the first channel receives.
         peer_handler: answers requests that the second channel receives.
-        idle_timeout: seconds without bytes after which each channel closes, or None.
     """
     stream, peer_stream = memory_stream_pair()
     name = "memory peer"
     async with (
-        open_channel_over(stream, peer=name, handler=handler, idle_timeout=idle_timeout) as channel,
-        open_channel_over(
-            peer_stream, peer=name, handler=peer_handler, idle_timeout=idle_timeout
-        ) as peer,
+        open_channel_over(stream, peer=name, handler=handler, idle_timeout=None) as channel,
+        open_channel_over(peer_stream, peer=name, handler=peer_handler, idle_timeout=None) as peer,
     ):
         yield channel, peer
 

@@ -42,7 +42,7 @@ from rocketwire.messages.topic_config import decode_topic, encode_topic
 from rocketwire.messages.topic_config import stamped as stamped
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, Dialect, JsonLimits, JsonValue, dumps
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, JsonLimits, JsonValue, dumps
 from rocketwire.wire.layouts.fused import (
     build_register_body,
     build_register_body_with_mappings,
@@ -189,7 +189,6 @@ def decode_register_broker_body(
     compressed: bool,
     version: int,
     limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
     max_inflated: int = MAX_INFLATED,
 ) -> RegisterBrokerBody | None:
     """Decodes the body of a registration, JSON or packed.
@@ -199,7 +198,6 @@ def decode_register_broker_body(
         compressed: the value in the request header.
         version: protocol version of the command.
         limits: limits of each JSON text.
-        dialect: of a JSON body; None accepts what any Java release accepts.
         max_inflated: maximum inflated size in bytes.
 
     Returns:
@@ -212,7 +210,7 @@ def decode_register_broker_body(
         LimitExceededError: a limit is exceeded.
     """
     if version < MQVersion.V3_0_11:
-        return _decode_old(body, limits, dialect)
+        return _decode_old(body, limits)
     if not body:
         return _registration((), _EMPTY_VERSION, {}, {})
     if compressed or looks_like_zlib(body):
@@ -222,7 +220,7 @@ def decode_register_broker_body(
         else:
             parts = RegisterParts(*parse_register_body(inflated)[0])
         return body_from_parts(parts, limits)
-    return decode_body(RegisterBrokerBody, body, limits=limits, dialect=dialect)
+    return decode_body(RegisterBrokerBody, body, limits=limits)
 
 
 def encode_register_broker_body(
@@ -274,13 +272,11 @@ def _registration(
     )
 
 
-def _decode_old(
-    body: bytes | None, limits: JsonLimits, dialect: Dialect | None
-) -> RegisterBrokerBody | None:
+def _decode_old(body: bytes | None, limits: JsonLimits) -> RegisterBrokerBody | None:
     # Java has no filter servers before V3_0_11, and passes null.
     if not body:
         return _registration(None, _EMPTY_VERSION, {}, {})
-    wrapper = decode_body(TopicConfigSerializeWrapper, body, limits=limits, dialect=dialect)
+    wrapper = decode_body(TopicConfigSerializeWrapper, body, limits=limits)
     if wrapper is None:
         return None
     return _registration(None, wrapper.data_version, wrapper.topic_config_table, {})

@@ -303,17 +303,10 @@ def encode_json_header(
     if language_member is None:
         language_member = b',"language":' + dumps(_name(language), dialect=dialect)
     tail = b"" if remark is None else b',"remark":' + dumps(remark, dialect=dialect)
+    members = (code, middle, flag, language_member, opaque, tail, version)
     return (
         b'{"code":%d%b,"flag":%d%b,"opaque":%d%b,"serializeTypeCurrentRPC":"JSON","version":%d}'
-        % (
-            code,
-            middle,
-            flag,
-            language_member,
-            opaque,
-            tail,
-            version,
-        )
+        % members
     )
 
 

@@ -93,7 +93,7 @@ def member(
     if factory is not None:
         return dataclasses.field(default_factory=factory, metadata=metadata)
     if default is _ABSENT:
-        default = form.zero if isinstance(form, Primitive) else None
+        default = form.zero
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -227,16 +227,13 @@ def java_name(cls: type[Any]) -> str:
 
 
 def read_text(
-    read: Callable[[JsonValue], T | None],
-    text: bytes,
-    limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
+    read: Callable[[JsonValue], T | None], text: bytes, limits: JsonLimits = DEFAULT_LIMITS
 ) -> T | None:
     """Reads JSON text; reads it again with exact numbers if their digits matter, which is rare."""
     try:
-        return read(loads(text, limits=limits, dialect=dialect))
+        return read(loads(text, limits=limits))
     except InexactError:
-        return read(loads(text, limits=limits, dialect=dialect, exact=True))
+        return read(loads(text, limits=limits, exact=True))
 
 
 def _exact(value: JsonValue) -> JsonValue:
@@ -302,22 +299,11 @@ def to_json(body: object) -> dict[str, Any]:
 
 
 def decode_body(
-    cls: type[T],
-    body: bytes | None,
-    *,
-    limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
+    cls: type[T], body: bytes | None, *, limits: JsonLimits = DEFAULT_LIMITS
 ) -> T | None:
-    """Reads a body as Java's ``RemotingSerializable.decode`` does.
+    """Reads a body as Java's ``RemotingSerializable.decode`` does; None for no bytes and for null.
 
-    Args:
-        cls: the class to read.
-        body: the bytes of the command's body.
-        limits: limits of size, depth and number of values.
-        dialect: None accepts what any Java release accepts, ``FASTJSON2`` only what 5.5.0 does.
-
-    Returns:
-        The body; None for no bytes and for null.
+    Accepts what any Java release accepts.
 
     Raises:
         DecodeError: invalid JSON, or a value that does not fit the class.
@@ -326,23 +312,19 @@ def decode_body(
     if not body:
         return None
     try:
-        return read_text(record(cls).read, body, limits, dialect)
+        return read_text(record(cls).read, body, limits)
     except Mismatch as problem:
         raise _located(problem, cls) from problem
 
 
 def decode_bodies(
-    cls: type[T],
-    body: bytes | None,
-    *,
-    limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
+    cls: type[T], body: bytes | None, *, limits: JsonLimits = DEFAULT_LIMITS
 ) -> tuple[T, ...] | None:
     """Reads a body that is a JSON array of ``cls`` (codes 3005 and 3010); see ``decode_body``."""
     if not body:
         return None
     try:
-        return read_text(listing(record(cls)).read, body, limits, dialect)
+        return read_text(listing(record(cls)).read, body, limits)
     except Mismatch as problem:
         raise _located(problem, cls) from problem
 
@@ -363,6 +345,6 @@ def encode_body(
     return dumps(to_json(body), dialect=dialect, standard=standard)
 
 
-def encode_bodies(bodies: Iterable[object], *, dialect: Dialect = Dialect.FASTJSON2) -> bytes:
+def encode_bodies(bodies: Iterable[object]) -> bytes:
     """Writes a JSON array of bodies; see ``encode_body``."""
-    return dumps([to_json(body) for body in bodies], dialect=dialect)
+    return dumps([to_json(body) for body in bodies])

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._codec.bodies import java_name, lower_camel
 from rocketwire.messages._codec.java_numbers import Mismatch
-from rocketwire.messages._codec.types import Form, Primitive
 from rocketwire.wire.values.frozen import declared_fields
+
+if TYPE_CHECKING:
+    from rocketwire.messages._codec.types import Form, Primitive
 
 T = TypeVar("T")
 
@@ -83,7 +85,7 @@ def ext(
     if default is _UNSET:
         if required:
             return dataclasses.field(metadata=metadata)
-        default = _zero(form)
+        default = form.zero
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -95,10 +97,6 @@ def among(*values: object) -> Callable[[Any], bool]:
 def positive(value: int) -> bool:
     """A check that the value is positive."""
     return value > 0
-
-
-def _zero(form: Form[Any]) -> Any:
-    return form.zero if isinstance(form, Primitive) else None
 
 
 def ext_fields_of(cls: type[Any]) -> dict[str, Ext]:
@@ -150,7 +148,7 @@ def _rows(cls: type[Any]) -> tuple[_Row, ...]:
     rows: list[_Row] = []
     for name, field in declared_fields(cls).items():
         ext_field = declared[name]
-        default = _zero(ext_field.form) if field.default is dataclasses.MISSING else field.default
+        default = ext_field.form.zero if field.default is dataclasses.MISSING else field.default
         # Java's hand-written readers read only their own keys
         parse = None if fast and ext_field.wire not in fast else ext_field.form.parse
         store = getattr(cls, name).__set__

@@ -11,10 +11,11 @@ import math
 import re
 from typing import Final
 
-from rocketwire.messages._codec.number_format import formatted_number
 from rocketwire.wire.json.fastjson import JsonValue, Real
 
 _NUMBER = r"(?a)([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?"
+_FORMATTED_NUMBER = r"(-?)(?:(∞)|(,*+\d[\d,]*+)(?:E(-?\d{1,9})(?!\d))?)"
+_LONG_MAX: Final = (1 << 63) - 1
 _LONG_DIGITS: Final = 19
 """Digits of the largest ``long``."""
 _INT_LOW: Final = -(1 << 31)
@@ -263,3 +264,36 @@ def _double_of_text(text: str, *, strict: bool = False) -> float:
     if literal.lstrip("+-").isdecimal():
         return _double_of_integer(int(literal))
     return float(literal)
+
+
+# ---------------------------------------------------------------------------- NumberFormat
+
+
+def formatted_number(text: str) -> int | float | None:
+    """Reads a number with thousands separators, as fastjson2 does with Java's ``NumberFormat``.
+
+    It reads the number at the start of the text in English notation and ignores the rest.
+    fastjson2 uses it if a comma precedes the last three characters, and also for any text of three
+    characters without a comma.
+
+    Returns:
+        An integer if it fits a ``long``, else the nearest ``double``; None for other texts, and if
+        the text does not start with a number.
+    """
+    if text.rfind(",") != len(text) - 4 or "." in text:
+        return None
+    match = re.match(_FORMATTED_NUMBER, text)
+    if match is None:
+        return None
+    minus, infinity, digits, exponent = match.groups("")
+    sign = -1 if minus else 1
+    if infinity:
+        return sign * math.inf
+    from decimal import Decimal
+
+    number = Decimal(f"{digits.replace(',', '')}E{exponent or 0}")
+    if number.adjusted() < _LONG_DIGITS and number == number.to_integral_value():
+        integer = sign * int(number)
+        if -_LONG_MAX - 1 <= integer <= _LONG_MAX:
+            return integer
+    return sign * float(number)

@@ -11,7 +11,6 @@ import base64
 import math
 import re
 from collections.abc import Callable
-from dataclasses import field
 from enum import Enum
 from typing import Any, Final, Generic, TypeVar
 
@@ -56,6 +55,8 @@ class Form(Generic[T]):
     exact: type | None = None
     #: whether a collection keeps null elements of this form, and a map null values
     nulls: bool = False
+    #: of a primitive: the value of an absent header field, and of an explicit null in a body
+    zero: T | None = None
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class Form(Generic[T]):
         write_key: Callable[[T], Any] | None = None,
         exact: type | None = None,
         nulls: bool = False,
+        zero: T | None = None,
     ) -> None:
         # Written by hand, because compiling a constructor takes longer.
         _set(self, "java", java)
@@ -79,33 +81,13 @@ class Form(Generic[T]):
         _set(self, "write_key", write_key)
         _set(self, "exact", exact)
         _set(self, "nulls", nulls)
+        _set(self, "zero", zero)
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class Primitive(Form[T]):
     """The form of a Java primitive: never null."""
 
-    #: the value of an absent header field, and of an explicit null in a body
-    zero: T = field(kw_only=True)
-
-    def __init__(
-        self,
-        java: str,
-        read: Callable[[JsonValue], T | None],
-        write: Callable[[T], Any] | None = None,
-        parse: Callable[[str], T] | None = None,
-        print: Callable[[T], str] | None = None,  # noqa: A002 - as the attribute
-        read_key: Callable[[str], T | None] | None = None,
-        write_key: Callable[[T], Any] | None = None,
-        exact: type | None = None,
-        nulls: bool = False,
-        *,
-        zero: T,
-    ) -> None:
-        # the decorator creates the class again, so "super" would have the wrong class
-        form: Any = Form
-        form.__init__(self, java, read, write, parse, print, read_key, write_key, exact, nulls)
-        _set(self, "zero", zero)
+    __slots__ = ()
 
 
 # ---------------------------------------------------------------------------- integers

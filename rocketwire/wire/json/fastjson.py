@@ -66,15 +66,15 @@ def loads(
     data: bytes,
     *,
     limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
     exact: bool = False,
 ) -> JsonValue:
     """Decode a JSON text as Java does (``RemotingSerializable.decode``, before it makes objects).
 
+    Texts of all releases are decoded alike.
+
     Args:
         data: the text, UTF-8.
         limits: limits of the text with all references written out.
-        dialect: ignored; texts of both dialects are decoded alike.
         exact: whether to return numbers that are not integers as ``Real``, which has their digits;
             much slower.
 
@@ -86,7 +86,6 @@ def loads(
         DecodeError: the text is invalid.
         LimitExceededError: a limit is exceeded.
     """
-    del dialect
     check_limits(data, limits)
     value = _REFUSED if exact else _strict(data, limits)
     if value is _REFUSED:
