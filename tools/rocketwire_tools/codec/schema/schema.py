@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+from enum import EnumType
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire import flags
@@ -55,7 +56,7 @@ def schema() -> dict[str, Plain]:
         "serialize_types": _numbers(SerializeType),
         "languages": _numbers(LanguageCode),
         "versions": _numbers(MQVersion),
-        "flags": {cls.__name__: _masks(cls) for cls in _FLAGS},
+        "flags": {cls.__name__: _numbers(cls) for cls in _FLAGS},
         "request_codes": _codes(RequestCode),
         "response_codes": _codes(ResponseCode),
         "enums": _enums(),
@@ -66,11 +67,7 @@ def schema() -> dict[str, Plain]:
     }
 
 
-def _numbers(members: type[OpenIntEnum]) -> dict[str, int]:
-    return {member.name: int(member) for member in members}
-
-
-def _masks(members: Any) -> dict[str, int]:
+def _numbers(members: Any) -> dict[str, int]:
     return {name: int(member) for name, member in members.__members__.items()}
 
 
@@ -86,15 +83,11 @@ def _codes(members: type[OpenIntEnum]) -> list[Plain]:
     ]
 
 
-def _constants(cls: Any) -> list[str]:
-    return list(cls.__members__)
-
-
 def _enums() -> dict[str, Plain]:
     by_name = {
-        _ENUM_NAMES.get(name, name): _constants(cls)
+        _ENUM_NAMES.get(name, name): list(cls.__members__)
         for name, cls in vars(enums).items()
-        if inspect.isclass(cls) and cls.__module__ == enums.__name__
+        if isinstance(cls, EnumType) and cls.__module__ == enums.__name__
     }
     return dict(sorted(by_name.items()))
 

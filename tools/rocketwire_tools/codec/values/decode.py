@@ -58,19 +58,9 @@ class Describer:
         self._with_body = with_body
 
     def frame(self, data: bytes) -> dict[str, Plain]:
-        """Returns the content of a complete frame.
-
-        Raises:
-            DecodeError: it is invalid.
-        """
         return self.raw(split_frame(data))
 
     def raw(self, raw: RawFrame) -> dict[str, Plain]:
-        """Returns the content of a split frame.
-
-        Raises:
-            DecodeError: its header cannot be read; the offset counts from the start of the frame.
-        """
         try:
             command = decode_frame(raw)
         except DecodeError as error:

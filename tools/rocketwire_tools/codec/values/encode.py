@@ -45,9 +45,6 @@ def encode_object(source: dict[str, Plain], request_code: int | None = None) -> 
     Args:
         source: as ``decode`` prints it; missing members have their defaults.
         request_code: the request that a response answers, for ``header`` and ``body.value``.
-
-    Raises:
-        EncodeError: it does not describe a frame.
     """
     if unknown := next((name for name in source if name not in _KNOWN), None):
         raise EncodeError("a frame has no such member", path=unknown)
@@ -144,9 +141,6 @@ def _header(
 def typed_header(cls: type[Any], source: dict[str, Plain]) -> object:
     """Returns the header that an object of wire names describes; null and missing members have
     their defaults.
-
-    Raises:
-        EncodeError: a member is unknown, or its value does not fit.
     """
     by_wire = {field.wire: (name, field) for name, field in ext_fields_of(cls).items()}
     values: dict[str, Any] = {}

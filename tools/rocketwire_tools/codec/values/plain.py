@@ -14,7 +14,7 @@ import math
 import re
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
 from rocketwire.messages import from_json
@@ -25,7 +25,7 @@ from rocketwire.wire.json.fastjson import BareKey, StrictError, strict_dumps, st
 from rocketwire_tools.codec.expect import Plain, is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 
 T = TypeVar("T")
@@ -39,11 +39,6 @@ _TYPE: Final = re.compile(r"([\w.\[\]]+)|([<>,])")
 
 
 def to_plain(value: object, depth: int = 0) -> Plain:
-    """Returns the plain form of a value.
-
-    Raises:
-        LimitExceededError: it is nested too deeply.
-    """
     if type(value) in _ATOMS:
         return value
     if depth > MAX_DEPTH:
@@ -59,19 +54,11 @@ def _compound(value: Any, depth: int) -> Plain:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, str):
         return str(value)
-    if _is_map(value):
+    if isinstance(value, dict):
         return _map(value, depth)
-    if _is_sequence(value):
+    if isinstance(value, tuple | list):
         return [to_plain(item, depth) for item in value]
     return _write_bits(value) if isinstance(value, frozenset) else _members(value, depth)
-
-
-def _is_map(value: object) -> TypeGuard[dict[Any, Any]]:
-    return isinstance(value, dict)
-
-
-def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
-    return isinstance(value, tuple | list)
 
 
 def _members(value: Any, depth: int) -> Plain:
@@ -124,11 +111,6 @@ def _java_type(tokens: list[str]) -> JavaType:
 
 
 def from_plain(cls: type[T], value: Plain) -> T | None:
-    """Returns the value of a class from a plain value.
-
-    Raises:
-        EncodeError: it does not fit the class.
-    """
     try:
         return from_json(cls, _reshaped(JavaType(java_name(cls)), value, java_name(cls)))
     except DecodeError as error:
