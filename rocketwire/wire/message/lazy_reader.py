@@ -146,30 +146,12 @@ class StoredMessageReader:
     """Reads the stored messages of responses, best from one queue.
 
     It remembers topic and layout of the last messages, which only saves time.
-    """
 
-    __slots__ = (
-        "_check_crc",
-        "_counts_properties",
-        "_decompress",
-        "_endings",
-        "_inflated_left",
-        "_is_lazy",
-        "_is_lenient",
-        "_limit_error",
-        "_limits",
-        "_newest",
-        "_properties_left",
-        "_raw_topic",
-        "_row_size",
-        "_shared",
-        "_shared_bytes",
-        "_topic",
-        "ascends",
-        "body_size",
-        "count",
-        "is_ordinary",
-    )
+    Args:
+        limits: limits of one response.
+        decompress: whether to decompress bodies.
+        check_crc: whether to compare each body, as stored, with its checksum.
+    """
 
     def __init__(
         self,
@@ -178,13 +160,6 @@ class StoredMessageReader:
         decompress: bool = True,
         check_crc: bool = False,
     ) -> None:
-        """Create a reader.
-
-        Args:
-            limits: limits of one response.
-            decompress: whether to decompress bodies.
-            check_crc: whether to compare each body, as stored, with its checksum.
-        """
         self._limits = limits
         self._decompress = decompress
         self._check_crc = check_crc

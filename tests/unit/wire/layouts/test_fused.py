@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.errors import CodecError, EncodeError
+from rocketwire.errors import (
+    CodecError,
+    DecodeError,
+    EncodeError,
+    LimitExceededError,
+    TruncatedError,
+)
 from rocketwire.wire.java_utf8 import encode_utf8
 from rocketwire.wire.layouts import declarations, derive, fused
 from tests.support.interpreted_layouts import interpret_builder, interpret_parser
@@ -135,6 +141,29 @@ def test_damaged_bytes_give_what_construct_gives(name: str, data: st.DataObject)
     assert outcome(parse, bad) == expected
     assert outcome(parse, memoryview(bad)) == expected
     assert outcome(parse, whole, start, end) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "error", "path", "offset", "excerpt"),
+    [
+        ("PREFIX", "00000005 00", TruncatedError, "header_length", 0, "0000000500"),
+        ("REGISTER_ITEM", "00000002 61", TruncatedError, None, 4, "61"),
+        ("REGISTER_ITEM", "ffffffff 61", DecodeError, None, 4, "61"),
+        ("REGISTER_HEAD", "00000000 00", TruncatedError, "topics", 4, "00"),
+        ("REGISTER_BODY", "00000001 61 00000001 00", LimitExceededError, "topics", 9, ""),
+        ("STORED_MESSAGE", "00000009 01020304 05", DecodeError, "magic", 8, "05"),
+        ("BATCH", "00000017" + "00" * 19, DecodeError, "[]", 22, "00"),
+    ],
+)
+def test_errors_have_the_place(
+    name: str, data: str, error: type[DecodeError], path: str | None, offset: int, excerpt: str
+) -> None:
+    with pytest.raises(error) as refusal:
+        parsers(name)[0](b"--" + bytes.fromhex(data), 2)
+
+    found = refusal.value
+    assert type(found) is error
+    assert (found.path, found.offset, found.excerpt.hex()) == (path, offset + 2, excerpt)
 
 
 @pytest.mark.parametrize(
