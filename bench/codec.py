@@ -26,8 +26,9 @@ from bench.table import Table
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, decode, encode
 from rocketwire.wire.json_header import read_json_header
-from rocketwire.wire.layouts import functions as layouts
-from rocketwire.wire.layouts.interpreter import interpret_builder, interpret_parser
+from rocketwire.wire.layouts import declarations
+from rocketwire.wire.layouts import fused as layouts
+from tests.support.interpreted_layouts import interpret_builder, interpret_parser
 from tests.support.java import cache as java_cache
 
 Call = Callable[[], object]
@@ -88,7 +89,7 @@ def message() -> bytes:
         "KEYS\x01order-1\x02UNIQ_KEY\x017F000001123418B4AAC200A1B2C30007\x02"
         "WAIT\x01true\x02TAGS\x01TagA\x02"
     )
-    return layouts.build_stored(
+    return layouts.build_stored_message(
         (
             layouts.MAGIC_V1,
             1,
@@ -115,23 +116,22 @@ def message() -> bytes:
 def registration(topics: int) -> bytes:
     """Return the inflated registration of a broker; the names of its topics have 5 to 100 bytes, as
     in practice."""
-    return layouts.build_register_body(
-        layouts.RegisterParts(
-            data_version=b'{"counter":1,"stateVersion":0,"timestamp":1700000000000}',
-            topics=[
-                (b"%05d" % i + b"-a-name" * 14)[: 5 + i * 37 % 96] + b" 8 8 6 SINGLE_TAG {}"
-                for i in range(topics)
-            ],
-            filter_servers=b"[]",
-            mappings=[],
-        )
+    return layouts.build_register_body_with_mappings(
+        data_version=b'{"counter":1,"stateVersion":0,"timestamp":1700000000000}',
+        topics=[
+            (b"%05d" % i + b"-a-name" * 14)[: 5 + i * 37 % 96] + b" 8 8 6 SINGLE_TAG {}"
+            for i in range(topics)
+        ],
+        filter_servers=b"[]",
+        mappings=[],
     )
 
 
 def our_topics(body: bytes) -> dict[str, bytes]:
     """Return the result of ``handwritten.register_topics``, from the grammar's parts."""
     topics: dict[str, bytes] = {}
-    for text in layouts.parse_register_body(body, with_mappings=True).topics:
+    (_, texts, _, _), _ = layouts.parse_register_body_with_mappings(body)
+    for text in texts:
         name, _, settings = text.partition(b" ")
         topics[name.decode()] = settings
     return topics
@@ -146,11 +146,11 @@ def rows() -> list[Row]:
     """
     frame, stored, registration_body = request(), message(), registration(10_000)
     header = frame[8:]
-    slow_envelope = interpret_parser(layouts.ENVELOPE)
-    slow_build = interpret_builder(layouts.ENVELOPE)
-    slow_stored = interpret_parser(layouts.STORED_MESSAGE)
-    slow_header = interpret_parser(layouts.BINARY_HEADER)
-    slow_register = interpret_parser(layouts.REGISTER_BODY_WITH_MAPPINGS)
+    slow_envelope = interpret_parser(declarations.ENVELOPE)
+    slow_build = interpret_builder(declarations.ENVELOPE)
+    slow_stored = interpret_parser(declarations.STORED_MESSAGE)
+    slow_header = interpret_parser(declarations.BINARY_HEADER)
+    slow_register = interpret_parser(declarations.REGISTER_BODY_WITH_MAPPINGS)
     frame_size = len(frame)
 
     def ours_with_header() -> object:
@@ -171,7 +171,7 @@ def rows() -> list[Row]:
         raise SystemExit("the hand-written envelope differs from ours")
     if layouts.parse_binary_header(binary) != handwritten.binary_header(binary):
         raise SystemExit("the hand-written ROCKETMQ header differs from ours")
-    if layouts.parse_stored(stored) != handwritten.read_stored_message(stored):
+    if layouts.parse_stored_message(stored) != handwritten.read_stored_message(stored):
         raise SystemExit("the hand-written stored message differs from ours")
     if our_topics(registration_body) != handwritten.register_topics(registration_body):
         raise SystemExit("the hand-written registration differs from ours")
@@ -203,7 +203,7 @@ def rows() -> list[Row]:
         ),
         Row(
             "stored message",
-            lambda: layouts.parse_stored(stored),
+            lambda: layouts.parse_stored_message(stored),
             lambda: handwritten.read_stored_message(stored),
             lambda: slow_stored(stored),
             "stored",
@@ -211,7 +211,7 @@ def rows() -> list[Row]:
         ),
         Row(
             "register body, 10k topics",
-            lambda: layouts.parse_register_body(registration_body, with_mappings=True),
+            lambda: layouts.parse_register_body_with_mappings(registration_body),
             lambda: handwritten.register_topics(registration_body),
             lambda: slow_register(registration_body),
             "register",

@@ -28,7 +28,7 @@ class OpenIntEnum(IntEnum):
         return member
 
     def __reduce_ex__(self, proto: object) -> tuple[type[Self], tuple[int]]:
-        """Pickle by number; Python 3.11.2 would pickle by name, which unlisted numbers lack."""
+        # By number: Python 3.11.2 would pickle by name, which unlisted numbers lack.
         del proto
         return type(self), (int(self),)
 

@@ -33,5 +33,4 @@ _SECRET: Final = re.compile("password|passwd|secret|access_?key|credential|token
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a setting with this name has a value that nobody may see."""
     return _SECRET.search(name) is not None

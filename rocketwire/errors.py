@@ -61,7 +61,7 @@ class RocketWireError(Exception):
     """Base of every error that rocketwire raises deliberately."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Let other processes have the error with its attributes, and a cause of this package."""
+        # Other processes get the error with its attributes, and a cause of this package.
         cause = self.__cause__ if isinstance(self.__cause__, RocketWireError) else None
         return _restore_error, (type(self), self.args, self.__dict__, cause)
 
@@ -72,7 +72,7 @@ def _restore_error(
     attributes: Mapping[str, object],
     cause: RocketWireError | None,
 ) -> RocketWireError:
-    """Create an error as it was; its ``__init__`` may take other arguments."""
+    # ``__init__`` may take other arguments.
     error = error_class.__new__(error_class, *arguments)
     error.__dict__.update(attributes)
     error.__cause__ = cause
@@ -123,14 +123,7 @@ class RemoteProtocolError(ProtocolError):
 
 
 class CodecError(RocketWireError):
-    """Bytes could not be decoded, or values could not be encoded.
-
-    Attributes:
-        message: description of the error, without its place.
-        path: the field concerned, such as ``header.remark``, or None.
-        offset: position of the first byte concerned in the data given, or None.
-        excerpt: up to 16 bytes at that position.
-    """
+    """Bytes could not be decoded, or values could not be encoded."""
 
     def __init__(
         self,
@@ -141,10 +134,10 @@ class CodecError(RocketWireError):
         excerpt: bytes = b"",
     ) -> None:
         super().__init__(message)
-        self.message = message
-        self.path = path
-        self.offset = offset
-        self.excerpt: Final = bytes(excerpt[:16])
+        self.message = message  #: description of the error, without its place
+        self.path = path  #: the field concerned, such as ``header.remark``, or None
+        self.offset = offset  #: position of the first byte concerned in the data given, or None
+        self.excerpt: Final = bytes(excerpt[:16])  #: up to 16 bytes at that position
 
     def __str__(self) -> str:
         text = self.message
@@ -170,12 +163,7 @@ class TruncatedError(DecodeError):
 
 
 class LimitExceededError(DecodeError):
-    """The data exceeds a limit (inflated size, depth, number of values).
-
-    Attributes:
-        declared: the declared or counted amount, in the limit's unit.
-        limit: the limit, in the unit that the message names: bytes, levels or values.
-    """
+    """The data exceeds a limit (inflated size, depth, number of values)."""
 
     def __init__(
         self,
@@ -188,7 +176,8 @@ class LimitExceededError(DecodeError):
         excerpt: bytes = b"",
     ) -> None:
         super().__init__(message, path=path, offset=offset, excerpt=excerpt)
-        self.declared = declared
+        self.declared = declared  #: the declared or counted amount, in the limit's unit
+        #: the limit, in the unit that the message names: bytes, levels or values
         self.limit = limit
 
 
@@ -208,15 +197,11 @@ class HeaderTooLargeError(LimitExceededError):
 
 
 class UnknownHeaderTypeError(DecodeError):
-    """The type byte of a frame is neither 0 (JSON) nor 1 (ROCKETMQ).
-
-    Attributes:
-        header_type: the byte.
-    """
+    """The type byte of a frame is neither 0 (JSON) nor 1 (ROCKETMQ)."""
 
     def __init__(self, header_type: int, *, offset: int | None = None) -> None:
         super().__init__(f"unknown header type {header_type}", path="header_type", offset=offset)
-        self.header_type = header_type
+        self.header_type = header_type  #: the byte
 
 
 class ChannelError(RocketWireError):
@@ -250,18 +235,13 @@ class RequestTimeoutError(ChannelError):
     """No response came in time (Java: ``RemotingTimeoutException``).
 
     The peer may have executed the request.
-
-    Attributes:
-        address: address of the peer.
-        request_code: code of the request.
-        seconds: time waited, connecting included.
     """
 
     def __init__(self, address: str, request_code: int, seconds: float) -> None:
         super().__init__(address, request_code, seconds)
-        self.address = address
+        self.address = address  #: address of the peer
         self.request_code = request_code
-        self.seconds = seconds
+        self.seconds = seconds  #: time waited, connecting included
 
     def __str__(self) -> str:
         code = RequestCode(self.request_code).text
@@ -293,16 +273,12 @@ class NoNameServerError(ClientError):
 
 
 class TopicRouteNotFoundError(ClientError):
-    """The name servers have no route of the topic (Java: code 10005).
-
-    Attributes:
-        topic: the topic.
-        brokers: names of the brokers that its last route had; empty if the client has had none.
-    """
+    """The name servers have no route of the topic (Java: code 10005)."""
 
     def __init__(self, topic: str, brokers: Sequence[str] = ()) -> None:
         super().__init__(topic, brokers)
         self.topic = topic
+        #: names of the brokers that its last route had; empty if the client has had none
         self.brokers = brokers
 
     def __str__(self) -> str:
@@ -315,30 +291,22 @@ class TopicRouteNotFoundError(ClientError):
 
 
 class BrokerNotFoundError(ClientError):
-    """No route contains an address of the broker (Java: code 10003).
-
-    Attributes:
-        broker_name: name of the broker group.
-    """
+    """No route contains an address of the broker (Java: code 10003)."""
 
     def __init__(self, broker_name: str) -> None:
         super().__init__(broker_name)
-        self.broker_name = broker_name
+        self.broker_name = broker_name  #: name of the broker group
 
     def __str__(self) -> str:
         return f"no address of broker {self.broker_name}"
 
 
 class ClusterNotFoundError(ClientError):
-    """The name servers have no cluster of that name, or the cluster has no master.
-
-    Attributes:
-        cluster: name of the cluster.
-    """
+    """The name servers have no cluster of that name, or the cluster has no master."""
 
     def __init__(self, cluster: str) -> None:
         super().__init__(cluster)
-        self.cluster = cluster
+        self.cluster = cluster  #: name of the cluster
 
     def __str__(self) -> str:
         return f"no master of cluster {self.cluster} is known"
@@ -348,22 +316,16 @@ class SettingNotFoundError(ClientError):
     """A server has no setting of that name, or did not accept its new value.
 
     Servers ignore both without an error.
-
-    Attributes:
-        address: address of the server.
-        setting: name of the setting.
-        kept: the value that the server keeps; None if it does not have the setting.
-        known: names of its settings.
     """
 
     def __init__(
         self, address: str, setting: str, kept: str | None, known: Sequence[str] = ()
     ) -> None:
         super().__init__(address, setting, kept, known)
-        self.address = address
-        self.setting = setting
-        self.kept = kept
-        self.known = known
+        self.address = address  #: address of the server
+        self.setting = setting  #: name of the setting
+        self.kept = kept  #: the value that the server keeps; None if it does not have the setting
+        self.known = known  #: names of its settings
 
     def __str__(self) -> str:
         if self.kept is not None:
@@ -374,22 +336,16 @@ class SettingNotFoundError(ClientError):
 
 
 class UnreadableMessagesError(ClientError):
-    """Fewer queues than hold messages: no consumer would read those messages any more.
-
-    Attributes:
-        address: address of the broker.
-        topic: the topic.
-        read_queue_nums: the new number of queues to read from.
-        messages: number of messages in each queue that would leave the route, by queue id.
-    """
+    """Fewer queues than hold messages: no consumer would read those messages any more."""
 
     def __init__(
         self, address: str, topic: str, read_queue_nums: int, messages: Mapping[int, int]
     ) -> None:
         super().__init__(address, topic, read_queue_nums, messages)
-        self.address = address
+        self.address = address  #: address of the broker
         self.topic = topic
-        self.read_queue_nums = read_queue_nums
+        self.read_queue_nums = read_queue_nums  #: the new number of queues to read from
+        #: number of messages in each queue that would leave the route, by queue id
         self.messages: dict[int, int] = {
             queue_id: count for queue_id, count in sorted(messages.items()) if count
         }
@@ -406,16 +362,12 @@ class SendFailedError(ClientError):
     """Every attempt to send a message failed; the last error is the cause.
 
     An attempt that ended without a response may have stored the message.
-
-    Attributes:
-        topic: the topic.
-        brokers: names of the brokers tried, in order.
     """
 
     def __init__(self, topic: str, brokers: tuple[str, ...]) -> None:
         super().__init__(topic, brokers)
         self.topic = topic
-        self.brokers = brokers
+        self.brokers = brokers  #: names of the brokers tried, in order
 
     def __str__(self) -> str:
         brokers = ", ".join(dict.fromkeys(self.brokers))
@@ -424,50 +376,38 @@ class SendFailedError(ClientError):
 
 
 class SendManyError(ClientError):
-    """Messages of ``Producer.send_many`` failed; the first error is the cause.
-
-    Attributes:
-        results: for each message its ``SendResult``, or its error.
-    """
+    """Messages of ``Producer.send_many`` failed; the first error is the cause."""
 
     def __init__(self, results: Sequence[object]) -> None:
         errors = [result for result in results if isinstance(result, RocketWireError)]
         super().__init__(f"{len(errors)} of {len(results)} messages failed")
+        #: for each message its ``SendResult``, or its error
         self.results: tuple[object, ...] = tuple(results)
         self.__cause__: BaseException | None = errors[0] if errors else None
 
 
 class ReplyTimeoutError(ClientError):
-    """A request was sent, but no consumer replied in time (Java: code 10006).
-
-    Attributes:
-        correlation_id: identifies the request.
-    """
+    """A request was sent, but no consumer replied in time (Java: code 10006)."""
 
     def __init__(self, correlation_id: str) -> None:
         super().__init__(correlation_id)
-        self.correlation_id = correlation_id
+        self.correlation_id = correlation_id  #: identifies the request
 
     def __str__(self) -> str:
         return f"no reply to request {self.correlation_id} in time"
 
 
 class ResponseError(ClientError):
-    """The peer answered with an error code.
-
-    Attributes:
-        code: code of the response, also if ``ResponseCode`` does not list it.
-        remark: error text of the peer, possibly of several lines, or empty.
-        request_code: code of the request.
-        address: address of the peer.
-    """
+    """The peer answered with an error code."""
 
     def __init__(self, code: int, remark: str | None, request_code: int, address: str) -> None:
         super().__init__(code, remark, request_code, address)
+        #: code of the response, also if ``ResponseCode`` does not list it
         self.code: Final = ResponseCode(code)
+        #: error text of the peer, possibly of several lines, or empty
         self.remark: str = remark or ""
         self.request_code: Final = RequestCode(request_code)
-        self.address = address
+        self.address = address  #: address of the peer
 
     def __str__(self) -> str:
         request, answer = self.request_code.text, self.code.text

@@ -29,102 +29,64 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestReceived:
-    """The peer sent a request; both sides of a connection may send requests.
+    """The peer sent a request; both sides of a connection may send requests."""
 
-    Attributes:
-        request: the request; it wants no response if ``request.is_oneway``.
-    """
-
-    request: RemotingCommand
+    request: RemotingCommand  #: the request; it wants no response if ``request.is_oneway``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseReceived:
-    """The response to a request of this side.
+    """The response to a request of this side."""
 
-    Attributes:
-        opaque: number of the request.
-        request_code: code of the request, which the response does not carry.
-        response: the response; its ``code`` is the outcome.
-        elapsed: seconds since the request was sent.
-    """
-
-    opaque: int
-    request_code: int
-    response: RemotingCommand
-    elapsed: float
+    opaque: int  #: number of the request
+    request_code: int  #: code of the request, which the response does not carry
+    response: RemotingCommand  #: the response; its ``code`` is the outcome
+    elapsed: float  #: seconds since the request was sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseUnmatched:
-    """A response without a pending request: late, repeated, or with an unknown number.
-
-    Attributes:
-        response: the response.
-    """
+    """A response without a pending request: late, repeated, or with an unknown number."""
 
     response: RemotingCommand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTimedOut:
-    """The deadline of a request has passed; a later response will be unmatched.
+    """The deadline of a request has passed; a later response will be unmatched."""
 
-    Attributes:
-        opaque: number of the request.
-        request_code: code of the request.
-        elapsed: seconds since the request was sent.
-    """
-
-    opaque: int
+    opaque: int  #: number of the request
     request_code: int
-    elapsed: float
+    elapsed: float  #: seconds since the request was sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestAbandoned:
-    """The connection ended before the response came; the peer may have executed the request.
+    """The connection ended before the response came; the peer may have executed the request."""
 
-    Attributes:
-        opaque: number of the request.
-        request_code: code of the request.
-    """
-
-    opaque: int
+    opaque: int  #: number of the request
     request_code: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerClosed:
-    """The peer has closed the connection.
+    """The peer has closed the connection."""
 
-    Attributes:
-        unread: bytes of an incomplete frame; 0 if the connection ended between frames.
-    """
-
-    unread: int
+    unread: int  #: bytes of an incomplete frame; 0 if the connection ended between frames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionBroken:
-    """The peer sent bytes that cannot be decoded; the caller has to close the connection.
+    """The peer sent bytes that cannot be decoded; the caller has to close the connection."""
 
-    Attributes:
-        error: the cause.
-    """
-
-    error: DecodeError
+    error: DecodeError  #: the cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionIdle:
-    """The idle timeout has passed; the caller has to close the connection.
+    """The idle timeout has passed; the caller has to close the connection."""
 
-    Attributes:
-        silence: seconds since the last byte in either direction.
-    """
-
-    silence: float
+    silence: float  #: seconds since the last byte in either direction
 
 
 Event = (

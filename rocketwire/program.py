@@ -15,7 +15,6 @@ class ProgramParser(argparse.ArgumentParser):
     """A parser whose errors are one line, with the call that shows the options."""
 
     def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
-        """Parse the arguments; an error names the options that are nearest to an unknown one."""
         parsed, unknown = super().parse_known_args(*arguments, **options)
         near = [
             did_you_mean(each.partition("=")[0], self._option_string_actions) for each in unknown
@@ -25,11 +24,6 @@ class ProgramParser(argparse.ArgumentParser):
         return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Print an error and exit with status 2.
-
-        Args:
-            message: what is invalid.
-        """
         self.exit(USAGE, f"{self.prog}: error: {message}; see {self.prog} --help\n")
 
 

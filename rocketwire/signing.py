@@ -46,7 +46,6 @@ class SigningAlgorithm(Enum):
 
     @property
     def digest(self) -> str:
-        """Name of the digest in ``hashlib``."""
         return self.value.removeprefix("Hmac").lower()
 
 
@@ -132,5 +131,5 @@ def signature_of(
 
 
 def _utf16(name: str) -> bytes:
-    """Return the key by which Java's ``TreeMap`` sorts names: UTF-16 code units."""
+    # Java's ``TreeMap`` sorts names by UTF-16 code units.
     return name.encode("utf-16-be", "surrogatepass")

@@ -90,23 +90,14 @@ class _Long(int):
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """A part of an expression.
+    """A part of an expression."""
 
-    Attributes:
-        evaluate: its value for the properties of a message.
-        literal: its value if it is a literal.
-        is_literal: whether it is one.
-        is_condition: whether it is true or false, by its form.
-        name: of the property, if it is one.
-        depth: parts inside each other.
-    """
-
-    evaluate: Evaluate
-    literal: Value = None
-    is_literal: bool = False
-    is_condition: bool = False
-    name: str | None = None
-    depth: int = 0
+    evaluate: Evaluate  #: its value for the properties of a message
+    literal: Value = None  #: its value if it is a literal
+    is_literal: bool = False  #: whether it is one
+    is_condition: bool = False  #: whether it is true or false, by its form
+    name: str | None = None  #: of the property, if it is one
+    depth: int = 0  #: parts inside each other
 
 
 def compile_expression(text: str) -> Callable[[Properties], bool]:
@@ -164,7 +155,6 @@ class _Parser:
         self._kind, self._word = "end", ""
 
     def _take(self, *tokens: str) -> str | None:
-        """The next token if it is a keyword or sign of ``tokens``; it is then behind."""
         if self._kind in ("keyword", "sign") and self._word in tokens:
             token = self._word
             self._next()
@@ -187,7 +177,7 @@ class _Parser:
         return self._condition(self._or())
 
     def _condition(self, operand: _Operand) -> _Operand:
-        """An operand as a condition: of the others, only a property can be one."""
+        # Of the operands that are no conditions, only a property can be one.
         if operand.is_condition:
             return operand
         if operand.name is None:
@@ -347,7 +337,6 @@ def _property(name: str) -> _Operand:
 
 
 def _of(evaluate: Evaluate, *operands: _Operand, is_condition: bool = True) -> _Operand:
-    """An operand that is made of others."""
     depth = 1 + max((operand.depth for operand in operands), default=0)
     if depth > MAX_DEPTH:
         raise IllegalExpressionError(f"an expression deeper than {MAX_DEPTH} levels")
@@ -373,7 +362,7 @@ def _negative(operand: _Operand) -> _Operand:
 
 
 def _connect(operands: list[_Operand], word: str) -> _Operand:
-    """Conditions joined by AND or OR, with unknown as a third value."""
+    # Java's AND and OR have unknown as a third value.
     decides = word == "or"
 
     def evaluate(properties: Properties) -> Value:
@@ -437,11 +426,7 @@ _ORDER: Final[dict[str, Callable[[int, int], bool]]] = {
 
 
 def _compared(first: Value, second: Value) -> int:
-    """Less than 0, 0, or more, as Java's ``compareTo`` of both; a text gets the other's type.
-
-    Raises:
-        _NoComparisonError: Java cannot convert a text.
-    """
+    # As Java's ``compareTo``; a text gets the other operand's type.
     if isinstance(first, str) and not isinstance(second, str):
         first = _as_type_of(first, second)
     elif isinstance(second, str) and not isinstance(first, str):
@@ -455,7 +440,7 @@ def _compared(first: Value, second: Value) -> int:
 
 
 def _sort_key(value: Value) -> tuple[bool, Any, bool]:
-    """As Java sorts: NaN is the largest number, and -0.0 smaller than 0.0."""
+    # As Java sorts: NaN is the largest number, and -0.0 smaller than 0.0.
     if not isinstance(value, float):
         return (False, value, True)
     return (True, 0.0, True) if math.isnan(value) else (False, value, math.copysign(1, value) > 0)

@@ -87,22 +87,18 @@ async def memory_channel_pair(
     *,
     handler: Handler | None = None,
     peer_handler: Handler | None = None,
-    idle_timeout: float | None = None,
 ) -> AsyncGenerator[tuple[Channel, Channel]]:
     """Open two channels that are connected to each other, for the length of the block.
 
     Args:
         handler: answers requests that the first channel receives.
         peer_handler: answers requests that the second channel receives.
-        idle_timeout: seconds without bytes after which each channel closes, or None.
     """
     stream, peer_stream = memory_stream_pair()
     name = "memory peer"
     async with (
-        open_channel_over(stream, peer=name, handler=handler, idle_timeout=idle_timeout) as channel,
-        open_channel_over(
-            peer_stream, peer=name, handler=peer_handler, idle_timeout=idle_timeout
-        ) as peer,
+        open_channel_over(stream, peer=name, handler=handler, idle_timeout=None) as channel,
+        open_channel_over(peer_stream, peer=name, handler=peer_handler, idle_timeout=None) as peer,
     ):
         yield channel, peer
 
@@ -113,26 +109,18 @@ class _Expected(NamedTuple):
 
 
 class ScriptedPeer:
-    """A scripted server in memory, which records its requests.
-
-    Attributes:
-        address: its address, as ``host:port``.
-        requests: the received requests, including one-way requests, in the order of arrival.
-        connections: number of connections accepted so far.
-        is_up: whether it accepts connections.
-        channels: the open channels, the newest last.
-    """
+    """A scripted server in memory, which records its requests."""
 
     def __init__(self, address: str, nursery: trio.Nursery) -> None:
-        """Create a server without a script; use ``MemoryNetwork.peer``."""
-        self.address = address
+        self.address = address  #: its address, as ``host:port``
+        #: the received requests, including one-way requests, in the order of arrival
         self.requests: deque[RemotingCommand] = deque(maxlen=MAX_REMEMBERED)
-        self.connections: int = 0
-        self.is_up: bool = True
+        self.connections: int = 0  #: number of connections accepted so far
+        self.is_up: bool = True  #: whether it accepts connections
         self._nursery = nursery
         self._expected: deque[_Expected] = deque()
         self._always: dict[int, Scripted] = {}
-        self.channels: list[Channel] = []
+        self.channels: list[Channel] = []  #: the open channels, the newest last
         self._failures: list[str] = []
         self._changed = trio.Event()
 
@@ -150,7 +138,6 @@ class ScriptedPeer:
         self._expected.append(_Expected(code, answer))
 
     def codes(self) -> list[int]:
-        """Return the codes of the received requests."""
         return [request.code for request in self.requests]
 
     async def asked(self, code: int, times: int = 1) -> RemotingCommand:
@@ -180,7 +167,6 @@ class ScriptedPeer:
         await self._channel().send_oneway(command)
 
     async def disconnect(self) -> None:
-        """Close all connections; clients can connect again."""
         for channel in tuple(self.channels):
             await channel.aclose()
 
@@ -242,7 +228,6 @@ class ScriptedPeer:
         return reply(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark="not in the script")
 
     def verdict(self) -> list[str]:
-        """Return a line for each unexpected request and each missing request."""
         codes = [RequestCode(expected.code) for expected in self._expected]
         return self._failures + [
             f"{self.address}: request {code!r} was not received" for code in codes
@@ -253,7 +238,6 @@ class MemoryNetwork:
     """A network of scripted servers in memory; use ``open_network``."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
-        """Create a network without servers."""
         self._nursery = nursery
         self._peers: dict[str, ScriptedPeer] = {}
 
@@ -275,7 +259,6 @@ class MemoryNetwork:
         return await peer.accept()
 
     def verdict(self) -> list[str]:
-        """Return a line for each deviation from the script of any server."""
         return [line for peer in self._peers.values() for line in peer.verdict()]
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def _names() -> Iterator[str]:
-    """Yield the names in Java's order."""
     yield "V3_0_0_SNAPSHOT"
     yield "V3_0_0_ALPHA1"
     for beta in range(1, 10):

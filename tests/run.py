@@ -66,6 +66,7 @@ LINT: Final = (
     Step("ruff", "ruff check ."),
     Step("format", "ruff format --check ."),
     Step("imports", "lint-imports"),
+    Step("twins", "python -m tests.architecture.twins --check"),
     Step("mypy", "mypy"),
 )
 # Tests without processes leave no core idle; those with Java peers wait half of the time.

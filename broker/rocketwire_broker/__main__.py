@@ -13,8 +13,8 @@ from rocketwire.os_errors import os_error_text
 from rocketwire_broker.command_line import (
     broker_configs,
     broker_parser,
-    configured,
     main_parser,
+    read_options,
     read_topics,
 )
 
@@ -47,7 +47,7 @@ def broker(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace, name_server_port: int | None) -> int:
     log_to_stderr("%(asctime)s %(levelname)s %(message)s")
     try:
-        config, unknown = configured(options)
+        config, unknown = read_options(options)
         configs = broker_configs(config, options.brokers)
         topics = _topics(options.topics)
     except (OSError, ValueError, RocketWireError) as error:
@@ -73,7 +73,7 @@ def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: i
 
     from rocketwire.serving.process_tuning import allow_many_connections, calm_collector
     from rocketwire.serving.tls.certificates import TlsError
-    from rocketwire_broker.server.programs import run_brokers, run_dev
+    from rocketwire_broker.server.programs import run_brokers
 
     allow_many_connections()
 
@@ -88,9 +88,7 @@ def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: i
         calm_collector()
 
     try:
-        if name_server_port is None:
-            return 128 + trio.run(run_brokers, configs, topics, on_ready)
-        return 128 + trio.run(run_dev, configs, name_server_port, topics, on_ready)
+        return 128 + trio.run(run_brokers, configs, topics, on_ready, name_server_port)
     except* (TlsError, RocketWireError, OSError) as group:
         error: BaseException = group
         while isinstance(error, BaseExceptionGroup):

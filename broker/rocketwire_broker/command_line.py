@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
 
 NAMESRV_PORT: Final = 9876
-BROKER_PORT: Final = 10911
+_DEFAULTS: Final = Config()
 NAMESRV_VARIABLE: Final = "NAMESRV_ADDR"
 """Environment variable with name servers, as Java's."""
 PORT_STEP: Final = 10
 """Difference between the ports of two brokers of one process."""
 MOST_BROKERS: Final = 26
 LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - compared, not bound
-"""What clients are told instead of "all addresses", to which no client elsewhere can connect."""
+"""Address in routes instead of "all addresses", to which no client elsewhere can connect."""
 
 
 _SIGNALS: Final = """\
@@ -65,7 +65,6 @@ A line that begins with "ready:" appears when the broker is registered.
 
 
 def main_parser() -> argparse.ArgumentParser:
-    """Return the parser of ``rocketwire``."""
     parser = ProgramParser(
         prog="rocketwire",
         description="Run RocketMQ for development and tests, without Java.",
@@ -138,27 +137,28 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
         "--broker-port",
         type=port,
         metavar="PORT",
-        help=f"port of the broker; 0 takes a free one (default: {BROKER_PORT})",
+        help=f"port of the broker; 0 takes a free one (default: {_DEFAULTS.listen_port})",
     )
     add(
         "--host",
         metavar="ADDRESS",
         help="address to listen on, which routes contain too; 0.0.0.0 and :: listen on all"
-        " addresses, and routes contain 127.0.0.1 (default: 127.0.0.1)",
+        f" addresses, and routes contain 127.0.0.1 (default: {_DEFAULTS.bind_address})",
     )
     add(
         "--advertise",
         metavar="ADDRESS[:PORT]",
         help="address and port of the broker in routes, if clients need others",
     )
-    add("--name", help="name of the broker (default: broker-a)")
+    add("--name", help=f"name of the broker (default: {_DEFAULTS.broker_name})")
     add(
         "--brokers",
         metavar="N|NAMES",
         help="run several brokers: their number, or their names as a,b or a:0,a:1 with ids; each"
         f" port is {PORT_STEP} above the one before (default: one broker)",
     )
-    add("--cluster", metavar="NAME", help="name of the cluster (default: DefaultCluster)")
+    text = f"name of the cluster (default: {_DEFAULTS.cluster_name})"
+    add("--cluster", metavar="NAME", help=text)
     add(
         "--topics",
         metavar="FILE",
@@ -174,14 +174,14 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
         "--retain-bytes",
         type=int,
         metavar="BYTES",
-        help="bytes of messages to keep; the oldest are deleted first (default: 268435456, which"
-        " is 256 MiB; with --store no limit)",
+        help="bytes of messages to keep; the oldest are deleted first (default:"
+        f" {_DEFAULTS.retain_bytes}, which is 256 MiB; with --store no limit)",
     )
     add(
         "--retain-hours",
         type=float,
         metavar="HOURS",
-        help="hours for which messages are kept (default: 72)",
+        help=f"hours for which messages are kept (default: {_DEFAULTS.retain_hours:g})",
     )
     add(
         "--accounts",
@@ -209,7 +209,7 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
+def read_options(options: argparse.Namespace) -> tuple[Config, list[str]]:
     """Return the settings of a command line, and unknown names in its properties file.
 
     Raises:
@@ -229,7 +229,7 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     changes: dict[str, Any] = {
         "listen_port": options.broker_port,
         "bind_address": options.host,
-        **_advertised(options.advertise or LOCAL.get(options.host, options.host)),
+        **_parse_advertise(options.advertise or LOCAL.get(options.host, options.host)),
         "broker_name": options.name,
         "cluster_name": options.cluster,
         "retain_bytes": options.retain_bytes,
@@ -254,8 +254,8 @@ def configured(options: argparse.Namespace) -> tuple[Config, list[str]]:
     return config, unknown
 
 
-def _advertised(text: str | None) -> dict[str, Any]:
-    """Return the address for clients; IPv6 addresses have brackets if a port follows."""
+def _parse_advertise(text: str | None) -> dict[str, Any]:
+    # IPv6 addresses have brackets if a port follows
     if text is None:
         return {}
     address, colon, port = text.rpartition(":")
@@ -286,19 +286,15 @@ def _status_port(text: str | None) -> dict[str, Any]:
 
 
 def broker_configs(config: Config, brokers: str | None) -> list[Config]:
-    """Return the settings of each broker of a process.
-
-    Args:
-        config: the settings of all.
-        brokers: the option: a number, or names with optional ids, or None for one broker.
+    """Return the settings of each broker of a process; ``brokers`` is the option of that name.
 
     Raises:
-        IllegalValueError: it is neither, or names the same broker twice.
+        IllegalValueError: it is invalid, or names the same broker twice.
     """
     if brokers is None:
         return [config]
     if brokers.isdecimal():
-        identities = _numbered(config.broker_name, int(brokers))
+        identities = _number_names(config.broker_name, int(brokers))
     else:
         identities = [_identity(text) for text in brokers.split(",")]
     if not 0 < len(identities) <= MOST_BROKERS or len(set(identities)) < len(identities):
@@ -310,8 +306,8 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
             config,
             broker_name=name,
             broker_id=number,
-            listen_port=_further(config.listen_port, index),
-            advertised_port=_further(config.advertised_port, index),
+            listen_port=_next_port(config.listen_port, index),
+            advertised_port=_next_port(config.advertised_port, index),
             store_path=_own_folder(config.store_path, name, number),
         )
         for index, (name, number) in enumerate(identities)
@@ -319,16 +315,14 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
 
 
 def _own_folder(folder: str, name: str, number: int) -> str:
-    """Return the folder of one of several brokers, below that of all."""
     return folder and os.path.join(folder, f"{name}-{number}" if number else name)
 
 
-def _further(port: int, index: int) -> int:
+def _next_port(port: int, index: int) -> int:
     return port and port + PORT_STEP * index
 
 
-def _numbered(name: str, count: int) -> list[tuple[str, int]]:
-    """Return the names of several brokers: ``broker-a``, ``broker-b`` and so on."""
+def _number_names(name: str, count: int) -> list[tuple[str, int]]:
     stem = name.removesuffix("-a")
     return [(f"{stem}-{chr(ord('a') + index)}", 0) for index in range(min(count, MOST_BROKERS + 1))]
 

@@ -9,8 +9,9 @@ trio runs in one thread of the process, while anything is open (``rocketwire.por
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.portal.names import import_lazily, list_lazily
 
 if TYPE_CHECKING:
     from rocketwire.aio.admin import Admin, open_admin
@@ -43,19 +44,6 @@ if TYPE_CHECKING:
         TransactionSendResult,
         create_reply,
     )
-
-_MODULES = {
-    "client": "Client open_client",
-    "producer": "Producer open_producer",
-    "push_consumer": "PushConsumer open_push_consumer",
-    "pop_consumer": "PopConsumer open_pop_consumer",
-    "lite_pull_consumer": "LitePullConsumer open_lite_pull_consumer",
-    "admin": "Admin open_admin",
-    "name_servers": "NameServers open_name_servers",
-    "signals": "wait_for_signal",
-}
-"""Names of each module. Only the modules that a program uses are imported: it starts faster."""
-_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "AccessChannel",
@@ -95,15 +83,5 @@ __all__ = [
     "wait_for_signal",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = f"{__name__}.{_HOMES[name]}" if name in _HOMES else "rocketwire.client"
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__doc__", "__file__", "__name__", "__path__"]
+__getattr__: Final = import_lazily(__name__, __all__)
+__dir__: Final = list_lazily(__all__)

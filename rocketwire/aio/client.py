@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from rocketwire.aio.opening import Opened
+from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.instance.instance import ClientInstance
 from rocketwire.client.instance.instance import open_client as open_trio_client
 from rocketwire.portal.settings import apply_client_settings, reopens
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.opening import Client as TrioClient
-    from rocketwire.portal.typed_settings import ClientSettings
+    from rocketwire.portal.settings import ClientSettings
 
 
-class Client(Opened[ClientInstance]):
+class Client(FacadeClient[ClientInstance]):
     """An open client; ``open_client`` opens it."""
 
     def __init__(
@@ -29,7 +29,7 @@ class Client(Opened[ClientInstance]):
         self.reopens_after_fork: bool = reopens(resolved)
         super().__init__(
             partial(open_trio_client, cast("ClientConfig | str", resolved)),
-            reopens=lambda: self.reopens_after_fork,
+            reopens=self.reopens_after_fork,
         )
 
     @property

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened, awaitable, immediate
+from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
 from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
-from rocketwire.portal.likeness import like
+from rocketwire.portal.lite_pull_consumer import LitePullMethods, poll_into
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -16,12 +16,10 @@ if TYPE_CHECKING:
 
     from rocketwire.aio.client import ClientLike
     from rocketwire.client.consumer.lite.lite_pull_state import Polled
-    from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.portal.typed_settings import LitePullConsumerSettings
+    from rocketwire.portal.settings import LitePullConsumerSettings
 
 
-@like(trio.LitePullConsumer)
-class LitePullConsumer(Opened[trio.LitePullConsumer]):
+class LitePullConsumer(LitePullMethods, FacadeClient[trio.LitePullConsumer]):
     """A lite pull consumer of a group."""
 
     def __init__(
@@ -33,43 +31,24 @@ class LitePullConsumer(Opened[trio.LitePullConsumer]):
         **settings: Unpack[LitePullConsumerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_lite_pull_consumer``."""
-        resolved, own = apply_settings(client, config, LitePullConsumerConfig, settings)
-        self.config = own
-        self._kept: list[Polled | None] = []
+        resolved, config = apply_settings(client, config, LitePullConsumerConfig, settings)
+        self.config: LitePullConsumerConfig = config
+        self._kept: list[Polled] = []
         super().__init__(
-            lambda: trio.open_lite_pull_consumer(trio_client(resolved), group, config=own),
-            reopens=lambda: reopens(resolved),
+            lambda: trio.open_lite_pull_consumer(trio_client(resolved), group, config=self.config),
+            reopens=reopens(resolved),
         )
 
     async def poll(self, within: float = 5.0) -> Polled | None:
         if self._kept:
             return self._kept.pop()
-        polled: Polled | None = await self._call_and_keep(
-            self._kept, trio.LitePullConsumer.poll, within
-        )
-        return polled
-
-    subscribe: Final = immediate(trio.LitePullConsumer.subscribe)
-    assign: Final = immediate(trio.LitePullConsumer.assign)
-    fetch_message_queues: Final = awaitable(trio.LitePullConsumer.fetch_message_queues)
-    pause: Final = immediate(trio.LitePullConsumer.pause)
-    resume: Final = immediate(trio.LitePullConsumer.resume)
-    seek: Final = awaitable(trio.LitePullConsumer.seek)
-    go_back: Final = immediate(trio.LitePullConsumer.go_back)
-    seek_to_begin: Final = awaitable(trio.LitePullConsumer.seek_to_begin)
-    seek_to_end: Final = awaitable(trio.LitePullConsumer.seek_to_end)
-    offset_range: Final = awaitable(trio.LitePullConsumer.offset_range)
-    offset_for_timestamp: Final = awaitable(trio.LitePullConsumer.offset_for_timestamp)
-    commit: Final = awaitable(trio.LitePullConsumer.commit)
-    committed: Final = awaitable(trio.LitePullConsumer.committed)
-
-    @property
-    def assignment(self) -> tuple[MessageQueue, ...]:
-        return self._thing.assignment
-
-    @property
-    def unreadable_messages(self) -> int:
-        return self._thing.unreadable_messages
+        results: list[Polled | None] = []
+        try:
+            await self._call(poll_into, results, within)
+        except BaseException:  # trio may have polled before it was cancelled
+            self._kept += [polled for polled in results if polled is not None]
+            raise
+        return results[0]
 
 
 def open_lite_pull_consumer(

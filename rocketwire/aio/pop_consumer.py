@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Opened, immediate
+from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
 from rocketwire.client.handlers import async_handler
-from rocketwire.portal.likeness import like
+from rocketwire.portal.methods import delegate
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rocketwire.aio.client import ClientLike
     from rocketwire.client.consumer.config import Filter
-    from rocketwire.portal.typed_settings import PopConsumerSettings
+    from rocketwire.portal.settings import PopConsumerSettings
     from rocketwire.wire.message.stored import StoredMessage
 
 PopListener: TypeAlias = "Callable[[StoredMessage], Awaitable[bool | None]]"
@@ -29,8 +29,7 @@ Any other result acknowledges it.
 """
 
 
-@like(trio.PopConsumer)
-class PopConsumer(Opened[trio.PopConsumer]):
+class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
     """A pop consumer of a group."""
 
     def __init__(
@@ -44,21 +43,21 @@ class PopConsumer(Opened[trio.PopConsumer]):
         **settings: Unpack[PopConsumerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_pop_consumer``."""
-        resolved, own = apply_settings(client, config, PopConsumerConfig, settings)
-        self.config = own
+        resolved, config = apply_settings(client, config, PopConsumerConfig, settings)
+        self.config: PopConsumerConfig = config
         handler = async_handler("handler (listener)", listener, "message")
         super().__init__(
             lambda: trio.open_pop_consumer(
                 trio_client(resolved),
                 group,
                 subscriptions,
-                partial(self._run_there, handler),
-                config=own,
+                partial(self._run_in_loop, None, handler),
+                config=self.config,
             ),
-            reopens=lambda: reopens(resolved),
+            reopens=reopens(resolved),
         )
 
-    subscribe: Final = immediate(trio.PopConsumer.subscribe)
+    subscribe: Final = delegate(trio.PopConsumer.subscribe)
 
     @property
     def unreadable_messages(self) -> int:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from functools import partial
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from rocketwire.aio.client import trio_client
 from rocketwire.aio.direct import DirectSends
-from rocketwire.aio.opening import Opened, awaitable, endpoint, run_in_loop
+from rocketwire.aio.opening import FacadeClient, get_endpoint
 from rocketwire.client.handlers import check_callable
 from rocketwire.client.message import Message
 from rocketwire.client.producer.lifecycle import open_producer as open_trio_producer
 from rocketwire.client.producer.producer import Producer as TrioProducer
 from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.errors import RocketWireError
-from rocketwire.portal.hooked_sends import hooked_send, hooks_of_sender
-from rocketwire.portal.likeness import like
+from rocketwire.portal.direct import ProducerMethods, call_hooks
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -25,14 +23,13 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.aio.client import ClientLike
-    from rocketwire.aio.direct import PendingSend
     from rocketwire.client.producer.transactions import (
         LocalTransactionState,
         TransactionSendResult,
     )
     from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
     from rocketwire.client.send_result import SendResult
-    from rocketwire.portal.typed_settings import ProducerSettings
+    from rocketwire.portal.settings import ProducerSettings
     from rocketwire.wire.message.stored import StoredMessage
 
 
@@ -51,8 +48,7 @@ May be a coroutine function.
 """
 
 
-@like(TrioProducer)
-class Producer(Opened[TrioProducer]):
+class Producer(ProducerMethods, FacadeClient[TrioProducer]):
     """A producer of a group, for any number of tasks; ``open_producer`` opens it."""
 
     def __init__(
@@ -65,17 +61,17 @@ class Producer(Opened[TrioProducer]):
         **settings: Unpack[ProducerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_producer``."""
-        resolved, own = apply_settings(client, config, ProducerConfig, settings)
-        self.config = own
+        resolved, config = apply_settings(client, config, ProducerConfig, settings)
+        self.config: ProducerConfig = config
         self._loop: asyncio.AbstractEventLoop | None = None
         self._direct: DirectSends | None = None
         checker: TrioTransactionCheck | None = None
         if check is not None:
             check_callable("check", check, "message")
-            checker = partial(self._run_there, check)
+            checker = partial(self._run_in_loop, None, check)
         super().__init__(
-            lambda: open_trio_producer(trio_client(resolved), group, own, check=checker),
-            reopens=lambda: reopens(resolved),
+            lambda: open_trio_producer(trio_client(resolved), group, self.config, check=checker),
+            reopens=reopens(resolved),
         )
 
     async def open(self) -> Self:
@@ -94,70 +90,41 @@ class Producer(Opened[TrioProducer]):
         direct = self._direct
         if direct is None or asyncio.get_running_loop() is not self._loop:
             return await self._call(TrioProducer.send, message, within=within)
+        hooks = direct.hooks
         limit = self.config.send_msg_timeout if within is None else within
-        if not direct.has_hooks:
-            return await self._send(direct, message, limit)
-        producer = self._thing
-        hooks = hooks_of_sender(producer)
         if hooks is None:
+            return await self._send(direct, message, limit)
+        if not hooks.is_thread_safe:
             return await self._call(TrioProducer.send, message, within=within)
-        with hooked_send(hooks, producer, message) as context:
+        with call_hooks(hooks, self._thing, message) as context:
             message = context.messages[0]
             context.send_result = result = await self._send(direct, message, limit)
             return result
 
     async def _send(self, direct: DirectSends, message: Message, limit: float) -> SendResult:
-        """Send a message; its hooks are called by ``send``."""
         if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
             return await self._call(TrioProducer.send, message)  # says so
-        pending = direct.start(message, limit)
-        if pending is None:
+        attempt = direct.start(message, limit)
+        if attempt is None:
             return await self._call(TrioProducer.send_unhooked, message, limit)
         try:
-            return await pending.future
+            result: SendResult = await attempt.future
         except RocketWireError as error:
-            return await self._continue(message, pending, error)
+            failure = error
         except asyncio.CancelledError:
-            pending.forget()
+            attempt.connection.forget(attempt)
             raise
-
-    async def _continue(
-        self, message: Message, pending: PendingSend, error: RocketWireError
-    ) -> SendResult:
-        """Go on in trio after the first attempt has failed."""
-        remaining = max(0.0, pending.deadline - time.monotonic())
-        sender = self._thing.sender
-
-        async def go_on(_: TrioProducer) -> SendResult:
-            return await sender.send_after_failure(message.topic, pending.send, error, remaining)
-
-        return await self._call(go_on)
-
-    send_to: Final = awaitable(TrioProducer.send_to)
-    send_by: Final = awaitable(TrioProducer.send_by)
-    send_ordered: Final = awaitable(TrioProducer.send_ordered)
-    send_oneway: Final = awaitable(TrioProducer.send_oneway)
-    queues: Final = awaitable(TrioProducer.queues)
-    send_many: Final = awaitable(TrioProducer.send_many)
-    send_batch: Final = awaitable(TrioProducer.send_batch)
-    send_batches: Final = awaitable(TrioProducer.send_batches)
-    request: Final = awaitable(TrioProducer.request)
-    recall: Final = awaitable(TrioProducer.recall)
+        else:
+            return result
+        return await self._call(attempt.send_again, failure)
 
     async def send_in_transaction(
         self, message: Message, execute: LocalTransaction, *, within: float | None = None
     ) -> TransactionSendResult:
         check_callable("execute", execute, "message, result")
-        where = endpoint()
-
-        async def execute_there(half: Message, result: SendResult) -> LocalTransactionState | None:
-            state: LocalTransactionState | None = await run_in_loop(
-                self._portal, where, partial(execute, half, result), self._handlers
-            )
-            return state
-
+        execute_here = partial(self._run_in_loop, get_endpoint(), execute)
         return await self._call(
-            TrioProducer.send_in_transaction, message, execute_there, within=within
+            TrioProducer.send_in_transaction, message, execute_here, within=within
         )
 
 

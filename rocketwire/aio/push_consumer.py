@@ -6,27 +6,21 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocketwire.aio.client import trio_client
-from rocketwire.aio.opening import Endpoint, Opened, endpoint, immediate
+from rocketwire.aio.opening import Endpoint, FacadeClient, get_endpoint, wake
 from rocketwire.client.consumer.config import (
-    ConsumeConcurrentlyStatus,
     Filter,
     MessageListenerConcurrently,
     MessageListenerOrderly,
     PushConsumerConfig,
-    concurrently_context,
 )
-from rocketwire.client.consumer.push.lending import failed_messages
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
-from rocketwire.client.consumer.push.push_consumer import open_push_consumer as open_trio_consumer
-from rocketwire.client.consumer.retry import report_failed_handler
 from rocketwire.client.handlers import async_handler, check_listeners
-from rocketwire.errors import IllegalHandlerError, LocalProtocolError
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
-from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import Loan, Loans
+from rocketwire.errors import IllegalHandlerError
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, check_limit
+from rocketwire.portal.push_consumer import PushMethods
 from rocketwire.portal.settings import apply_settings, reopens
 
 if TYPE_CHECKING:
@@ -34,11 +28,8 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.aio.client import ClientLike
-    from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.portal.resources import Resource
-    from rocketwire.portal.typed_settings import PushConsumerSettings
-
-_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
+    from rocketwire.portal.loans import Loan
+    from rocketwire.portal.settings import PushConsumerSettings
 
 Listener: TypeAlias = MessageListenerConcurrently
 """Handles messages in the loop. None means success; an exception means ``RECONSUME_LATER``."""
@@ -50,8 +41,7 @@ An exception means that they are handled again.
 """
 
 
-@like(TrioPushConsumer)
-class PushConsumer(Opened[TrioPushConsumer]):
+class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
     """A push consumer of a group, for any number of tasks."""
 
     def __init__(
@@ -67,107 +57,48 @@ class PushConsumer(Opened[TrioPushConsumer]):
         **settings: Unpack[PushConsumerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_push_consumer``."""
-        resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
-        self.config = own
-        self._group = group
-        self._listener, orderly_listener = check_listeners(
+        resolved, consumer_config = apply_settings(client, config, PushConsumerConfig, settings)
+        self._waiting: dict[asyncio.Future[None], Endpoint] = {}
+        listener, orderly_listener = check_listeners(
             async_handler, listener, orderly_listener, orderly=orderly
         )
-        self._waiting: dict[asyncio.Future[None], Endpoint] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._inbox = Inbox(self._notify)
-        handles = listener is not None or orderly_listener is not None
-        self._has_handler = handles
-        self._loans = Loans(self._submit if handles else self._inbox.put, handles=handles)
-        self._inbox.loans = self._loans
+        self._prepare(consumer_config, group, listener, orderly_listener, orderly=orderly)
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
-            self._inbox.clear()
-            portal = self._portal
-            concurrent: Any = partial(self._loans.concurrently, portal)
-            in_order: Any = None
-            if self._listener is not None:
-                concurrent = partial(self._run_there, self._listener)
-            if orderly_listener is not None:
-                in_order = partial(self._run_there, orderly_listener)
-            elif orderly:
-                in_order = partial(self._loans.orderly, portal)
-            return open_trio_consumer(
-                trio_client(resolved),
-                group,
-                subscriptions,
-                None if in_order is not None else concurrent,
-                orderly_listener=in_order,
-                config=own,
-                borrower=self._loans,
-            )
+            run = partial(self._run_in_loop, None)
+            return self._open_consumer(trio_client(resolved), subscriptions, self._post, run)
 
-        super().__init__(opener, reopens=lambda: reopens(resolved))
-
-    def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed += [self._inbox.drop, self._wake_all]
-        self._loans.attach(resource.portal, resource.thing)
-
-    # ------------------------------------------------------------------ handlers
+        super().__init__(opener, reopens=reopens(resolved))
 
     def _submit(self, loans: Sequence[Loan]) -> None:
-        """Let the loop handle loans; in trio."""
         if self._endpoint is not None:
             self._endpoint.post(partial(self._start, loans))
 
     def _start(self, loans: Sequence[Loan]) -> None:
         for loan in loans:
-            task = asyncio.get_running_loop().create_task(self._handle(loan))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._start_handler(self._handle(loan))
 
     async def _handle(self, loan: Loan) -> None:
-        """Call the listener for the messages of a loan."""
-        listener, size = self._listener, self.config.consume_message_batch_max_size
-        messages = loan.messages
-        for start in range(0, len(messages), size):
-            part = [messages[start]] if size == 1 else messages[start : start + size]
-            context = concurrently_context(loan.queue, 0, None)
+        for part, context in self._split(loan):
             try:
-                status = None if listener is None else await listener(part, context)
+                status = await self._listener(part, context)
             except IllegalHandlerError as error:  # it would fail for every message
-                self._fail(error)
+                if self._opening is not None:
+                    self._opening.fail_soon(error)
                 self._loans.abandon(loan)
                 return
             except Exception:  # noqa: BLE001 - of the application; logged and retried
-                report_failed_handler(part[0], self._group)
-                status = ConsumeConcurrentlyStatus.RECONSUME_LATER
-            if status is _LATER or context.ack_index is not None:
-                failed = failed_messages(part, status, context)
-                if failed:
-                    loan.failures.append((failed, context))
-        self._loans.settle(loan, soon=len(self._tasks) > 1)
-
-    def _fail(self, error: Exception) -> None:
-        """End the consumer with an error."""
-        if self._opening is not None:
-            self._opening.fail_soon(error)
-
-    # ------------------------------------------------------------------ iteration
-
-    def _notify(self) -> None:
-        if self._waiting:  # they look for messages again after they have said that they wait
-            self._wake_all()
+                status = self._report(part)
+            loan.add_result(part, status, context)
+        self._loans.settle(loan, soon=len(self._handlers) > 1)
 
     def _wake_all(self) -> None:
-        """Wake all tasks that wait, each in its own loop; from any thread."""
-        for future, where in self._waiting.copy().items():
-            where.post(partial(_wake, future))
+        for future, endpoint in self._waiting.copy().items():  # each in its own loop
+            endpoint.post(partial(wake, future))
 
     async def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
-        """Return what ``take`` returns when it is not None; None after the timeout.
-
-        Raises:
-            ClientForkedError: this process is a fork of the one that opened the consumer.
-            ChannelClosedError: the consumer was closed; or the error that has ended it.
-        """
-        if self._has_handler:
-            raise LocalProtocolError("the consumer has a handler (listener): it cannot be iterated")
+        """Return what ``take`` returns when it is not None; None after the timeout."""
+        self._check_iteration()
         resource = self._open_resource
         if resource.portal.is_forked:
             resource = await self._open_again()
@@ -175,14 +106,14 @@ class PushConsumer(Opened[TrioPushConsumer]):
         if taken is not None:
             return taken
         resource.thing  # noqa: B018 - raises if the consumer has ended
-        where = endpoint()
+        endpoint = get_endpoint()
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 if self._inbox.lags:
                     await asyncio.sleep(PAUSE)
                 while True:
-                    future = where.loop.create_future()
-                    self._waiting[future] = where
+                    future = endpoint.loop.create_future()
+                    self._waiting[future] = endpoint
                     try:
                         if (taken := take()) is not None:
                             return taken
@@ -213,55 +144,27 @@ class PushConsumer(Opened[TrioPushConsumer]):
         batch: Batch | None = await self._wait(partial(self._inbox.take, max), within)
         return batch
 
-    async def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002 - the usual word
+    def batches(self, max: int = 32) -> AsyncIterator[Batch]:  # noqa: A002 - the usual word
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
         check_limit(max)
-        while True:
-            batch = None if self._has_handler else self._inbox.take(max)
-            if batch is None and (batch := await self.poll(max)) is None:
-                return
-            yield batch
-            batch.ack()
+        return self._iterate(partial(self._inbox.take, max))
 
-    async def __aiter__(self) -> AsyncIterator[Delivery]:
+    def __aiter__(self) -> AsyncIterator[Delivery]:
         """Iterate over messages; the next one acknowledges the last."""
-        while True:
-            delivery = None if self._has_handler else self._inbox.take_one()
-            if delivery is None:
-                delivery = await self._wait(self._inbox.take_one, None)
-            if delivery is None:
-                return
-            yield delivery
-            delivery.ack()
+        return self._iterate(self._inbox.take_one)
 
-    # ------------------------------------------------------------------ the trio consumer
+    async def _iterate(self, take: Callable[[], Any]) -> AsyncIterator[Any]:
+        while True:
+            taken = None if self._has_handler else take()
+            if taken is None and (taken := await self._wait(take, None)) is None:
+                return
+            yield taken
+            taken.ack()
 
     async def close(self) -> None:
         self._inbox.drop()
         await super().close()
-        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
         self._wake_all()
-
-    subscribe: Final = immediate(TrioPushConsumer.subscribe)
-    unsubscribe: Final = immediate(TrioPushConsumer.unsubscribe)
-    suspend: Final = immediate(TrioPushConsumer.suspend)
-    resume: Final = immediate(TrioPushConsumer.resume)
-
-    @property
-    def assigned(self) -> tuple[MessageQueue, ...]:
-        return self._thing.assigned
-
-    @property
-    def unreadable_messages(self) -> int:
-        return self._thing.unreadable_messages
-
-
-def _wake(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
 
 
 def open_push_consumer(

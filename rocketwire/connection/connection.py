@@ -75,15 +75,10 @@ _OPEN: Final = ConnectionState.OPEN
 
 
 class SentRequest(NamedTuple):
-    """A request that is ready to be sent.
+    """A request that is ready to be sent."""
 
-    Attributes:
-        opaque: its number, which its events carry.
-        data: its bytes.
-    """
-
-    opaque: int
-    data: bytes
+    opaque: int  #: its number, which its events carry
+    data: bytes  #: its bytes
 
 
 class _Pending(NamedTuple):
@@ -93,12 +88,7 @@ class _Pending(NamedTuple):
 
 
 class Connection:
-    """The protocol's state of one connection.
-
-    Attributes:
-        max_in_flight: most pending requests.
-        idle_timeout: seconds without bytes in either direction that end the connection, or None.
-    """
+    """The protocol's state of one connection."""
 
     def __init__(
         self,
@@ -123,7 +113,8 @@ class Connection:
         """
         if not _MIN_OPAQUE <= first_opaque <= _MAX_OPAQUE:
             raise LocalProtocolError(f"opaque {first_opaque} is not an int32")
-        self.max_in_flight = max_in_flight
+        self.max_in_flight = max_in_flight  #: most pending requests
+        #: seconds without bytes in either direction that end the connection, or None
         self.idle_timeout = idle_timeout
         self._max_frame_length = max_frame_length
         self._decoder = CommandDecoder(max_frame_length=max_frame_length)
@@ -137,17 +128,14 @@ class Connection:
 
     @property
     def state(self) -> ConnectionState:
-        """Open, closed by either side, or broken by undecodable bytes."""
         return self._state
 
     @property
     def is_open(self) -> bool:
-        """Whether anything can still be sent and received."""
         return self._state is _OPEN
 
     @property
     def in_flight(self) -> int:
-        """Number of pending requests."""
         return len(self._pending)
 
     @property
@@ -379,7 +367,6 @@ class Connection:
         return opaque
 
     def _encode(self, command: RemotingCommand, opaque: int, flags: int, now: float) -> bytes:
-        """Encode a command with this number and these bits of ``CommandFlag``."""
         data = encode_as(command, opaque, command.flag & ~_COMMAND_FLAGS | flags)
         self._note_sent(data, now)
         return data
@@ -415,7 +402,7 @@ class Connection:
         return abandoned
 
     def _schedule(self, deadline: float, opaque: int) -> None:
-        """Add a deadline; discard those of settled requests once they are the majority."""
+        # Deadlines of settled requests are discarded once they are the majority.
         if len(self._deadlines) > 2 * len(self._pending) + _SETTLED_DEADLINES_KEPT:
             pending = self._pending.items()
             self._deadlines = [(p.deadline, o) for o, p in pending if p.deadline is not None]
@@ -424,7 +411,6 @@ class Connection:
             heappush(self._deadlines, (deadline, opaque))
 
     def _drop_settled_deadlines(self) -> bool:
-        """Remove leading deadlines of settled requests; return whether any deadline remains."""
         while self._deadlines:
             deadline, opaque = self._deadlines[0]
             pending = self._pending.get(opaque)
@@ -435,5 +421,5 @@ class Connection:
 
 
 def _following(opaque: int) -> int:
-    """Return the next number; the largest int32 is followed by the smallest, as in Java."""
+    # The largest int32 is followed by the smallest, as in Java.
     return _MIN_OPAQUE if opaque == _MAX_OPAQUE else opaque + 1

@@ -32,7 +32,6 @@ class Guard(StrEnum):
 
 
 def exceeds(amount: int, limit: int) -> bool:
-    """Return whether an amount is above a limit; a limit of 0 or less is none."""
     return 0 < limit < amount
 
 
@@ -53,23 +52,16 @@ class GuardSettings(Protocol):
 
 
 class Deadlines(NamedTuple):
-    """The deadlines of a connection, in seconds; infinite if there is none.
+    """The deadlines of a connection, in seconds; infinite if there is none."""
 
-    Attributes:
-        idle: without a complete frame or a sent response.
-        frame: from a frame's first byte to its last.
-        send: from the first to the last byte of responses that the peer does not read.
-        first_frame: from the connection to the end of its first frame.
-    """
-
-    idle: float = math.inf
-    frame: float = math.inf
+    idle: float = math.inf  #: without a complete frame or a sent response
+    frame: float = math.inf  #: from a frame's first byte to its last
+    #: from the first to the last byte of responses that the peer does not read
     send: float = math.inf
-    first_frame: float = math.inf
+    first_frame: float = math.inf  #: from the connection to the end of its first frame
 
     @classmethod
     def of(cls, settings: GuardSettings) -> Self:
-        """Return the deadlines of the settings."""
         values = (
             settings.server_channel_max_idle_time_seconds,
             settings.frame_deadline_seconds,
@@ -80,39 +72,26 @@ class Deadlines(NamedTuple):
 
 
 class Overdue(NamedTuple):
-    """A deadline that a connection has exceeded.
+    """A deadline that a connection has exceeded."""
 
-    Attributes:
-        guard: its setting.
-        seconds: its value.
-        text: what happened.
-    """
-
-    guard: Guard
-    seconds: float
-    text: str
+    guard: Guard  #: its setting
+    seconds: float  #: its value
+    text: str  #: what happened
 
 
 class Activity:
-    """The times of an accepted connection.
-
-    Attributes:
-        since: when it was accepted.
-        heard: time of its last complete frame or sent response.
-        frame_since: start of the incomplete frame; infinite if there is none.
-        sending: whether responses are unsent since ``heard``.
-        is_active: whether there was a complete frame or a sent response since the last call of
-            ``overdue``; a driver sets it in the place of ``heard`` where reading a clock costs too
-            much.
-    """
+    """The times of an accepted connection."""
 
     __slots__ = ("frame_since", "heard", "is_active", "sending", "since")
 
     def __init__(self, now: float) -> None:
-        self.since: float = now
-        self.heard: float = now
+        self.since: float = now  #: when it was accepted
+        self.heard: float = now  #: time of its last complete frame or sent response
+        #: start of the incomplete frame; infinite if there is none
         self.frame_since: float = math.inf
-        self.sending: bool = False
+        self.sending: bool = False  #: whether responses are unsent since ``heard``
+        #: whether there was a complete frame or a sent response since the last call of ``overdue``;
+        #: a driver sets it in the place of ``heard`` where reading a clock costs too much
         self.is_active: bool = False
 
     def note_frames(self, now: float, *, is_complete: bool, is_started: bool) -> None:
@@ -130,7 +109,6 @@ class Activity:
             self.frame_since = min(self.frame_since, now)
 
     def overdue(self, now: float, deadlines: Deadlines) -> Overdue | None:
-        """Return the deadline that is exceeded, or None."""
         if self.is_active:
             self.is_active, self.heard = False, now
         silence = now - self.heard
@@ -151,23 +129,18 @@ def _overdue(guard: Guard, seconds: float, text: str) -> Overdue:
 
 
 class Holdings:
-    """Bytes held for all connections: of incomplete or waiting requests, or of unsent responses.
-
-    Attributes:
-        total: in bytes.
-    """
+    """Bytes held for all connections: of incomplete or waiting requests, or of unsent responses."""
 
     __slots__ = ("_by_connection", "total")
 
     def __init__(self) -> None:
-        self.total: int = 0
+        self.total: int = 0  #: in bytes
         self._by_connection: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._by_connection)
 
     def note(self, connection_id: int, size: int) -> None:
-        """Set the bytes that a connection holds."""
         self.total += size - self._by_connection.get(connection_id, 0)
         if size:
             self._by_connection[connection_id] = size

@@ -73,9 +73,7 @@ class QueryAssignmentRequestBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageQueueAssignment:
     """A queue assigned to a consumer, and whether to pull or pop its messages.
-
-    Java: ``common.message.MessageQueueAssignment``.
-    """
+    Java: ``common.message.MessageQueueAssignment``."""
 
     attachments: Mapping[str, str] | None = member(mapping(STRING, STRING))
     message_queue: MessageQueue | None = member(record(MessageQueue))
@@ -85,7 +83,7 @@ class MessageQueueAssignment:
 
 
 def _identity(assignment: MessageQueueAssignment) -> object:
-    """The values that Java's ``hashCode`` and ``equals`` compare."""
+    # The values that Java's ``hashCode`` and ``equals`` compare.
     mode = assignment.mode if isinstance(assignment.mode, MessageRequestMode) else None
     return assignment.message_queue, mode, frozenset((assignment.attachments or {}).items())
 

@@ -56,9 +56,7 @@ class ListUsersRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyEntryInfo:
     """The actions and the decision of a policy for one resource.
-
-    Java: ``remoting.protocol.body.AclInfo.PolicyEntryInfo``.
-    """
+    Java: ``remoting.protocol.body.AclInfo.PolicyEntryInfo``."""
 
     java_name: ClassVar[str] = "AclInfo.PolicyEntryInfo"
 
@@ -71,9 +69,7 @@ class PolicyEntryInfo:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyInfo:
     """A policy of a subject: entries for several resources.
-
-    Java: ``remoting.protocol.body.AclInfo.PolicyInfo``.
-    """
+    Java: ``remoting.protocol.body.AclInfo.PolicyInfo``."""
 
     java_name: ClassVar[str] = "AclInfo.PolicyInfo"
 

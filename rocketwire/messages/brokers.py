@@ -106,9 +106,7 @@ class TimerMetric:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerMetricsSerializeWrapper:
     """Number of waiting timed messages, by topic (code 61).
-
-    Java: ``store.timer.TimerMetrics.TimerMetricsSerializeWrapper``.
-    """
+    Java: ``store.timer.TimerMetrics.TimerMetricsSerializeWrapper``."""
 
     java_name: ClassVar[str] = "TimerMetrics.TimerMetricsSerializeWrapper"
 

@@ -45,7 +45,6 @@ def _key(key: str) -> str:
 
 
 def _escaped(value: str) -> str:
-    """Escapes backslashes, a leading space and non-ASCII characters as in Java properties."""
     if "\n" in value or "\r" in value:
         raise LocalProtocolError("a configuration value must not contain a line break")
     text = value.replace("\\", "\\\\")

@@ -37,9 +37,7 @@ class GetConsumerListByGroupResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetConsumerListByGroupResponseBody:
     """Client ids of a group.
-
-    Java: ``remoting.protocol.header.GetConsumerListByGroupResponseBody``.
-    """
+    Java: ``remoting.protocol.header.GetConsumerListByGroupResponseBody``."""
 
     consumer_id_list: tuple[str, ...] | None = member(listing(STRING))
 

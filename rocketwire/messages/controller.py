@@ -36,9 +36,7 @@ class SyncStateSet:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterSyncStateSetRequestHeader:
     """A master changes the set of in-sync replicas (code 1001).
-
-    Java: ``remoting.protocol.header.controller.AlterSyncStateSetRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.AlterSyncStateSetRequestHeader``."""
 
     broker_name: str | None = ext(STRING)
     master_broker_id: int | None = ext(BOXED_LONG)
@@ -49,9 +47,7 @@ class AlterSyncStateSetRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterSyncStateSetResponseHeader:
     """Epoch of the new set.
-
-    Java: ``remoting.protocol.header.controller.AlterSyncStateSetResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.AlterSyncStateSetResponseHeader``."""
 
     new_sync_state_set_epoch: int = ext(INT)
 
@@ -59,9 +55,7 @@ class AlterSyncStateSetResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectMasterRequestHeader:
     """Asks the controller to elect a master (code 1002).
-
-    Java: ``remoting.protocol.header.controller.ElectMasterRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.ElectMasterRequestHeader``."""
 
     cluster_name: str | None = ext(STRING, required=True, default="")
     broker_name: str | None = ext(STRING, required=True, default="")
@@ -73,9 +67,7 @@ class ElectMasterRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectMasterResponseHeader:
     """The elected master.
-
-    Java: ``remoting.protocol.header.controller.ElectMasterResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.ElectMasterResponseHeader``."""
 
     master_broker_id: int | None = ext(BOXED_LONG)
     master_address: str | None = ext(STRING)
@@ -94,9 +86,8 @@ class ElectMasterResponseBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerToControllerRequestHeader:
     """A broker registers at the controller (code 1003).
-
-    Java: ``remoting.protocol.header.controller.register.RegisterBrokerToControllerRequestHeader``.
-    """
+    Java:
+    ``remoting.protocol.header.controller.register.RegisterBrokerToControllerRequestHeader``."""
 
     cluster_name: str | None = ext(STRING)
     broker_name: str | None = ext(STRING)
@@ -108,9 +99,8 @@ class RegisterBrokerToControllerRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerToControllerResponseHeader:
     """The current master.
-
-    Java: ``remoting.protocol.header.controller.register.RegisterBrokerToControllerResponseHeader``.
-    """
+    Java:
+    ``remoting.protocol.header.controller.register.RegisterBrokerToControllerResponseHeader``."""
 
     cluster_name: str | None = ext(STRING)
     broker_name: str | None = ext(STRING)
@@ -123,9 +113,7 @@ class RegisterBrokerToControllerResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetReplicaInfoRequestHeader:
     """Asks for the master of a group (code 1004).
-
-    Java: ``remoting.protocol.header.controller.GetReplicaInfoRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.GetReplicaInfoRequestHeader``."""
 
     broker_name: str | None = ext(STRING)
 
@@ -133,9 +121,7 @@ class GetReplicaInfoRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetReplicaInfoResponseHeader:
     """The current master.
-
-    Java: ``remoting.protocol.header.controller.GetReplicaInfoResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.GetReplicaInfoResponseHeader``."""
 
     master_broker_id: int | None = ext(BOXED_LONG)
     master_address: str | None = ext(STRING)
@@ -145,9 +131,7 @@ class GetReplicaInfoResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetMetaDataResponseHeader:
     """The leader of the controllers (code 1005).
-
-    Java: ``remoting.protocol.header.controller.GetMetaDataResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.GetMetaDataResponseHeader``."""
 
     group: str | None = ext(STRING)
     controller_leader_id: str | None = ext(STRING)
@@ -171,9 +155,7 @@ class ReplicaIdentity:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicasInfo:
     """A broker group: master, in-sync replicas, other replicas.
-
-    Java: ``remoting.protocol.body.BrokerReplicasInfo.ReplicasInfo``.
-    """
+    Java: ``remoting.protocol.body.BrokerReplicasInfo.ReplicasInfo``."""
 
     java_name: ClassVar[str] = "BrokerReplicasInfo.ReplicasInfo"
 
@@ -209,9 +191,7 @@ class NotifyBrokerRoleChangedRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanControllerBrokerDataRequestHeader:
     """Removes the data of brokers of a group (code 1011).
-
-    Java: ``remoting.protocol.header.controller.admin.CleanControllerBrokerDataRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.admin.CleanControllerBrokerDataRequestHeader``."""
 
     cluster_name: str | None = ext(STRING)
     broker_name: str | None = ext(STRING, required=True)
@@ -223,9 +203,7 @@ class CleanControllerBrokerDataRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetNextBrokerIdRequestHeader:
     """Asks for the next free broker id (code 1012).
-
-    Java: ``remoting.protocol.header.controller.register.GetNextBrokerIdRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.register.GetNextBrokerIdRequestHeader``."""
 
     cluster_name: str | None = ext(STRING)
     broker_name: str | None = ext(STRING)
@@ -234,9 +212,7 @@ class GetNextBrokerIdRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetNextBrokerIdResponseHeader:
     """The next free broker id.
-
-    Java: ``remoting.protocol.header.controller.register.GetNextBrokerIdResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.register.GetNextBrokerIdResponseHeader``."""
 
     cluster_name: str | None = ext(STRING)
     broker_name: str | None = ext(STRING)
@@ -246,9 +222,7 @@ class GetNextBrokerIdResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyBrokerIdRequestHeader:
     """Claims a broker id (code 1013).
-
-    Java: ``remoting.protocol.header.controller.register.ApplyBrokerIdRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.register.ApplyBrokerIdRequestHeader``."""
 
     cluster_name: str | None = ext(STRING)
     broker_name: str | None = ext(STRING)
@@ -259,9 +233,7 @@ class ApplyBrokerIdRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyBrokerIdResponseHeader:
     """Owner of the claimed broker id.
-
-    Java: ``remoting.protocol.header.controller.register.ApplyBrokerIdResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.controller.register.ApplyBrokerIdResponseHeader``."""
 
     cluster_name: str | None = ext(STRING)
     broker_name: str | None = ext(STRING)

@@ -9,9 +9,7 @@ from rocketwire.wire.values.frozen import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetSyncStateDataRequest:
     """Asks for the in-sync replicas; logged with code 1006.
-
-    Java: ``controller.impl.task.GetSyncStateDataRequest``.
-    """
+    Java: ``controller.impl.task.GetSyncStateDataRequest``."""
 
     invoke_time: int | None = ext(BOXED_LONG, clock=True)
 
@@ -19,9 +17,7 @@ class GetSyncStateDataRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerCloseChannelRequest:
     """A broker's connection closed (code 1014).
-
-    Java: ``controller.impl.task.BrokerCloseChannelRequest``.
-    """
+    Java: ``controller.impl.task.BrokerCloseChannelRequest``."""
 
     cluster_name: str | None = ext(STRING)
     broker_name: str | None = ext(STRING)
@@ -36,9 +32,7 @@ class BrokerCloseChannelResponse:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckNotActiveBrokerRequest:
     """Looks for inactive brokers (code 1015).
-
-    Java: ``controller.impl.task.CheckNotActiveBrokerRequest``.
-    """
+    Java: ``controller.impl.task.CheckNotActiveBrokerRequest``."""
 
     check_time_millis: int | None = ext(BOXED_LONG, clock=True)
 
@@ -51,9 +45,7 @@ class CheckNotActiveBrokerResponse:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerLiveInfoRequest:
     """Asks which brokers are active (code 1016).
-
-    Java: ``controller.impl.task.GetBrokerLiveInfoRequest``.
-    """
+    Java: ``controller.impl.task.GetBrokerLiveInfoRequest``."""
 
     cluster_name: str | None = ext(STRING)
     broker_name: str | None = ext(STRING)
@@ -68,9 +60,7 @@ class GetBrokerLiveInfoResponse:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaftBrokerHeartBeatEventRequest:
     """A broker's heartbeat (code 1018).
-
-    Java: ``controller.impl.task.RaftBrokerHeartBeatEventRequest``.
-    """
+    Java: ``controller.impl.task.RaftBrokerHeartBeatEventRequest``."""
 
     cluster_name_identity_info: str | None = ext(STRING)
     broker_name_identity_info: str | None = ext(STRING)

@@ -29,9 +29,7 @@ from rocketwire.wire.values.frozen import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomizedRetryPolicy:
     """Delay before each retry, in milliseconds.
-
-    Java: ``remoting.protocol.subscription.CustomizedRetryPolicy``.
-    """
+    Java: ``remoting.protocol.subscription.CustomizedRetryPolicy``."""
 
     next: tuple[int, ...] | None = member(
         listing(LONG, "long[]"),
@@ -61,9 +59,7 @@ class CustomizedRetryPolicy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialRetryPolicy:
     """Delays that grow from retry to retry, in milliseconds.
-
-    Java: ``remoting.protocol.subscription.ExponentialRetryPolicy``.
-    """
+    Java: ``remoting.protocol.subscription.ExponentialRetryPolicy``."""
 
     initial: int = member(LONG, default=5000)
     max: int = member(LONG, default=7_200_000)
@@ -84,9 +80,7 @@ class GroupRetryPolicy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleSubscriptionData:
     """A subscription without its parsed tags.
-
-    Java: ``remoting.protocol.subscription.SimpleSubscriptionData``.
-    """
+    Java: ``remoting.protocol.subscription.SimpleSubscriptionData``."""
 
     expression: str | None = member(STRING)
     expression_type: str | None = member(STRING)
@@ -97,9 +91,7 @@ class SimpleSubscriptionData:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionGroupConfig:
     """Configuration of a consumer group on a broker (codes 200, 352).
-
-    Java: ``remoting.protocol.subscription.SubscriptionGroupConfig``.
-    """
+    Java: ``remoting.protocol.subscription.SubscriptionGroupConfig``."""
 
     attributes: Mapping[str, str] | None = member(mapping(STRING, STRING), default={})
     broker_id: int = member(LONG)

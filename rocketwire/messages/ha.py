@@ -46,9 +46,7 @@ class ResetMasterFlushOffsetHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSyncInfo:
     """Addresses and offset of a master; no request code carries it.
-
-    Java: ``remoting.protocol.BrokerSyncInfo``.
-    """
+    Java: ``remoting.protocol.BrokerSyncInfo``."""
 
     master_address: str | None = member(STRING)
     master_flush_offset: int = member(LONG)
@@ -58,9 +56,7 @@ class BrokerSyncInfo:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HAConnectionRuntimeInfo:
     """State of a slave, reported by its master.
-
-    Java: ``remoting.protocol.body.HARuntimeInfo.HAConnectionRuntimeInfo``.
-    """
+    Java: ``remoting.protocol.body.HARuntimeInfo.HAConnectionRuntimeInfo``."""
 
     java_name: ClassVar[str] = "HARuntimeInfo.HAConnectionRuntimeInfo"
 
@@ -75,9 +71,7 @@ class HAConnectionRuntimeInfo:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HAClientRuntimeInfo:
     """State of a master, reported by its slave.
-
-    Java: ``remoting.protocol.body.HARuntimeInfo.HAClientRuntimeInfo``.
-    """
+    Java: ``remoting.protocol.body.HARuntimeInfo.HAClientRuntimeInfo``."""
 
     java_name: ClassVar[str] = "HARuntimeInfo.HAClientRuntimeInfo"
 
@@ -107,9 +101,7 @@ class HARuntimeInfo:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochEntry:
     """Start and end offset of an epoch; the current epoch ends at 2**63-1.
-
-    Java: ``remoting.protocol.EpochEntry``.
-    """
+    Java: ``remoting.protocol.EpochEntry``."""
 
     end_offset: int = member(LONG, default=(1 << 63) - 1)
     epoch: int = member(INT)

@@ -23,9 +23,7 @@ from rocketwire.wire.values.frozen import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriptionData:
     """Subscription of a consumer to a topic.
-
-    Java: ``remoting.protocol.heartbeat.SubscriptionData``.
-    """
+    Java: ``remoting.protocol.heartbeat.SubscriptionData``."""
 
     class_filter_mode: bool = member(BOOLEAN)
     code_set: tuple[int, ...] | None = member(distinct(INTEGER), default=())
@@ -65,9 +63,7 @@ class HeartbeatRequestHeader(RpcRequestHeader):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatData:
     """All groups of a client; body of a heartbeat.
-
-    Java: ``remoting.protocol.heartbeat.HeartbeatData``.
-    """
+    Java: ``remoting.protocol.heartbeat.HeartbeatData``."""
 
     client_id: str | None = member(STRING, wire="clientID")
     consumer_data_set: tuple[ConsumerData, ...] | None = member(

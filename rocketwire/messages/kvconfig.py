@@ -11,9 +11,7 @@ from rocketwire.wire.values.frozen import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutKVConfigRequestHeader:
     """Stores one value (code 100).
-
-    Java: ``remoting.protocol.header.namesrv.PutKVConfigRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.PutKVConfigRequestHeader``."""
 
     namespace: str | None = ext(STRING, required=True)
     key: str | None = ext(STRING, required=True)
@@ -23,9 +21,7 @@ class PutKVConfigRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetKVConfigRequestHeader:
     """Asks for one value (code 101).
-
-    Java: ``remoting.protocol.header.namesrv.GetKVConfigRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.GetKVConfigRequestHeader``."""
 
     namespace: str | None = ext(STRING, required=True)
     key: str | None = ext(STRING, required=True)
@@ -41,9 +37,7 @@ class GetKVConfigResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteKVConfigRequestHeader:
     """Removes one value (code 102).
-
-    Java: ``remoting.protocol.header.namesrv.DeleteKVConfigRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.DeleteKVConfigRequestHeader``."""
 
     namespace: str | None = ext(STRING, required=True)
     key: str | None = ext(STRING, required=True)
@@ -52,9 +46,7 @@ class DeleteKVConfigRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetKVListByNamespaceRequestHeader:
     """Asks for everything in one namespace (code 219).
-
-    Java: ``remoting.protocol.header.namesrv.GetKVListByNamespaceRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.GetKVListByNamespaceRequestHeader``."""
 
     namespace: str | None = ext(STRING, required=True)
 
@@ -69,9 +61,7 @@ class KVTable:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KVConfigSerializeWrapper:
     """The name server's file of all namespaces, ``kvConfig.json``.
-
-    Java: ``namesrv.kvconfig.KVConfigSerializeWrapper``.
-    """
+    Java: ``namesrv.kvconfig.KVConfigSerializeWrapper``."""
 
     config_table: Mapping[str, Mapping[str, str | None]] | None = member(
         mapping(STRING, mapping(STRING, NULLABLE_STRING))

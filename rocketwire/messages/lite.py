@@ -29,9 +29,7 @@ from rocketwire.wire.values.frozen import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopLiteMessageRequestHeader(RpcRequestHeader):
     """Pops messages of the lite topics that a client subscribes to (code 200070).
-
-    Java: ``remoting.protocol.header.PopLiteMessageRequestHeader``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.header.PopLiteMessageRequestHeader``, since 5.5.0."""
 
     client_id: str | None = ext(STRING, required=True)
     consumer_group: str | None = ext(STRING, required=True)
@@ -67,9 +65,7 @@ class PopLiteMessageResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteSubscriptionCtlRequestHeader(RpcRequestHeader):
     """Header of a change of lite subscriptions (code 200071).
-
-    Java: ``remoting.protocol.header.LiteSubscriptionCtlRequestHeader``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.header.LiteSubscriptionCtlRequestHeader``, since 5.5.0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +104,7 @@ class LiteSubscriptionDTO:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteSubscriptionCtlRequestBody:
     """Changes of lite subscriptions.
-
-    Java: ``remoting.protocol.body.LiteSubscriptionCtlRequestBody``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.body.LiteSubscriptionCtlRequestBody``, since 5.5.0."""
 
     subscription_set: tuple[LiteSubscriptionDTO, ...] | None = member(
         listing(record(LiteSubscriptionDTO), "Set<{}>")
@@ -120,9 +114,7 @@ class LiteSubscriptionCtlRequestBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyUnsubscribeLiteRequestHeader(RpcRequestHeader):
     """Notifies a client that a lite subscription ended (code 200073).
-
-    Java: ``remoting.protocol.header.NotifyUnsubscribeLiteRequestHeader``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.header.NotifyUnsubscribeLiteRequestHeader``, since 5.5.0."""
 
     lite_topic: str | None = ext(STRING, required=True)
     consumer_group: str | None = ext(STRING, required=True)
@@ -132,9 +124,7 @@ class NotifyUnsubscribeLiteRequestHeader(RpcRequestHeader):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetBrokerLiteInfoResponseBody:
     """Statistics of a broker's lite topics (code 200074).
-
-    Java: ``remoting.protocol.body.GetBrokerLiteInfoResponseBody``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.body.GetBrokerLiteInfoResponseBody``, since 5.5.0."""
 
     cq_table_size: int = member(INT)
     current_lmq_num: int = member(INT)
@@ -151,9 +141,7 @@ class GetBrokerLiteInfoResponseBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetParentTopicInfoRequestHeader:
     """Asks about a parent topic (code 200075).
-
-    Java: ``remoting.protocol.header.GetParentTopicInfoRequestHeader``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.header.GetParentTopicInfoRequestHeader``, since 5.5.0."""
 
     topic: str | None = ext(STRING, required=True)
 
@@ -161,9 +149,7 @@ class GetParentTopicInfoRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetParentTopicInfoResponseBody:
     """Statistics of a parent topic.
-
-    Java: ``remoting.protocol.body.GetParentTopicInfoResponseBody``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.body.GetParentTopicInfoResponseBody``, since 5.5.0."""
 
     groups: tuple[str, ...] | None = member(distinct(STRING))
     lite_topic_count: int = member(INT)
@@ -175,9 +161,7 @@ class GetParentTopicInfoResponseBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteTopicInfoRequestHeader:
     """Asks about a lite topic (code 200076).
-
-    Java: ``remoting.protocol.header.GetLiteTopicInfoRequestHeader``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.header.GetLiteTopicInfoRequestHeader``, since 5.5.0."""
 
     parent_topic: str | None = ext(STRING)
     lite_topic: str | None = ext(STRING)
@@ -194,9 +178,7 @@ class ClientGroup:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteTopicInfoResponseBody:
     """Subscribers of a lite topic.
-
-    Java: ``remoting.protocol.body.GetLiteTopicInfoResponseBody``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.body.GetLiteTopicInfoResponseBody``, since 5.5.0."""
 
     lite_topic: str | None = member(STRING)
     parent_topic: str | None = member(STRING)
@@ -208,9 +190,7 @@ class GetLiteTopicInfoResponseBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteClientInfoRequestHeader:
     """Asks about a client's lite subscriptions (code 200077).
-
-    Java: ``remoting.protocol.header.GetLiteClientInfoRequestHeader``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.header.GetLiteClientInfoRequestHeader``, since 5.5.0."""
 
     parent_topic: str | None = ext(STRING)
     group: str | None = ext(STRING)
@@ -221,9 +201,7 @@ class GetLiteClientInfoRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteClientInfoResponseBody:
     """A client's lite subscriptions; ``lite_topic_set`` has names of light queues.
-
-    Java: ``remoting.protocol.body.GetLiteClientInfoResponseBody``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.body.GetLiteClientInfoResponseBody``, since 5.5.0."""
 
     client_id: str | None = member(STRING)
     group: str | None = member(STRING)
@@ -237,9 +215,7 @@ class GetLiteClientInfoResponseBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteGroupInfoRequestHeader:
     """Asks for the lag of a group in its lite topics (code 200078).
-
-    Java: ``remoting.protocol.header.GetLiteGroupInfoRequestHeader``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.header.GetLiteGroupInfoRequestHeader``, since 5.5.0."""
 
     group: str | None = ext(STRING, required=True)
     lite_topic: str | None = ext(STRING)
@@ -258,9 +234,7 @@ class LiteLagInfo:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteGroupInfoResponseBody:
     """Lag of a group.
-
-    Java: ``remoting.protocol.body.GetLiteGroupInfoResponseBody``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.body.GetLiteGroupInfoResponseBody``, since 5.5.0."""
 
     earliest_unconsumed_timestamp: int = member(LONG, default=-1)
     group: str | None = member(STRING)
@@ -275,9 +249,7 @@ class GetLiteGroupInfoResponseBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerLiteDispatchRequestHeader:
     """Tells the broker to dispatch lite messages now (code 200079).
-
-    Java: ``remoting.protocol.header.TriggerLiteDispatchRequestHeader``, since 5.5.0.
-    """
+    Java: ``remoting.protocol.header.TriggerLiteDispatchRequestHeader``, since 5.5.0."""
 
     group: str | None = ext(STRING, required=True)
     client_id: str | None = ext(STRING)

@@ -18,9 +18,7 @@ class MessageQueue:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageQueueForC:
     """A queue with an offset, in the form that C++ clients read.
-
-    Java: ``common.message.MessageQueueForC``.
-    """
+    Java: ``common.message.MessageQueueForC``."""
 
     broker_name: str | None = member(STRING)
     offset: int = member(LONG)

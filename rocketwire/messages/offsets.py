@@ -28,7 +28,7 @@ from rocketwire.wire.values.frozen import dataclass
 
 
 def _parse_boundary(text: str) -> BoundaryType | str:
-    """``upper`` in any letter case, else the lower boundary (Java: ``BoundaryType.getType``)."""
+    # Java: ``BoundaryType.getType``.
     return BoundaryType.UPPER if text.upper() == "UPPER" else BoundaryType.LOWER
 
 
@@ -210,9 +210,7 @@ class ConsumerOffsetSerializeWrapper:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelayOffsetSerializeWrapper:
     """Offsets of a broker's delay levels (code 45).
-
-    Java: ``broker.schedule.DelayOffsetSerializeWrapper``.
-    """
+    Java: ``broker.schedule.DelayOffsetSerializeWrapper``."""
 
     data_version: DataVersion | None = member(record(DataVersion))
     offset_table: Mapping[int, int] | None = member(
@@ -223,9 +221,7 @@ class DelayOffsetSerializeWrapper:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetSerializeWrapper:
     """A Java client's local file of offsets.
-
-    Java: ``client.consumer.store.OffsetSerializeWrapper``.
-    """
+    Java: ``client.consumer.store.OffsetSerializeWrapper``."""
 
     offset_table: Mapping[MessageQueue, int] | None = member(
         mapping(record(MessageQueue), BOXED_LONG, concurrent=True), default={}
@@ -235,9 +231,7 @@ class OffsetSerializeWrapper:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RocksDBOffsetSerializeWrapper:
     """Offsets as a broker keeps them in RocksDB.
-
-    Java: ``broker.config.v1.RocksDBOffsetSerializeWrapper``.
-    """
+    Java: ``broker.config.v1.RocksDBOffsetSerializeWrapper``."""
 
     offset_table: Mapping[int, int] | None = member(mapping(INTEGER, BOXED_LONG, concurrent=True))
 
@@ -245,9 +239,7 @@ class RocksDBOffsetSerializeWrapper:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetMovedEvent:
     """Message that a broker publishes after it changed an offset.
-
-    Java: ``remoting.protocol.topic.OffsetMovedEvent``.
-    """
+    Java: ``remoting.protocol.topic.OffsetMovedEvent``."""
 
     consumer_group: str | None = member(STRING)
     message_queue: MessageQueue | None = member(record(MessageQueue))
@@ -258,9 +250,7 @@ class OffsetMovedEvent:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollbackStats:
     """Result of an offset reset for one queue, in Java's admin tool.
-
-    Java: ``remoting.protocol.admin.RollbackStats``.
-    """
+    Java: ``remoting.protocol.admin.RollbackStats``."""
 
     broker_name: str | None = member(STRING)
     broker_offset: int = member(LONG)

@@ -186,9 +186,7 @@ class BatchAckMsg(AckMsg):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopCheckPoint:
     """A checkpoint of popped messages in a broker's revive log.
-
-    Java: ``store.pop.PopCheckPoint``.
-    """
+    Java: ``store.pop.PopCheckPoint``."""
 
     bit_map: int = member(INT, wire="bm")
     broker_name: str | None = member(STRING, wire="bn")

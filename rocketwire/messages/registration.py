@@ -9,8 +9,8 @@ form ends with static mappings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._codec.fields import (
@@ -42,11 +42,12 @@ from rocketwire.messages.topic_config import decode_topic, encode_topic
 from rocketwire.messages.topic_config import stamped as stamped
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, Dialect, JsonLimits, JsonValue, dumps
-from rocketwire.wire.layouts.functions import (
-    RegisterParts,
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, JsonLimits, JsonValue, dumps
+from rocketwire.wire.layouts.fused import (
     build_register_body,
+    build_register_body_with_mappings,
     parse_register_body,
+    parse_register_body_with_mappings,
 )
 from rocketwire.wire.values.frozen import dataclass
 from rocketwire.wire.zlib_stream import deflate, inflate, looks_like_zlib
@@ -63,38 +64,28 @@ _EMPTY_VERSION: Final = DataVersion(counter=0, state_version=0, timestamp=0)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerRequestHeader:
     """Registers a broker, with all its topics or with one (code 103).
-
-    Java: ``remoting.protocol.header.namesrv.RegisterBrokerRequestHeader``.
-
-    Attributes:
-        broker_addr: ``host:port``, opaque to the name server.
-        ha_server_addr: where slaves replicate from.
-        broker_id: 0 is the master.
-        heartbeat_timeout_millis: after this time without a heartbeat the name server
-            removes the broker.
-        enable_acting_master: whether a slave may act as master; None from brokers
-            without this field.
-        compressed: whether the body is packed; often wrong, so look at the body instead.
-        body_crc32: checksum of the body as sent, 31 bits; 0 disables the check.
-    """
+    Java: ``remoting.protocol.header.namesrv.RegisterBrokerRequestHeader``."""
 
     broker_name: str | None = ext(STRING, required=True)
+    #: ``host:port``, opaque to the name server
     broker_addr: str | None = ext(STRING, required=True)
     cluster_name: str | None = ext(STRING, required=True)
-    ha_server_addr: str | None = ext(STRING, required=True)
-    broker_id: int | None = ext(BOXED_LONG, required=True)
+    ha_server_addr: str | None = ext(STRING, required=True)  #: where slaves replicate from
+    broker_id: int | None = ext(BOXED_LONG, required=True)  #: 0 is the master
+    #: after this time without a heartbeat the name server removes the broker
     heartbeat_timeout_millis: int | None = ext(BOXED_LONG)
+    #: whether a slave may act as master; None from brokers without this field
     enable_acting_master: bool | None = ext(BOXED_BOOLEAN)
+    #: whether the body is packed; often wrong, so look at the body instead
     compressed: bool = ext(BOOLEAN)
+    #: checksum of the body as sent, 31 bits; 0 disables the check
     body_crc32: int | None = ext(INTEGER, default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerResponseHeader:
     """Addresses that the name server returns to a broker.
-
-    Java: ``remoting.protocol.header.namesrv.RegisterBrokerResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.RegisterBrokerResponseHeader``."""
 
     ha_server_addr: str | None = ext(STRING)
     master_addr: str | None = ext(STRING)
@@ -103,9 +94,7 @@ class RegisterBrokerResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnRegisterBrokerRequestHeader:
     """Unregisters a broker (code 104).
-
-    Java: ``remoting.protocol.header.namesrv.UnRegisterBrokerRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.UnRegisterBrokerRequestHeader``."""
 
     broker_name: str | None = ext(STRING, required=True)
     broker_addr: str | None = ext(STRING, required=True)
@@ -116,9 +105,7 @@ class UnRegisterBrokerRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryDataVersionRequestHeader:
     """Asks whether the name server has the broker's current topics (code 322).
-
-    Java: ``remoting.protocol.header.namesrv.QueryDataVersionRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.QueryDataVersionRequestHeader``."""
 
     broker_name: str | None = ext(STRING, required=True)
     broker_addr: str | None = ext(STRING, required=True)
@@ -129,9 +116,7 @@ class QueryDataVersionRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryDataVersionResponseHeader:
     """Whether the broker's topics differ from those of the name server.
-
-    Java: ``remoting.protocol.header.namesrv.QueryDataVersionResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.QueryDataVersionResponseHeader``."""
 
     changed: bool | None = ext(BOXED_BOOLEAN, required=True)
 
@@ -139,9 +124,7 @@ class QueryDataVersionResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerHeartbeatRequestHeader:
     """Heartbeat of a broker without a registration (code 904).
-
-    Java: ``remoting.protocol.header.namesrv.BrokerHeartbeatRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.BrokerHeartbeatRequestHeader``."""
 
     cluster_name: str | None = ext(STRING, required=True)
     broker_addr: str | None = ext(STRING, required=True)
@@ -156,32 +139,22 @@ class BrokerHeartbeatRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyMinBrokerIdChangeRequestHeader:
-    """Notifies a broker group that its lowest broker id changed (code 905).
+    """Notifies a broker group that its lowest broker id changed (code 905)."""
 
-    Attributes:
-        min_broker_id: the lowest id of a registered broker.
-        min_broker_addr: its address.
-        offline_broker_addr: address of the broker that left, or empty.
-        ha_broker_addr: where to replicate from, if the master is new.
-    """
-
-    min_broker_id: int | None = ext(BOXED_LONG)
+    min_broker_id: int | None = ext(BOXED_LONG)  #: the lowest id of a registered broker
     broker_name: str | None = ext(STRING)
-    min_broker_addr: str | None = ext(STRING)
-    offline_broker_addr: str | None = ext(STRING)
-    ha_broker_addr: str | None = ext(STRING)
+    min_broker_addr: str | None = ext(STRING)  #: its address
+    offline_broker_addr: str | None = ext(STRING)  #: address of the broker that left, or empty
+    ha_broker_addr: str | None = ext(STRING)  #: where to replicate from, if the master is new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerBody:
-    """Body of a registration.
+    """Body of a registration."""
 
-    Attributes:
-        filter_server_list: addresses; None leaves those of the name server unchanged.
-        topic_config_serialize_wrapper: the topics.
-    """
-
+    #: addresses; None leaves those of the name server unchanged
     filter_server_list: tuple[str, ...] | None = member(listing(STRING), default=())
+    #: the topics
     topic_config_serialize_wrapper: TopicConfigAndMappingSerializeWrapper | None = member(
         record(TopicConfigAndMappingSerializeWrapper), factory=TopicConfigAndMappingSerializeWrapper
     )
@@ -190,13 +163,21 @@ class RegisterBrokerBody:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBrokerResult:
     """The response to a registration as a Java broker keeps it; never sent.
-
-    Java: ``remoting.protocol.namesrv.RegisterBrokerResult``.
-    """
+    Java: ``remoting.protocol.namesrv.RegisterBrokerResult``."""
 
     ha_server_addr: str | None = member(STRING)
     kv_table: KVTable | None = member(record(KVTable))
     master_addr: str | None = member(STRING)
+
+
+class RegisterParts(NamedTuple):
+    """The undecoded parts of an inflated registration."""
+
+    data_version: bytes  #: JSON of DataVersion
+    topics: list[bytes]  #: topic strings, six items separated by spaces
+    filter_servers: bytes  #: JSON array of addresses
+    #: JSON of each TopicQueueMappingInfo, from protocol version 413 on
+    mappings: Sequence[bytes] = ()
 
 
 # ---------------------------------------------------------------------------- the body
@@ -208,7 +189,6 @@ def decode_register_broker_body(
     compressed: bool,
     version: int,
     limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
     max_inflated: int = MAX_INFLATED,
 ) -> RegisterBrokerBody | None:
     """Decodes the body of a registration, JSON or packed.
@@ -218,7 +198,6 @@ def decode_register_broker_body(
         compressed: the value in the request header.
         version: protocol version of the command.
         limits: limits of each JSON text.
-        dialect: of a JSON body; None accepts what any Java release accepts.
         max_inflated: maximum inflated size in bytes.
 
     Returns:
@@ -231,14 +210,17 @@ def decode_register_broker_body(
         LimitExceededError: a limit is exceeded.
     """
     if version < MQVersion.V3_0_11:
-        return _decode_old(body, limits, dialect)
+        return _decode_old(body, limits)
     if not body:
         return _registration((), _EMPTY_VERSION, {}, {})
     if compressed or looks_like_zlib(body):
         inflated = inflate(body, max_size=max_inflated, max_ratio=MAX_RATIO)
-        with_mappings = version >= MQVersion.V5_0_0
-        return body_from_parts(parse_register_body(inflated, with_mappings=with_mappings), limits)
-    return decode_body(RegisterBrokerBody, body, limits=limits, dialect=dialect)
+        if version >= MQVersion.V5_0_0:
+            parts = RegisterParts(*parse_register_body_with_mappings(inflated)[0])
+        else:
+            parts = RegisterParts(*parse_register_body(inflated)[0])
+        return body_from_parts(parts, limits)
+    return decode_body(RegisterBrokerBody, body, limits=limits)
 
 
 def encode_register_broker_body(
@@ -261,15 +243,16 @@ def encode_register_broker_body(
         return encode_body(body if version >= MQVersion.V3_0_11 else _without_mappings(wrapper))
     if wrapper is None:
         raise EncodeError("a packed registration needs a topic wrapper", path="RegisterBrokerBody")
-    infos = [encode_body(info) for info in (wrapper.topic_queue_mapping_info_map or {}).values()]
     filter_servers = body.filter_server_list
-    parts = RegisterParts(
-        data_version=_json(wrapper.data_version),
-        topics=[encode_topic(topic) for topic in (wrapper.topic_config_table or {}).values()],
-        filter_servers=b"null" if filter_servers is None else dumps(list(filter_servers)),
-        mappings=infos if version >= MQVersion.V5_0_0 else None,
+    parts = (
+        _json(wrapper.data_version),
+        [encode_topic(topic) for topic in (wrapper.topic_config_table or {}).values()],
+        b"null" if filter_servers is None else dumps(list(filter_servers)),
     )
-    return deflate(build_register_body(parts))
+    if version < MQVersion.V5_0_0:
+        return deflate(build_register_body(*parts))
+    infos = [encode_body(info) for info in (wrapper.topic_queue_mapping_info_map or {}).values()]
+    return deflate(build_register_body_with_mappings(*parts, infos))
 
 
 # ---------------------------------------------------------------------------- parts
@@ -289,13 +272,11 @@ def _registration(
     )
 
 
-def _decode_old(
-    body: bytes | None, limits: JsonLimits, dialect: Dialect | None
-) -> RegisterBrokerBody | None:
-    """Java has no filter servers before V3_0_11, and passes null."""
+def _decode_old(body: bytes | None, limits: JsonLimits) -> RegisterBrokerBody | None:
+    # Java has no filter servers before V3_0_11, and passes null.
     if not body:
         return _registration(None, _EMPTY_VERSION, {}, {})
-    wrapper = decode_body(TopicConfigSerializeWrapper, body, limits=limits, dialect=dialect)
+    wrapper = decode_body(TopicConfigSerializeWrapper, body, limits=limits)
     if wrapper is None:
         return None
     return _registration(None, wrapper.data_version, wrapper.topic_config_table, {})
@@ -325,7 +306,7 @@ def body_from_parts(
         topic = decode_topic(decode_utf8(item), limits=limits, cache=cache)
         topics[topic.topic_name or ""] = topic
     infos: dict[str, TopicQueueMappingInfo] = {}
-    for item in parts.mappings or ():
+    for item in parts.mappings:
         info = decode_body(TopicQueueMappingInfo, item, limits=limits)
         if info is None or info.topic is None:
             raise DecodeError("a static mapping without a topic name", path="TopicQueueMappingInfo")
@@ -335,7 +316,7 @@ def body_from_parts(
 
 
 def _filter_servers(parts: RegisterParts, limits: JsonLimits) -> tuple[str, ...] | None:
-    """Java logs an invalid list and uses an empty one."""
+    # Java logs an invalid list and uses an empty one.
     if not parts.filter_servers:
         return None
     try:
@@ -345,7 +326,7 @@ def _filter_servers(parts: RegisterParts, limits: JsonLimits) -> tuple[str, ...]
 
 
 def _read_filter_servers(value: JsonValue) -> tuple[str, ...] | None:
-    """As Java 5.5.0 does, accepts an object or a text in place of an array."""
+    # Java 5.5.0 accepts an object or a text in place of an array.
     if isinstance(value, str | dict):
         return _FILTER_SERVERS.read([value] if value != "" else [])
     if not isinstance(value, list | None):

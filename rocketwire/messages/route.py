@@ -27,9 +27,7 @@ from rocketwire.wire.values.frozen import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetRouteInfoRequestHeader(TopicRequestHeader):
     """Asks for the route of a topic (code 105).
-
-    Java: ``remoting.protocol.header.namesrv.GetRouteInfoRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.GetRouteInfoRequestHeader``."""
 
     topic: str | None = ext(STRING, required=True)
     accept_standard_json_only: bool | None = ext(BOXED_BOOLEAN)
@@ -38,9 +36,7 @@ class GetRouteInfoRequestHeader(TopicRequestHeader):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterTopicRequestHeader(TopicRequestHeader):
     """Registers the route of a topic without a broker's registration (code 217).
-
-    Java: ``remoting.protocol.header.namesrv.RegisterTopicRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.RegisterTopicRequestHeader``."""
 
     topic: str | None = ext(STRING, required=True)
 
@@ -48,9 +44,7 @@ class RegisterTopicRequestHeader(TopicRequestHeader):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteTopicFromNamesrvRequestHeader(TopicRequestHeader):
     """Removes a topic, everywhere or in one cluster (code 216).
-
-    Java: ``remoting.protocol.header.namesrv.DeleteTopicFromNamesrvRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.DeleteTopicFromNamesrvRequestHeader``."""
 
     topic: str | None = ext(STRING, required=True)
     cluster_name: str | None = ext(STRING)
@@ -66,9 +60,7 @@ class GetTopicsByClusterRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WipeWritePermOfBrokerRequestHeader:
     """Removes the write permission of all topics of a broker (code 205).
-
-    Java: ``remoting.protocol.header.namesrv.WipeWritePermOfBrokerRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.WipeWritePermOfBrokerRequestHeader``."""
 
     broker_name: str | None = ext(STRING, required=True)
 
@@ -76,9 +68,7 @@ class WipeWritePermOfBrokerRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WipeWritePermOfBrokerResponseHeader:
     """Number of changed topics.
-
-    Java: ``remoting.protocol.header.namesrv.WipeWritePermOfBrokerResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.WipeWritePermOfBrokerResponseHeader``."""
 
     wipe_topic_count: int | None = ext(INTEGER, required=True)
 
@@ -86,9 +76,7 @@ class WipeWritePermOfBrokerResponseHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddWritePermOfBrokerRequestHeader:
     """Restores the write permission of all topics of a broker (code 327).
-
-    Java: ``remoting.protocol.header.namesrv.AddWritePermOfBrokerRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.AddWritePermOfBrokerRequestHeader``."""
 
     broker_name: str | None = ext(STRING, required=True)
 
@@ -96,9 +84,7 @@ class AddWritePermOfBrokerRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddWritePermOfBrokerResponseHeader:
     """Number of changed topics.
-
-    Java: ``remoting.protocol.header.namesrv.AddWritePermOfBrokerResponseHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.AddWritePermOfBrokerResponseHeader``."""
 
     add_topic_count: int | None = ext(INTEGER, required=True)
 
@@ -114,9 +100,7 @@ class GetBrokerMemberGroupRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterOrderTopicRequestHeader:
     """Order configuration of a topic; no request code carries it.
-
-    Java: ``remoting.protocol.header.namesrv.RegisterOrderTopicRequestHeader``.
-    """
+    Java: ``remoting.protocol.header.namesrv.RegisterOrderTopicRequestHeader``."""
 
     topic: str | None = ext(STRING, required=True)
     order_topic_string: str | None = ext(STRING, required=True)
@@ -124,56 +108,40 @@ class RegisterOrderTopicRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueData:
-    """The queues of a topic in a broker group. Java: ``remoting.protocol.route.QueueData``.
-
-    Attributes:
-        perm: bits of ``Perm``.
-        topic_sys_flag: bits of ``TopicSysFlag``.
-    """
+    """The queues of a topic in a broker group. Java: ``remoting.protocol.route.QueueData``."""
 
     broker_name: str | None = member(STRING)
-    perm: int = member(INT)
+    perm: int = member(INT)  #: bits of ``Perm``
     read_queue_nums: int = member(INT)
-    topic_sys_flag: int = member(INT)
+    topic_sys_flag: int = member(INT)  #: bits of ``TopicSysFlag``
     write_queue_nums: int = member(INT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerData:
-    """A broker group: its addresses by broker id. Java: ``remoting.protocol.route.BrokerData``.
+    """A broker group: its addresses by broker id. Java: ``remoting.protocol.route.BrokerData``."""
 
-    Attributes:
-        broker_addrs: address by broker id; 0 is the master.
-        enable_acting_master: whether a slave may act as master.
-        zone_name: zone of the group, for routing by zone.
-    """
-
+    #: address by broker id; 0 is the master
     broker_addrs: Mapping[int, str] | None = member(mapping(BOXED_LONG, STRING))
     broker_name: str | None = member(STRING)
     cluster: str | None = member(STRING)
-    enable_acting_master: bool = member(BOOLEAN)
-    zone_name: str | None = member(STRING)
+    enable_acting_master: bool = member(BOOLEAN)  #: whether a slave may act as master
+    zone_name: str | None = member(STRING)  #: zone of the group, for routing by zone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQueueMappingInfo:
     """Mapping of a static topic's logical queues to the queues of a broker.
+    Java: ``remoting.protocol.statictopic.TopicQueueMappingInfo``."""
 
-    Java: ``remoting.protocol.statictopic.TopicQueueMappingInfo``.
-
-    Attributes:
-        bname: the broker group.
-        curr_id_map: the broker's queue id by logical queue id.
-        epoch: increases with each remapping.
-        scope: name of the set of brokers that share the topic.
-    """
-
-    bname: str | None = member(STRING)
+    bname: str | None = member(STRING)  #: the broker group
+    #: the broker's queue id by logical queue id
     curr_id_map: Mapping[int, int] | None = member(
         mapping(INTEGER, INTEGER, concurrent=True), default={}
     )
     dirty: bool = member(BOOLEAN)
-    epoch: int = member(LONG)
+    epoch: int = member(LONG)  #: increases with each remapping
+    #: name of the set of brokers that share the topic
     scope: str | None = member(STRING, default="__global__")
     topic: str | None = member(STRING)
     total_queues: int = member(INT)
@@ -182,21 +150,16 @@ class TopicQueueMappingInfo:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRouteData:
     """Route of a topic: queues, brokers, filter servers.
-
-    Java: ``remoting.protocol.route.TopicRouteData``.
-
-    Attributes:
-        filter_server_table: filter servers by broker address.
-        order_topic_conf: ``broker:queues;...`` of an ordered topic.
-        topic_queue_mapping_by_broker: static mapping by broker name; None for ordinary topics.
-    """
+    Java: ``remoting.protocol.route.TopicRouteData``."""
 
     broker_datas: tuple[BrokerData, ...] | None = member(listing(record(BrokerData)), default=())
+    #: filter servers by broker address
     filter_server_table: Mapping[str, tuple[str, ...]] | None = member(
         mapping(STRING, listing(STRING, of_map=True)), default={}
     )
-    order_topic_conf: str | None = member(STRING)
+    order_topic_conf: str | None = member(STRING)  #: ``broker:queues;...`` of an ordered topic
     queue_datas: tuple[QueueData, ...] | None = member(listing(record(QueueData)), default=())
+    #: static mapping by broker name; None for ordinary topics
     topic_queue_mapping_by_broker: Mapping[str, TopicQueueMappingInfo] | None = member(
         mapping(STRING, record(TopicQueueMappingInfo))
     )
@@ -214,12 +177,9 @@ class ClusterInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicList:
-    """Names of topics.
+    """Names of topics."""
 
-    Attributes:
-        broker_addr: a broker's address; only in the response to code 304.
-    """
-
+    #: a broker's address; only in the response to code 304
     broker_addr: str | None = member(STRING)
     topic_list: tuple[str | None, ...] | None = member(distinct(NULLABLE_STRING), default=())
 

@@ -39,9 +39,7 @@ class SendMessageRequestHeader(TopicQueueRequestHeader):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendMessageRequestHeaderV2(TopicQueueRequestHeader):
     """Sends a message or a batch, with one-letter field names (codes 310, 320, 325).
-
-    Java: ``remoting.protocol.header.SendMessageRequestHeaderV2``.
-    """
+    Java: ``remoting.protocol.header.SendMessageRequestHeaderV2``."""
 
     fast_codec: ClassVar[tuple[str, ...]] = (
         "a",

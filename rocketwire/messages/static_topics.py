@@ -22,9 +22,7 @@ from rocketwire.wire.values.frozen import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogicQueueMappingItem:
     """A section of a logical queue on a broker.
-
-    Java: ``remoting.protocol.statictopic.LogicQueueMappingItem``.
-    """
+    Java: ``remoting.protocol.statictopic.LogicQueueMappingItem``."""
 
     bname: str | None = member(STRING)
     end_offset: int = member(LONG, default=-1)
@@ -39,9 +37,7 @@ class LogicQueueMappingItem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQueueMappingDetail(TopicQueueMappingInfo):
     """All sections of the logical queues on a broker.
-
-    Java: ``remoting.protocol.statictopic.TopicQueueMappingDetail``.
-    """
+    Java: ``remoting.protocol.statictopic.TopicQueueMappingDetail``."""
 
     hosted_queues: Mapping[int, tuple[LogicQueueMappingItem, ...]] | None = member(
         mapping(INTEGER, listing(record(LogicQueueMappingItem)), concurrent=True), default={}
@@ -51,9 +47,7 @@ class TopicQueueMappingDetail(TopicQueueMappingInfo):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQueueMappingContext:
     """Result of a broker's lookup in its mapping; never sent.
-
-    Java: ``remoting.protocol.statictopic.TopicQueueMappingContext``.
-    """
+    Java: ``remoting.protocol.statictopic.TopicQueueMappingContext``."""
 
     current_item: LogicQueueMappingItem | None = member(
         record(LogicQueueMappingItem), write_only=True
@@ -71,9 +65,7 @@ class TopicQueueMappingContext:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQueueMappingOne:
     """Mapping of one logical queue; used inside Java's admin tool.
-
-    Java: ``remoting.protocol.statictopic.TopicQueueMappingOne``.
-    """
+    Java: ``remoting.protocol.statictopic.TopicQueueMappingOne``."""
 
     bname: str | None = member(STRING)
     global_id: int | None = member(INTEGER)

@@ -39,18 +39,11 @@ _parse_number = INT.parse or int
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataVersion:
     """Version of a broker's topics; two are equal if all three numbers are equal.
+    Java: ``remoting.protocol.DataVersion``."""
 
-    Java: ``remoting.protocol.DataVersion``.
-
-    Attributes:
-        counter: increases with each change.
-        state_version: increases when a controller elects a master.
-        timestamp: of the last change, in milliseconds; None if it is absent, and then Java uses
-            its clock.
-    """
-
-    counter: int | None = member(BOXED_LONG, default=0)
-    state_version: int = member(LONG)
+    counter: int | None = member(BOXED_LONG, default=0)  #: increases with each change
+    state_version: int = member(LONG)  #: increases when a controller elects a master
+    #: of the last change, in milliseconds; None if it is absent, and then Java uses its clock
     timestamp: int | None = member(CLOCKED_LONG, clock=True)
 
 
@@ -63,23 +56,18 @@ def stamped(version: DataVersion | None, now_ms: int) -> DataVersion | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfig:
-    """Configuration of a topic on a broker. Java: ``common.TopicConfig``.
+    """Configuration of a topic on a broker. Java: ``common.TopicConfig``."""
 
-    Attributes:
-        attributes: such as ``message.type``.
-        perm: bits of ``Perm``.
-        topic_sys_flag: bits of ``TopicSysFlag``.
-    """
-
+    #: such as ``message.type``
     attributes: Mapping[str, str] | None = member(mapping(STRING, STRING), default={})
     order: bool = member(BOOLEAN)
-    perm: int = member(INT, default=6)
+    perm: int = member(INT, default=6)  #: bits of ``Perm``
     read_queue_nums: int = member(INT, default=16)
     topic_filter_type: TopicFilterType | str | None = member(
         enumeration(TopicFilterType), default=TopicFilterType.SINGLE_TAG
     )
     topic_name: str | None = member(STRING)
-    topic_sys_flag: int = member(INT)
+    topic_sys_flag: int = member(INT)  #: bits of ``TopicSysFlag``
     write_queue_nums: int = member(INT, default=16)
 
 

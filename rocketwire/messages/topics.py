@@ -95,9 +95,7 @@ class GetTopicConfigRequestHeader(TopicRequestHeader):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicConfigAndQueueMapping(TopicConfig):
     """A topic's configuration with its static mapping.
-
-    Java: ``remoting.protocol.statictopic.TopicConfigAndQueueMapping``.
-    """
+    Java: ``remoting.protocol.statictopic.TopicConfigAndQueueMapping``."""
 
     mapping_detail: TopicQueueMappingDetail | None = member(record(TopicQueueMappingDetail))
 
@@ -115,9 +113,7 @@ class TopicQueueMappingSerializeWrapper:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRemappingDetailWrapper:
     """Plan of Java's admin tool for moving a static topic.
-
-    Java: ``remoting.protocol.statictopic.TopicRemappingDetailWrapper``.
-    """
+    Java: ``remoting.protocol.statictopic.TopicRemappingDetailWrapper``."""
 
     broker_config_map: Mapping[str, TopicConfigAndQueueMapping] | None = member(
         mapping(STRING, record(TopicConfigAndQueueMapping)), default={}

@@ -74,9 +74,7 @@ class ResumeCheckHalfMessageRequestHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionMetric:
     """Number of undecided half messages of a topic.
-
-    Java: ``broker.transaction.TransactionMetrics.Metric``.
-    """
+    Java: ``broker.transaction.TransactionMetrics.Metric``."""
 
     java_name: ClassVar[str] = "TransactionMetrics.Metric"
 
@@ -87,9 +85,7 @@ class TransactionMetric:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionMetricsSerializeWrapper:
     """A broker's file of undecided half messages.
-
-    Java: ``broker.transaction.TransactionMetrics.TransactionMetricsSerializeWrapper``.
-    """
+    Java: ``broker.transaction.TransactionMetrics.TransactionMetricsSerializeWrapper``."""
 
     java_name: ClassVar[str] = "TransactionMetrics.TransactionMetricsSerializeWrapper"
 

@@ -1,53 +1,70 @@
-"""Calls into trio, and what they leave for those who wait.
+"""Calls into trio, and callbacks: functions of an application that run in another thread or loop.
 
-A call is finished in trio's thread, exactly once. Whoever made it waits with a lock
-(``ThreadCall``) or a future of its loop (``rocketwire.aio``).
+A call is finished in trio's thread, exactly once. Its caller waits with a lock (``ThreadCall``) or
+a future of its loop (``rocketwire.aio``). Both take the context variables of the caller along, for
+example its OpenTelemetry span.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import suppress
+from contextvars import Context, copy_context
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from types import coroutine
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+import trio
 
 from rocketwire.errors import ChannelClosedError, RocketWireError
-from rocketwire.portal.contexts import current_context
 
 if TYPE_CHECKING:
-    from contextvars import Context
+    from concurrent.futures import Executor
 
-    from rocketwire.portal.interfaces import Cancellable, Runnable
+T = TypeVar("T")
+
+Post: TypeAlias = Callable[[Callable[[], object]], None]
+"""``Portal.post``."""
+
+
+def current_context() -> Context | None:
+    """Return a copy of the current context variables; None without any."""
+    context = copy_context()
+    return context if len(context) else None
+
+
+@coroutine
+def run_in_context(
+    context: Context, function: Callable[[], Coroutine[Any, Any, T]]
+) -> Generator[Any, Any, T]:
+    """Await a coroutine function with other context variables than those of the task.
+
+    Tasks that it starts inherit these variables.
+    """
+    # A context cannot be entered across an await, so each step of the coroutine enters it again.
+    steps = context.run(function)
+    resume: Callable[[Any], Any] = steps.send
+    value: Any = None
+    while True:
+        try:
+            trap = context.run(resume, value)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        try:
+            value = yield trap
+        except BaseException as error:  # noqa: BLE001 - passed to the coroutine
+            resume, value = steps.throw, error
+        else:
+            resume = steps.send
+
+
+class CallCancelledError(BaseException):
+    """The call was cancelled; only those who cancelled it see this error."""
 
 
 class Call:
-    """A call of a coroutine function in trio.
-
-    Attributes:
-        function: the coroutine function.
-        arguments: its positional arguments.
-        named: its other arguments.
-        context: context variables of the caller, which the function sees; None without any.
-        worker: the trio task that executes it now, or None.
-        is_taken: whether trio has it.
-        is_cancelled: whether it is to be cancelled.
-        is_done: whether it has ended.
-        value: its result.
-        error: its error, or None; ``CallCancelledError`` if it was cancelled.
-    """
-
-    __slots__ = (
-        "arguments",
-        "context",
-        "error",
-        "function",
-        "is_cancelled",
-        "is_done",
-        "is_taken",
-        "named",
-        "value",
-        "worker",
-    )
+    """A call of a coroutine function in trio."""
 
     def __init__(
         self,
@@ -55,27 +72,26 @@ class Call:
         arguments: tuple[Any, ...],
         named: dict[str, Any],
     ) -> None:
-        """Create a call that has not started."""
         self.function: Callable[..., Awaitable[Any]] = function
         self.arguments: tuple[Any, ...] = arguments
         self.named: dict[str, Any] = named
         self.context: Context | None = current_context()
-        self.worker: Cancellable | None = None
-        self.is_taken: bool = False
+        self.cancel: Callable[[], object] | None = None  # while a worker executes it
+        self.is_taken: bool = False  # by trio, which sees a call twice if a thread was interrupted
         self.is_cancelled: bool = False
         self.is_done: bool = False
         self.value: Any = None
         self.error: BaseException | None = None
 
     def finish(self, value: Any, error: BaseException | None) -> None:
-        """Note the result, and wake whoever waits; in trio's thread."""
+        """Set the result and wake the caller; in trio's thread."""
         self.value = value
         self.error = error
         self.is_done = True
         self.wake()
 
     def visible_error(self) -> BaseException:
-        """Return the error for a caller who has not cancelled the call.
+        """Return the error for a caller that has not cancelled the call.
 
         An error of this package says what failed: it leaves the frames in trio's thread out.
         """
@@ -86,18 +102,11 @@ class Call:
         return self.error
 
     def wake(self) -> None:
-        """Wake whoever waits; in trio's thread."""
+        """Wake the caller; in trio's thread."""
 
 
 class ThreadCall(Call):
-    """A call that a thread waits for.
-
-    Attributes:
-        lock: released when the call has ended, or when there is an errand.
-        errand: what the waiting thread has to execute, or None.
-    """
-
-    __slots__ = ("errand", "lock")
+    """A call that a thread waits for: trio releases the lock at its end, or for a callback."""
 
     def __init__(
         self,
@@ -105,19 +114,92 @@ class ThreadCall(Call):
         arguments: tuple[Any, ...],
         named: dict[str, Any],
     ) -> None:
-        """Create a call that has not started."""
         super().__init__(function, arguments, named)
-        self.errand: Runnable | None = None
+        self.callback: Callback | None = None
         self.lock: Final = Lock()
         self.lock.acquire()
 
     def wake(self) -> None:
-        """Release the lock."""
-        with suppress(
-            RuntimeError
-        ):  # released for an errand, before which the wait was interrupted
+        # released already for a callback, before which the wait was interrupted
+        with suppress(RuntimeError):
             self.lock.release()
 
 
-class CallCancelledError(BaseException):
-    """The call was cancelled; seen only by those who cancelled it."""
+class Callback:
+    """A call of an application's function, for which a trio task waits."""
+
+    def __init__(self, post: Post, function: Callable[[], Any]) -> None:
+        self.function: Callable[[], Any] = function
+        self._post = post
+        self._task: trio.lowlevel.Task | None = None
+        self._is_done = False
+        self._value: Any = None
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        """Execute the function in this thread."""
+        value, error = None, None
+        try:
+            value = self.function()
+        except BaseException as raised:  # noqa: BLE001 - raised where trio waits
+            error = raised
+        self.finish(value, error)
+
+    def finish(self, value: Any, error: BaseException | None) -> None:
+        """Set the result and wake the waiting task; from any thread."""
+        self._value = value
+        self._error = error
+        try:
+            self._post(self._wake)
+        except Exception:  # noqa: BLE001 - no task waits: the portal has ended, or this is a fork
+            self._is_done = True
+
+    def _wake(self) -> None:
+        self._is_done = True
+        if self._task is not None:
+            task, self._task = self._task, None
+            trio.lowlevel.reschedule(task)
+
+    async def wait(self, cancel: Callable[[], object]) -> Any:
+        """Wait for the result.
+
+        Args:
+            cancel: called if the waiting task is cancelled; the result is dropped then.
+        """
+
+        def abort(_: object) -> trio.lowlevel.Abort:
+            self._task = None
+            cancel()
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        if not self._is_done:
+            self._task = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(abort)
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                self._error = None
+        return self._value
+
+
+async def run_in_caller(post: Post, call: ThreadCall, function: Callable[[], Any]) -> Any:
+    """Execute a function in the thread that waits for a call."""
+    callback = Callback(post, function)
+    call.callback = callback
+    call.lock.release()
+    return await callback.wait(lambda: None)
+
+
+async def run_in_executor(post: Post, executor: Executor, function: Callable[[], Any]) -> Any:
+    """Execute a function in a thread pool, with the context variables of the waiting task.
+
+    Cancellation: a function that has not started is not called; a running one continues.
+    """
+    callback = Callback(post, function)
+    context = current_context()
+    if context is None:
+        future = executor.submit(callback.run)
+    else:
+        future = executor.submit(context.run, callback.run)
+    return await callback.wait(future.cancel)

@@ -13,66 +13,28 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
 
 from rocketwire.errors import ChannelClosedError, ClientForkedError
-from rocketwire.portal.portal import Portal, current
+from rocketwire.portal.portal import current
 from rocketwire.transport import dial
 
 if TYPE_CHECKING:
     import socket
 
-    from rocketwire.portal.interfaces import Clearable
-
 plain_sockets: WeakSet[socket.socket] = WeakSet()
 """Sockets of connections without trio."""
-
-
-inboxes: WeakSet[Clearable] = WeakSet()
-"""What has messages of the parent, which the child must not handle."""
-
 
 PATIENCE: Final = 5.0
 """Seconds for which a fork waits until trio pauses, and which the pause takes, at most."""
 
 
-class _Pause:
-    """A pause of trio's thread."""
-
-    def __init__(self, portal: Portal) -> None:
-        """Let it begin soon.
-
-        Raises:
-            ChannelClosedError, ClientForkedError: trio does not run.
-        """
-        self._has_begun, self._end = threading.Event(), threading.Event()
-        portal.post(self._wait)
-
-    def _wait(self) -> None:
-        self._has_begun.set()
-        self._end.wait(PATIENCE)
-
-    def begin(self) -> None:
-        """Wait until it has begun."""
-        self._has_begun.wait(PATIENCE)
-
-    def end(self) -> None:
-        """End it."""
-        self._end.set()
-
-
 class _Fork:
-    """The fork that happens now.
-
-    Attributes:
-        lock: held meanwhile: one thread forks at a time.
-        pauses: the pauses of trio.
-    """
-
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.pauses: list[_Pause] = []
+        self.lock = threading.Lock()  # one thread forks at a time
+        self.over = threading.Event()  # ends the pauses of trio
 
 
 _fork: Final = _Fork()
@@ -81,43 +43,47 @@ _fork: Final = _Fork()
 def before_fork() -> None:
     """Pause trio, and let the fork find the portal's lock released."""
     _fork.lock.acquire()
+    over = _fork.over = threading.Event()
+    pauses: list[threading.Event] = []
     for portal in {current.portal, *current.ending.copy()}:
         if portal is not None and not portal.is_here:
+            has_begun = threading.Event()
             with suppress(ChannelClosedError, ClientForkedError):
-                _fork.pauses.append(_Pause(portal))
-    for pause in _fork.pauses:
-        pause.begin()
+                portal.post(partial(_pause, has_begun, over))
+                pauses.append(has_begun)
+    for has_begun in pauses:
+        has_begun.wait(PATIENCE)
     current.lock.acquire()
 
 
+def _pause(has_begun: threading.Event, over: threading.Event) -> None:
+    has_begun.set()
+    over.wait(PATIENCE)
+
+
 def after_in_parent() -> None:
-    """Go on as before."""
+    """Let trio continue."""
     current.lock.release()
-    for pause in _fork.pauses:
-        pause.end()
-    _fork.pauses.clear()
+    _fork.over.set()
     _fork.lock.release()
 
 
 def after_in_child() -> None:
     """Give up the parent's portal and connections."""
     current.lock, _fork.lock = threading.Lock(), threading.Lock()
-    _fork.pauses.clear()
     portal, current.portal = current.portal, None
-    for other in {portal, *current.ending}:
-        if other is not None:
-            other.abandon()
+    for abandoned in {portal, *current.ending}:
+        if abandoned is not None:
+            abandoned.abandon()
     current.ending.clear()
     for trio_socket in list(dial.sockets):
         with suppress(OSError):
             os.close(trio_socket.detach())
     dial.sockets.clear()
-    for each in list(plain_sockets):
+    for plain_socket in list(plain_sockets):
         with suppress(OSError):
-            each.close()
+            plain_socket.close()
     plain_sockets.clear()
-    for inbox in list(inboxes):
-        inbox.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
+from weakref import WeakSet
 
 from rocketwire.errors import IllegalValueError
-from rocketwire.portal import forks
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
@@ -27,11 +28,7 @@ LAG: Final = 32
 
 
 def check_limit(limit: int) -> None:
-    """Check the number of messages of a batch.
-
-    Raises:
-        IllegalValueError: it is not a positive number.
-    """
+    """Raise ``IllegalValueError`` if a batch cannot have so many messages."""
     if not isinstance(limit, int) or limit < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         raise IllegalValueError(f"max: expected a positive number of messages, got {limit!r}")
 
@@ -49,7 +46,6 @@ class Batch:
     __slots__ = ("_inbox", "_is_settled", "_loan", "message_queue", "messages")
 
     def __init__(self, inbox: Inbox, loan: Loan, messages: Sequence[StoredMessage]) -> None:
-        """Create a batch that is not handled yet."""
         self.messages: Sequence[StoredMessage] = messages
         self.message_queue: MessageQueue = loan.queue
         self._inbox = inbox
@@ -57,11 +53,9 @@ class Batch:
         self._is_settled = False
 
     def __iter__(self) -> Iterator[StoredMessage]:
-        """Iterate over the messages."""
         return iter(self.messages)
 
     def __len__(self) -> int:
-        """Return the number of messages."""
         return len(self.messages)
 
     def ack(self) -> None:
@@ -97,36 +91,26 @@ class Delivery(Batch):
 
     @property
     def message(self) -> StoredMessage:
-        """The message."""
         return self.messages[0]
 
 
 class Inbox:
-    """Loans that nobody has taken yet.
-
-    Attributes:
-        loans: the loans of the consumer.
-        lags: whether many messages of the last queue wait at the broker, and come without a
-            wake of trio.
-    """
+    """Loans that no thread or task has taken yet."""
 
     def __init__(self, notify: Callable[[], None]) -> None:
-        """Start empty.
-
-        Args:
-            notify: called in trio when there are messages.
-        """
+        """Start empty; ``notify`` is called in trio when there are messages."""
         self.loans: Loans | None = None
+        # many messages of the last queue wait at the broker, and come without a wake of trio
         self.lags: bool = False
         self._notify = notify
         self._lock = Lock()
         self._queue: deque[Loan] = deque()
-        self._position = 0
-        self._open: dict[int, int] = {}
-        forks.inboxes.add(self)
+        self._position = 0  # of the next message in the first loan
+        self._open: dict[int, int] = {}  # id of a loan -> its messages that are not settled
+        _inboxes.add(self)
 
     def clear(self) -> None:
-        """Start anew, in a fork."""
+        """Start anew, in a fork, which must not handle messages of its parent."""
         self._lock = Lock()
         self._queue.clear()
         self._open.clear()
@@ -134,7 +118,7 @@ class Inbox:
         self.lags = False
 
     def drop(self) -> None:
-        """Forget what nobody has taken, at the end of the consumer: it is redelivered."""
+        """Drop what was not taken, at the end of the consumer: it is redelivered."""
         with self._lock:
             self._queue.clear()
             self._position = 0
@@ -186,3 +170,15 @@ class Inbox:
             loan.part.settled_at = perf_counter()
         if self.loans is not None:
             self.loans.settle(loan, soon=True)
+
+
+_inboxes: WeakSet[Inbox] = WeakSet()
+
+
+def _clear_inboxes() -> None:
+    for inbox in list(_inboxes):
+        inbox.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_clear_inboxes)

@@ -17,15 +17,15 @@ from rocketwire.client.consumer.config import (
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
 )
-from rocketwire.client.consumer.push.lending import LentConsumption
+from rocketwire.client.consumer.push.lending import LentConsumption, failed_messages
 from rocketwire.errors import ChannelClosedError, ClientForkedError
-from rocketwire.portal.errands import Errand
+from rocketwire.portal.calls import Callback
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.push.lending import Failure, LentMessages, Settled
     from rocketwire.client.consumer.push.push_consumer import PushConsumer
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.portal.interfaces import Poster
+    from rocketwire.portal.calls import Post
     from rocketwire.wire.message.stored import StoredMessage
 
 MAX_UNPOSTED: Final = 16
@@ -36,16 +36,7 @@ DELAY: Final = 0.05
 
 
 class Loan:
-    """Messages to handle.
-
-    Attributes:
-        queue: queue of the messages.
-        messages: the messages.
-        is_orderly: whether the messages of the queue are handled in order.
-        failures: rejected messages, each with the context of its handler call.
-    """
-
-    __slots__ = ("context", "errand", "failures", "is_orderly", "messages", "part", "queue")
+    """Messages of a queue to handle."""
 
     def __init__(
         self,
@@ -53,23 +44,26 @@ class Loan:
         messages: Sequence[StoredMessage],
         *,
         part: LentMessages | None = None,
-        errand: Errand | None = None,
+        callback: Callback | None = None,
         context: Any = None,
     ) -> None:
-        """Create a loan that is not settled.
-
-        Args:
-            part: the part of a batch, or None.
-            errand: the handler call that trio waits for, or None.
-            context: context of that call.
-        """
         self.queue: MessageQueue = queue
         self.messages: Sequence[StoredMessage] = messages
-        self.part: LentMessages | None = part
-        self.errand: Errand | None = errand
-        self.context: Any = context
-        self.is_orderly: bool = isinstance(context, ConsumeOrderlyContext)
-        self.failures: list[Failure] = []
+        self.part: LentMessages | None = part  # of a batch
+        self.callback: Callback | None = callback  # the handler call that trio waits for
+        self.context: Any = context  # of that call
+        self.failures: list[Failure] = []  # rejected messages, and the context of their call
+
+    def add_result(
+        self,
+        messages: Sequence[StoredMessage],
+        status: ConsumeConcurrentlyStatus | None,
+        context: ConsumeConcurrentlyContext,
+    ) -> None:
+        """Note which messages of a handler call failed."""
+        failed = failed_messages(messages, status, context)
+        if failed:
+            self.failures.append((failed, context))
 
     def reject(self, messages: Sequence[StoredMessage], delay_level: int) -> None:
         """Let messages be redelivered later."""
@@ -79,29 +73,20 @@ class Loan:
 
 
 class Loans:
-    """The loans of a push consumer; a ``Borrower``.
-
-    Attributes:
-        handles: see ``Borrower``.
-    """
+    """The loans of a push consumer; a ``Borrower``."""
 
     def __init__(self, receive: Callable[[Sequence[Loan]], None], *, handles: bool) -> None:
-        """Start without loans.
-
-        Args:
-            receive: takes loans; called in trio, must neither block nor raise.
-            handles: see ``Borrower``.
-        """
-        self.handles = handles
+        """Start without loans; ``receive`` takes them in trio, and neither blocks nor raises."""
+        self.handles = handles  # see ``Borrower``
         self._receive = receive
         self._is_planned = False
-        self._portal: Poster | None = None
+        self._trio_post: Post | None = None
         self._consumer: PushConsumer | None = None
         self._settled: deque[tuple[LentMessages, Sequence[Failure]]] = deque()
 
-    def attach(self, portal: Poster, consumer: PushConsumer) -> None:
+    def attach(self, post: Post, consumer: PushConsumer) -> None:
         """Begin with an open consumer."""
-        self._portal = portal
+        self._trio_post = post
         self._consumer = consumer
         self._is_planned = False
         self.flush()
@@ -122,41 +107,24 @@ class Loans:
                 settled.append(self._settled.popleft())
         return settled
 
-    async def concurrently(
-        self, portal: Poster, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
-    ) -> ConsumeConcurrentlyStatus:
-        """Lend the messages of a concurrent handler call, and wait until they are settled."""
-        status: ConsumeConcurrentlyStatus = await self._lend(portal, messages, context)
-        return status
-
-    async def orderly(
-        self, portal: Poster, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
-    ) -> ConsumeOrderlyStatus:
-        """Lend the messages of an orderly handler call, and wait until they are settled."""
-        status: ConsumeOrderlyStatus = await self._lend(portal, messages, context)
-        return status
-
-    async def _lend(
+    async def lend(
         self,
-        portal: Poster,
+        post: Post,
         messages: Sequence[StoredMessage],
         context: ConsumeConcurrentlyContext | ConsumeOrderlyContext,
     ) -> Any:
-        errand = Errand(portal, _nothing)
-        self._receive([Loan(context.message_queue, messages, errand=errand, context=context)])
-        return await errand.wait(_nothing)
+        """Lend the messages of a handler call, and wait for its status."""
+        callback = Callback(post, _nothing)
+        self._receive([Loan(context.message_queue, messages, callback=callback, context=context)])
+        return await callback.wait(_nothing)
 
     # ------------------------------------------------------------------ from any thread
 
     def settle(self, loan: Loan, *, soon: bool = False) -> None:
-        """Settle a loan whose messages are handled or rejected.
-
-        Args:
-            soon: whether trio may know of it ``DELAY`` later, for one wake for many loans.
-        """
-        errand = loan.errand
-        if errand is not None:
-            errand.finish(_status(loan), None)
+        """Settle a loan whose messages are handled or rejected; ``soon`` saves wakes of trio."""
+        callback = loan.callback
+        if callback is not None:
+            callback.finish(_status(loan), None)
             return
         if loan.part is None:
             return
@@ -172,7 +140,7 @@ class Loans:
                 raise
 
     def abandon(self, loan: Loan) -> None:
-        """Give up a loan that nobody handles any more: its messages are redelivered."""
+        """Give up a loan that no handler gets any more: its messages are redelivered."""
 
         def abandon() -> None:
             if loan.part is not None and (consumption := self._consumption) is not None:
@@ -186,9 +154,9 @@ class Loans:
             self._post(self._settle_parts)
 
     def _post(self, function: Callable[[], None]) -> None:
-        if self._portal is not None:
+        if self._trio_post is not None:
             with suppress(ChannelClosedError, ClientForkedError):  # the messages are redelivered
-                self._portal.post(function)
+                self._trio_post(function)
 
     # ------------------------------------------------------------------ in trio, for that
 
@@ -201,7 +169,7 @@ class Loans:
             consumption.settle_later(DELAY, self._take_planned)
 
     def _take_planned(self) -> Settled:
-        self._is_planned = False  # who settles now plans again
+        self._is_planned = False  # the next loan to be settled plans again
         return self.take_settled()
 
     @property
@@ -211,13 +179,12 @@ class Loans:
 
 
 def _nothing() -> None:
-    """Do nothing: a thread that handles messages cannot be cancelled."""
+    """A thread that handles messages cannot be cancelled."""
 
 
 def _status(loan: Loan) -> ConsumeConcurrentlyStatus | ConsumeOrderlyStatus:
-    """Return the result of a handler call that trio waits for."""
     context = loan.context
-    if loan.is_orderly:
+    if isinstance(context, ConsumeOrderlyContext):
         if loan.failures:
             return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
         return ConsumeOrderlyStatus.SUCCESS

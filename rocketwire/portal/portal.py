@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import socket
 import threading
@@ -18,23 +17,17 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import trio
 
 from rocketwire.errors import ChannelClosedError, ClientForkedError, LocalProtocolError
-from rocketwire.portal.calls import Call, CallCancelledError, ThreadCall
-from rocketwire.portal.contexts import in_context
-
-if TYPE_CHECKING:
-    from rocketwire.portal.interfaces import Closable
+from rocketwire.portal.calls import Call, CallCancelledError, ThreadCall, run_in_context
 
 T = TypeVar("T")
 
 MAX_IDLE_WORKERS: Final = 64
 """Most workers that wait for calls; others end."""
-
-THREAD_NAME: Final = "rocketwire"
 
 END_PATIENCE: Final = 1.0
 """Seconds for running calls when the thread ends."""
@@ -45,46 +38,37 @@ CLOSED: Final = "the client was closed"
 class Worker:
     """A trio task that executes calls, one after the other."""
 
-    __slots__ = ("_portal", "_scope", "_task", "call")
-
-    def __init__(self, portal: Portal, call: Call | None) -> None:
-        """Create a worker with its first call."""
+    def __init__(self, portal: Portal, call: Call) -> None:
         self._portal = portal
+        self._calls = [call]  # one call, or none
         self._scope = trio.CancelScope()
         self._task: trio.lowlevel.Task | None = None
-        self.call: Call | None = call
 
     def give(self, call: Call) -> None:
         """Let the idle worker execute a call."""
-        self.call = call
+        self._calls.append(call)
         if self._task is not None:
             task, self._task = self._task, None
             trio.lowlevel.reschedule(task)
 
     def cancel(self) -> None:
-        """Cancel the current call."""
         self._scope.cancel()
 
     async def run(self) -> None:
-        """Execute calls until there are more idle workers than are kept."""
-        portal = self._portal
+        """Execute calls until more workers are idle than are kept."""
         while True:
+            # a scope costs a part of a call: only a cancelled one is replaced
             with trio.CancelScope() as self._scope:
                 while not self._scope.cancel_called:
-                    call = self.call
-                    if call is None:
-                        if not await self._wait(portal):
-                            return
-                        continue
-                    await self._execute(call)
-                    self.call = portal.next_call()
-            if self.call is not None and self.call.is_done:
-                self.call = portal.next_call()
+                    if self._calls:
+                        await self._execute(self._calls.pop())
+                    elif not await self._wait():
+                        return
 
     async def _execute(self, call: Call) -> None:
         value: Any = None
         error: BaseException | None = None
-        call.worker = self
+        call.cancel = self.cancel
         self._portal.running += 1
         try:
             if call.is_cancelled:
@@ -93,7 +77,7 @@ class Worker:
                 value = await call.function(*call.arguments, **call.named)
             else:
                 call_it: Any = partial(call.function, *call.arguments, **call.named)
-                value = await in_context(call.context, call_it)
+                value = await run_in_context(call.context, call_it)
         except trio.Cancelled:
             self._finish(call, None, CallCancelledError())
             raise
@@ -104,12 +88,11 @@ class Worker:
 
     def _finish(self, call: Call, value: object, error: BaseException | None) -> None:
         self._portal.running -= 1
-        call.worker = None
+        call.cancel = None
         call.finish(value, error)
 
-    async def _wait(self, portal: Portal) -> bool:
-        """Wait for a call; returns whether there is one."""
-        idle = portal.idle_workers
+    async def _wait(self) -> bool:
+        idle = self._portal.idle_workers
         if len(idle) >= MAX_IDLE_WORKERS:
             return False
 
@@ -125,37 +108,21 @@ class Worker:
 
 
 class PortalUser:
-    """What needs the portal.
-
-    Attributes:
-        used_portal: the portal; None before ``use_portal``.
-    """
+    """Keeps the portal's thread alive, from ``use_portal`` to ``leave_portal``."""
 
     used_portal: Portal | None = None
 
 
 class Portal:
-    """Trio in a thread of its own; ``open_portal`` returns it.
-
-    Attributes:
-        is_forked: whether this process is a fork of the one in which the thread runs.
-        is_ended: whether the thread has ended.
-        idle_workers: workers without a call.
-        resources: what is open, or opening.
-        running: number of calls that workers execute.
-        users: those of ``use_portal`` without ``leave_portal``.
-    """
+    """Trio in a thread of its own; ``use_portal`` returns it."""
 
     def __init__(self) -> None:
-        """Create a portal without a thread."""
-        self.is_forked: bool = False
-        self.is_ended: bool = False
+        self.is_forked: bool = False  # this process is a fork: the thread does not run here
+        self.is_ended: bool = False  # the thread has ended
         self.idle_workers: list[Worker] = []
-        self.resources: set[Closable] = set()
-        self.running = 0
+        self.running = 0  # calls that workers execute
         self.users: set[PortalUser] = set()
         self._queue: deque[Callable[[], object] | Call] = deque()
-        self._waiting: deque[Call] = deque()
         self._on_ended: deque[Callable[[], object]] = deque()
         self._is_awake = False
         self._is_ending = False
@@ -164,7 +131,7 @@ class Portal:
             end.setblocking(False)
         self._wake_descriptor = self._waking.fileno()
         self._nursery: trio.Nursery | None = None
-        self._thread = threading.Thread(target=self._run, name=THREAD_NAME, daemon=True)
+        self._thread = threading.Thread(target=self._run, name="rocketwire", daemon=True)
 
     def start(self) -> None:
         """Start the thread; if that is interrupted (Ctrl-C), it ends again."""
@@ -190,7 +157,7 @@ class Portal:
             ChannelClosedError: everything was closed.
         """
         if self.is_forked or self.is_ended:
-            self._refuse()
+            raise ClientForkedError if self.is_forked else ChannelClosedError(CLOSED)
         self._queue.append(item)
         if not self._is_awake:
             self._wake()
@@ -203,37 +170,29 @@ class Portal:
             os.write(self._wake_descriptor, b"w")
         except OSError:  # full: trio has not read earlier wakes yet
             return
-        except BaseException:  # an interrupt: whoever comes next wakes trio
+        except BaseException:  # an interrupt: the next caller wakes trio
             self._is_awake = False
             raise
 
-    def call(self, function: Callable[..., Awaitable[T]], *arguments: Any, **named: Any) -> T:
+    def call(self, function: Callable[..., Awaitable[T]], /, *arguments: Any, **named: Any) -> T:
         """Execute a coroutine function in trio, and wait for its result in this thread.
 
         If the wait is interrupted (Ctrl-C), the call is cancelled, and the interrupt is raised when
-        it has ended.
-
-        Raises:
-            ClientForkedError: this is a fork of the process in which trio runs.
-            Exception: what the function raises.
+        it has ended. Errors are those of ``post`` and of the function.
         """
         value: T = self.wait(ThreadCall(function, arguments, named))
         return value
 
     def wait(self, call: ThreadCall) -> Any:
-        """Execute a call as ``call`` does; its errands run in this thread.
-
-        Raises:
-            LocalProtocolError: this is trio's thread, which would wait for itself.
-        """
+        """Execute a call as ``call`` does; its callbacks run in this thread."""
         if self.is_here:
             raise LocalProtocolError("a function that trio calls cannot wait for trio")
         try:
             self.post(call)
             call.lock.acquire()
-            while (errand := call.errand) is not None:
-                call.errand = None
-                errand.run()
+            while (callback := call.callback) is not None:
+                call.callback = None
+                callback.run()
                 call.lock.acquire()
         except (ClientForkedError, ChannelClosedError):  # of ``post``
             raise
@@ -254,22 +213,14 @@ class Portal:
     def cancel(self, call: Call) -> None:
         """Cancel a call that may have started; it finishes all the same."""
         call.is_cancelled = True
-        self.post(lambda: self._cancel(call))
 
-    def _cancel(self, call: Call) -> None:
-        if call.worker is not None:
-            call.worker.cancel()
+        def cancel() -> None:
+            if call.cancel is not None:
+                call.cancel()
 
-    def _refuse(self) -> None:
-        if self.is_forked:
-            raise ClientForkedError
-        raise ChannelClosedError(CLOSED)
+        self.post(cancel)
 
     # ------------------------------------------------------------------ in trio's thread
-
-    def next_call(self) -> Call | None:
-        """Return a call that no worker has taken, or None."""
-        return self._waiting.popleft() if self._waiting else None
 
     def start_soon(self, function: Callable[..., Awaitable[object]], *arguments: Any) -> None:
         """Start a trio task."""
@@ -290,7 +241,7 @@ class Portal:
             self._call_on_ended()
 
     def _drop_queue(self) -> None:
-        """Let the calls fail that came too late."""
+        # calls that came too late fail
         with suppress(IndexError):
             while True:
                 item = self._queue.popleft()
@@ -305,7 +256,7 @@ class Portal:
             while not self._is_ending:
                 await trio.lowlevel.wait_readable(descriptor)
                 os.read(descriptor, 4096)
-                self._is_awake = False  # whoever appends now wakes again
+                self._is_awake = False  # the next caller wakes trio again
                 self._take()
             with trio.move_on_after(END_PATIENCE):
                 while self.running:
@@ -313,7 +264,6 @@ class Portal:
             nursery.cancel_scope.cancel()
 
     def _take(self) -> None:
-        """Pass what is queued to workers."""
         queue, idle = self._queue, self.idle_workers
         while queue:
             item = queue.popleft()
@@ -359,18 +309,10 @@ class Portal:
 
 
 class _Current:
-    """The portal of the process, if there is one.
-
-    Attributes:
-        portal: the portal; None while nothing is open.
-        ending: portals whose threads end.
-        lock: guards all that, and ``Portal.uses``.
-    """
-
     def __init__(self) -> None:
-        self.portal: Portal | None = None
-        self.ending: set[Portal] = set()
-        self.lock: threading.Lock = threading.Lock()
+        self.portal: Portal | None = None  # None while nothing is open
+        self.ending: set[Portal] = set()  # their threads are about to end
+        self.lock: threading.Lock = threading.Lock()  # guards both, and ``Portal.users``
 
 
 current: Final = _Current()
@@ -405,20 +347,3 @@ def leave_portal(user: PortalUser) -> None:
             current.portal = None
         current.ending.add(portal)
         portal.end_soon()
-
-
-def close_everything() -> None:
-    """Close what a program has left open, when it ends."""
-    portal = current.portal
-    if portal is None or portal.is_forked:
-        return
-    for resource in list(portal.resources):
-        resource.close_soon()
-    for resource in list(portal.resources):
-        resource.wait_closed(EXIT_PATIENCE)
-
-
-EXIT_PATIENCE: Final = 5.0
-"""Seconds for what a program has left open, when it ends."""
-
-atexit.register(close_everything)

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from threading import Event
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import trio
 
 from rocketwire.errors import ChannelClosedError, ClientForkedError
 from rocketwire.portal import forks as forks  # registers what a fork does
-from rocketwire.portal.portal import CLOSED, Portal, PortalUser, leave_portal, use_portal
+from rocketwire.portal.portal import (
+    CLOSED,
+    Portal,
+    PortalUser,
+    current,
+    leave_portal,
+    use_portal,
+)
 
 T_co = TypeVar("T_co", covariant=True)
 
+EXIT_PATIENCE: Final = 5.0
+"""Seconds that open resources get to close when the program ends."""
+
 
 class Resource(PortalUser, Generic[T_co]):
-    """A context manager that one trio task enters and leaves.
-
-    Attributes:
-        error: the error that ended it, or None.
-        is_closed: whether its task has ended.
-        on_closed: called in trio's thread when its task has ended.
-    """
+    """A context manager that one trio task enters and leaves."""
 
     def __init__(self, opener: Callable[[], AbstractAsyncContextManager[T_co]]) -> None:
-        """Take the context manager; ``begin`` and ``open`` enter it.
-
-        Args:
-            opener: creates the context manager; called in trio.
-        """
-        self.error: BaseException | None = None
-        self.is_closed: bool = False
-        self.on_closed: list[Callable[[], object]] = []
+        """Take a function that creates the context manager; ``begin`` and ``open`` enter it."""
+        self.error: BaseException | None = None  # the error that has ended it
+        self.is_closed: bool = False  # its task has ended
+        self.on_closed: list[Callable[[], object]] = []  # called in trio when its task has ended
         self._opener = opener
         self._things: list[Any] = []
         self._scope = trio.CancelScope()
@@ -43,17 +44,11 @@ class Resource(PortalUser, Generic[T_co]):
 
     def begin(self) -> Portal:
         """Return the portal of the process, and use it; ``close_soon`` ends that at any time."""
-        portal = use_portal(self)
-        portal.resources.add(self)
-        return portal
+        return use_portal(self)
 
     @property
     def portal(self) -> Portal:
-        """Where its task runs.
-
-        Raises:
-            ChannelClosedError: it has not begun.
-        """
+        """The portal in which its task runs."""
         portal = self.used_portal
         if portal is None:
             raise ChannelClosedError(CLOSED)
@@ -61,7 +56,7 @@ class Resource(PortalUser, Generic[T_co]):
 
     @property
     def thing(self) -> T_co:
-        """What the context manager has returned.
+        """The value of the context manager.
 
         Raises:
             ChannelClosedError: it is closed; or the error that has ended it.
@@ -80,13 +75,7 @@ class Resource(PortalUser, Generic[T_co]):
         """
         self._has_task = True
         self.portal.start_soon(self._run)
-        try:
-            await self._ready.wait()
-        except trio.Cancelled:
-            self._scope.cancel()
-            with trio.CancelScope(shield=True):
-                await self._ended.wait()
-            raise
+        await self._wait(self._ready)
         return self.thing
 
     async def close(self) -> None:
@@ -98,16 +87,18 @@ class Resource(PortalUser, Generic[T_co]):
         Cancellation: its tasks are cancelled, as when a trio program is cancelled.
         """
         self._close_now()
-        if not self._has_task:  # it was never opened
-            return
+        if self._has_task:  # otherwise it was never opened
+            await self._wait(self._ended)
+            self.raise_error()
+
+    async def _wait(self, event: trio.Event) -> None:
         try:
-            await self._ended.wait()
+            await event.wait()
         except trio.Cancelled:
             self._scope.cancel()
             with trio.CancelScope(shield=True):
                 await self._ended.wait()
             raise
-        self.raise_error()
 
     def raise_error(self) -> None:
         """Raise the error that has ended it, once."""
@@ -127,7 +118,6 @@ class Resource(PortalUser, Generic[T_co]):
         finally:
             self.is_closed = True
             self._things.clear()
-            self.portal.resources.discard(self)
             self._ready.set()
             self._ended.set()
             self._has_ended.set()
@@ -147,7 +137,6 @@ class Resource(PortalUser, Generic[T_co]):
         self._closing.set()
         if not self._has_task:
             self.is_closed = True
-            self.portal.resources.discard(self)
             leave_portal(self)
 
     def fail_soon(self, error: BaseException) -> None:
@@ -163,3 +152,18 @@ class Resource(PortalUser, Generic[T_co]):
     def wait_closed(self, seconds: float) -> None:
         """Wait in this thread until the context manager has been left."""
         self._has_ended.wait(seconds)
+
+
+def close_everything() -> None:
+    """Close what a program has left open, when it ends."""
+    portal = current.portal
+    if portal is None or portal.is_forked:
+        return
+    resources: list[Resource[Any]] = [u for u in portal.users.copy() if isinstance(u, Resource)]
+    for resource in resources:
+        resource.close_soon()
+    for resource in resources:
+        resource.wait_closed(EXIT_PATIENCE)
+
+
+atexit.register(close_everything)

@@ -6,10 +6,13 @@ A client may be used by any number of threads. Ctrl-C interrupts a waiting call 
 trio runs in one thread of the process, while anything is open (``rocketwire.portal``).
 """
 
+# Written by tests.architecture.twins: edit the module of this name in aio.
+
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.portal.names import import_lazily, list_lazily
 
 if TYPE_CHECKING:
     from rocketwire.client import (
@@ -42,19 +45,6 @@ if TYPE_CHECKING:
     from rocketwire.sync.producer import Producer, open_producer
     from rocketwire.sync.push_consumer import PushConsumer, open_push_consumer
     from rocketwire.sync.signals import wait_for_signal
-
-_MODULES = {
-    "client": "Client open_client",
-    "producer": "Producer open_producer",
-    "push_consumer": "PushConsumer open_push_consumer",
-    "pop_consumer": "PopConsumer open_pop_consumer",
-    "lite_pull_consumer": "LitePullConsumer open_lite_pull_consumer",
-    "admin": "Admin open_admin",
-    "name_servers": "NameServers open_name_servers",
-    "signals": "wait_for_signal",
-}
-"""Names of each module. Only the modules that a program uses are imported: it starts faster."""
-_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "AccessChannel",
@@ -94,15 +84,5 @@ __all__ = [
     "wait_for_signal",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = f"{__name__}.{_HOMES[name]}" if name in _HOMES else "rocketwire.client"
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__doc__", "__file__", "__name__", "__path__"]
+__getattr__: Final = import_lazily(__name__, __all__)
+__dir__: Final = list_lazily(__all__)

@@ -1,5 +1,7 @@
 """``Client``: a client that the producers and consumers of a program share."""
 
+# Written by tests.architecture.twins: edit the module of this name in aio.
+
 from __future__ import annotations
 
 from functools import partial
@@ -8,17 +10,17 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from rocketwire.client.instance.instance import ClientInstance
 from rocketwire.client.instance.instance import open_client as open_trio_client
 from rocketwire.portal.settings import apply_client_settings, reopens
-from rocketwire.sync.opening import Opened
+from rocketwire.sync.opening import FacadeClient
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.opening import Client as TrioClient
-    from rocketwire.portal.typed_settings import ClientSettings
+    from rocketwire.portal.settings import ClientSettings
 
 
-class Client(Opened[ClientInstance]):
+class Client(FacadeClient[ClientInstance]):
     """An open client; ``open_client`` opens it."""
 
     def __init__(
@@ -29,7 +31,7 @@ class Client(Opened[ClientInstance]):
         self.reopens_after_fork: bool = reopens(resolved)
         super().__init__(
             partial(open_trio_client, cast("ClientConfig | str", resolved)),
-            reopens=lambda: self.reopens_after_fork,
+            reopens=self.reopens_after_fork,
         )
 
     @property

@@ -12,26 +12,24 @@ import socket
 import struct
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.client.addresses import split_address
 from rocketwire.client.send_result import SendResult
-from rocketwire.codes import RequestCode
 from rocketwire.errors import ChannelBrokenError, DecodeError, RequestTimeoutError, RocketWireError
-from rocketwire.portal.direct import WARM_SENDS, DirectPath
+from rocketwire.portal.direct import MAX_OPAQUE, MAX_RESPONSE, WARM_SENDS, Attempt, DirectPath
 from rocketwire.portal.forks import plain_sockets
 from rocketwire.transport.fastpath.direct_requests import StartedRequest
-from rocketwire.wire.command import CommandDecoder
+from rocketwire.wire.command import decode
+from rocketwire.wire.frame import cut_frames
 
 if TYPE_CHECKING:
     from rocketwire.client.message import Message
     from rocketwire.client.producer.producer import Producer
-    from rocketwire.client.publish.direct_send import DirectSend
-    from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import RequestTemplate
 
-FailedAttempt: TypeAlias = "tuple[DirectSend, RocketWireError]"
-"""A first attempt and its error, for ``MessageSender.send_after_failure``."""
+FailedAttempt: TypeAlias = tuple[Attempt, RocketWireError]
+"""An attempt and its error, for ``Attempt.send_again``."""
 
 MAX_LANES: Final = 8
 """Most connections of a producer to a broker, for as many threads at a time."""
@@ -40,24 +38,13 @@ IDLE_SECONDS: Final = 1.0
 """Seconds after which a connection is checked before it is used: the broker may have closed it."""
 
 _READ_SIZE: Final = 4096
-_MAX_OPAQUE: Final = 2**31 - 1
 
 
 class DirectConnection:
-    """A connection that one thread uses at a time.
-
-    Attributes:
-        address: address of the broker.
-        is_open: whether it can be used.
-    """
+    """A connection that one thread uses at a time."""
 
     def __init__(self, address: str, target: str, connect_timeout: float) -> None:
-        """Connect.
-
-        Args:
-            address: address of the broker.
-            target: address to connect to.
-            connect_timeout: timeout in seconds.
+        """Connect to ``target``, where the broker with an address is.
 
         Raises:
             OSError: the broker does not accept the connection.
@@ -69,6 +56,8 @@ class DirectConnection:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.settimeout(None)
         self._descriptor = self._socket.fileno()
+        self._poll = select.poll()  # unlike select.select, it takes any descriptor
+        self._poll.register(self._descriptor, select.POLLIN)
         self._timeout = -1.0
         self._opaque = 0
         self._used_at = time.monotonic()
@@ -80,13 +69,14 @@ class DirectConnection:
         if not self.is_open:  # another socket can have the descriptor
             return None
         now = time.monotonic()
-        if now - self._used_at > IDLE_SECONDS and not self._is_quiet():
+        # readable without a request: the broker has closed it
+        if now - self._used_at > IDLE_SECONDS and self._poll.poll(0):
             self.close()
             return None
         self._used_at = now
         if timeout != self._timeout:
             self._set_timeout(timeout)
-        self._opaque = opaque = self._opaque + 1 if self._opaque != _MAX_OPAQUE else 1
+        self._opaque = opaque = self._opaque + 1 if self._opaque != MAX_OPAQUE else 1
         frame = template.frame(values, body, opaque)
         data: bytes | None = None
         try:
@@ -98,51 +88,44 @@ class DirectConnection:
             data = None
         except OSError:
             data = b""
-        except BaseException:  # an interrupt: the response would be that of the next request
-            self.close()
-            raise
         if not data:
             self.close()
         return StartedRequest(opaque, now, data)
 
-    def finish(self, started: StartedRequest, within: float) -> RemotingCommand:
-        """Return the response to a request whose first bytes were read.
+    def finish(self, attempt: Attempt) -> SendResult:
+        """Return the result of a send whose response is unusual, or not complete.
 
         Raises:
-            ChannelBrokenError: the connection has ended.
+            ChannelBrokenError: the connection has ended, or its bytes are no response.
             RequestTimeoutError: the response did not come in time.
+            BrokerError: the broker rejected the message.
         """
-        decoder, data = CommandDecoder(), started.data
-        deadline = started.sent_at + within
-        try:
-            while True:
-                if data is None:
-                    raise RequestTimeoutError(self.address, RequestCode.SEND_MESSAGE_V2, within)
-                if not data:
-                    raise ChannelBrokenError(f"{self.address}: the peer closed the connection")
-                decoder.feed(data)
-                while (command := decoder.next_command()) is not None:
-                    if command.is_response and command.opaque == started.opaque:
-                        return command
-                self._set_timeout(max(0.001, deadline - time.monotonic()))
-                try:
-                    data = os.read(self._descriptor, _READ_SIZE)
-                except BlockingIOError:
-                    data = None
-                except OSError:
-                    data = b""
-        except BaseException:
-            self.close()
-            raise
+        deadline, sent_at = attempt.deadline, attempt.started.sent_at
+        data, start = attempt.started.data, b""
+        while data:
+            try:
+                frames, start = cut_frames(start + data, MAX_RESPONSE)
+                for frame in frames:
+                    response = decode(frame)
+                    if response.is_response and response.opaque == attempt.started.opaque:
+                        return attempt.read(response, frame)
+            except DecodeError as error:
+                broken = f"the received bytes cannot be decoded: {error}"
+                raise ChannelBrokenError(broken) from error
+            self._set_timeout(max(0.001, deadline - time.monotonic()))
+            try:
+                data = os.read(self._descriptor, _READ_SIZE)
+            except BlockingIOError:
+                data = None
+            except OSError:
+                data = b""
+        if data is None:
+            raise RequestTimeoutError(self.address, attempt.request_code, deadline - sent_at)
+        raise ChannelBrokenError(f"{self.address}: the peer closed the connection")
 
     def close(self) -> None:
-        """Close the connection."""
         self.is_open = False
         self._socket.close()
-
-    def _is_quiet(self) -> bool:
-        """Return whether nothing has come, neither bytes nor the end."""
-        return not select.select([self._descriptor], [], [], 0)[0]
 
     def _set_timeout(self, seconds: float) -> None:
         whole = int(seconds)
@@ -153,23 +136,22 @@ class DirectConnection:
 
 
 class Lane:
-    """What one thread needs for a send."""
+    """The queues and connections of one thread at a time."""
 
     def __init__(self, producer: Producer) -> None:
-        """Start without connections."""
         self._connections: dict[str, DirectConnection] = {}
         self._path = DirectPath(producer, self._connect)
-        self._pool = producer.instance.pool
-        self._connect_timeout = producer.instance.config.connect_timeout
+        self._instance = producer.instance
 
     def _connect(self, address: str) -> DirectConnection | None:
         connection = self._connections.get(address)
         if connection is None or not connection.is_open:
             self._connections.pop(address, None)
             try:
-                target = self._pool.remap(address)
-                connection = DirectConnection(address, target, self._connect_timeout)
-            except (OSError, ValueError, RocketWireError):  # trio tells what is wrong
+                target = self._instance.pool.remap(address)
+                timeout = self._instance.config.connect_timeout
+                connection = DirectConnection(address, target, timeout)
+            except (OSError, ValueError, RocketWireError):  # trio's own attempt reports the error
                 return None
             self._connections[address] = connection
         return connection
@@ -184,40 +166,26 @@ class Lane:
         Raises:
             IllegalMessageError, EncodeError: see ``Producer.send``.
         """
-        send = self._path.send(message, within)
-        if send is None or isinstance(send, SendResult):
-            return send
+        attempt = self._path.send(message, within)
+        if attempt is None or isinstance(attempt, SendResult):
+            return attempt
         try:
-            return self._finish(send, within)
-        except DecodeError as error:
-            self.close()
-            broken = ChannelBrokenError(f"the received bytes cannot be decoded: {error}")
-            broken.__cause__ = error
-            return send, broken
+            result: SendResult = attempt.connection.finish(attempt)
         except RocketWireError as error:
             self.close()
-            return send, error
-
-    def _finish(self, send: DirectSend, within: float) -> SendResult:
-        """Return the result of a send whose response is unusual, or not complete."""
-        connection = cast("DirectConnection", send.direct_queue.connection)
-        request = cast("StartedRequest", send.request)
-        response = connection.finish(request, within)
-        return send.decode(response, connection.address)
+            return attempt, error
+        return result
 
     def close(self) -> None:
-        """Close the connections."""
         for connection in self._connections.values():
             connection.close()
         self._connections.clear()
-        self._path.forget()
 
 
 class DirectSends:
     """The lanes of a producer."""
 
     def __init__(self) -> None:
-        """Start without lanes."""
         self._free: list[Lane] = []
         self._count = 0
         self._sends = 0

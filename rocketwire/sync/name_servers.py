@@ -1,69 +1,26 @@
 """``NameServers``: requests to name servers for threads; ``open_name_servers`` opens it."""
 
+# Written by tests.architecture.twins: edit the module of this name in aio.
+
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from rocketwire.client.instance.opening import open_or_reuse_client
-from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import NameServers as TrioNameServers
-from rocketwire.client.net.nameservers import SingleNameServer as TrioSingleNameServer
-from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.likeness import like
+from rocketwire.portal import name_servers as shared
 from rocketwire.portal.settings import apply_client_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, Part, blocking
+from rocketwire.sync.opening import FacadeClient, Part
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from typing import Unpack
 
-    from rocketwire.client.instance.opening import Client as TrioClient
-    from rocketwire.portal.typed_settings import ClientSettings
+    from rocketwire.portal.settings import ClientSettings
     from rocketwire.sync.client import ClientLike
 
 
-@asynccontextmanager
-async def _open(client: TrioClient) -> AsyncGenerator[TrioNameServers]:
-    async with open_or_reuse_client(client) as instance:
-        yield instance.name_servers
-
-
-class _Calls:
-    """The requests that one name server serves, or any."""
-
-    route: Final = blocking(NameServerCalls.route)
-    cluster_info: Final = blocking(NameServerCalls.cluster_info)
-    member_group: Final = blocking(NameServerCalls.member_group)
-    all_topics: Final = blocking(NameServerCalls.all_topics)
-    topics_of_cluster: Final = blocking(NameServerCalls.topics_of_cluster)
-    system_topics: Final = blocking(NameServerCalls.system_topics)
-    unit_topics: Final = blocking(NameServerCalls.unit_topics)
-    unit_subscribed_topics: Final = blocking(NameServerCalls.unit_subscribed_topics)
-    unit_subscribed_other_topics: Final = blocking(NameServerCalls.unit_subscribed_other_topics)
-    register_topic: Final = blocking(NameServerCalls.register_topic)
-    delete_topic: Final = blocking(NameServerCalls.delete_topic)
-    wipe_write_perm: Final = blocking(NameServerCalls.wipe_write_perm)
-    add_write_perm: Final = blocking(NameServerCalls.add_write_perm)
-    kv_value: Final = blocking(NameServerCalls.kv_value)
-    kv_namespace: Final = blocking(NameServerCalls.kv_namespace)
-    put_kv: Final = blocking(NameServerCalls.put_kv)
-    delete_kv: Final = blocking(NameServerCalls.delete_kv)
-    configuration: Final = blocking(NameServerCalls.configuration)
-    update_configuration: Final = blocking(NameServerCalls.update_configuration)
-
-
-def _single(address: str, servers: TrioNameServers) -> TrioSingleNameServer:
-    for server in servers.each():
-        if server.address == address:
-            return server
-    raise LocalProtocolError(f"{address} is not a name server of the client any more")
-
-
-@like(TrioSingleNameServer)
-class SingleNameServer(_Calls, Part[TrioNameServers, TrioSingleNameServer]):
+class SingleNameServer(shared.SingleNameServer, Part):
     """Requests to one name server.
 
     Attributes:
@@ -72,33 +29,23 @@ class SingleNameServer(_Calls, Part[TrioNameServers, TrioSingleNameServer]):
 
     def __init__(self, servers: NameServers, address: str) -> None:
         """Send nothing yet."""
-        super().__init__(servers, partial(_single, address))
+        super().__init__(servers, partial(shared.find_server, address))
         self.address = address
 
-    call: Final = blocking(TrioSingleNameServer.call)
 
-
-@like(TrioNameServers)
-class NameServers(_Calls, Opened[TrioNameServers]):
+class NameServers(shared.NameServers, FacadeClient[TrioNameServers]):
     """The name servers of a client; a request that fails is repeated at the next one."""
 
     def __init__(self, client: ClientLike = None, **settings: Unpack[ClientSettings]) -> None:
         """Open a client if necessary; for arguments and errors see ``open_name_servers``."""
         resolved = apply_client_settings(client, settings)
-        super().__init__(lambda: _open(trio_client(resolved)), reopens=lambda: reopens(resolved))
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        return self._thing.addresses
-
-    @property
-    def chosen(self) -> str | None:
-        return self._thing.chosen
+        super().__init__(
+            lambda: shared.open_name_servers(trio_client(resolved)),
+            reopens=reopens(resolved),
+        )
 
     def each(self) -> tuple[SingleNameServer, ...]:
         return tuple(SingleNameServer(self, address) for address in self.addresses)
-
-    call: Final = blocking(TrioNameServers.call)
 
 
 def open_name_servers(client: ClientLike = None, **settings: Unpack[ClientSettings]) -> NameServers:

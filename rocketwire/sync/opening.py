@@ -1,97 +1,78 @@
 """What all clients for threads share: they open themselves, call trio, and close."""
 
-# Methods that are built here call ``_call`` of their client.
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import warnings
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
-from functools import wraps
+from functools import partial
 from threading import RLock
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Concatenate,
-    Generic,
-    ParamSpec,
-    Protocol,
-    Self,
-    TypeVar,
-    cast,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rocketwire.errors import ClientForkedError, RocketWireError
-from rocketwire.portal.calls import ThreadCall
+from rocketwire.portal.calls import run_in_executor
+from rocketwire.portal.methods import ForThreads, PartOfClient
 from rocketwire.portal.resources import Resource
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from rocketwire.portal.portal import Portal
-    from rocketwire.sync.pool import Pool
+    from rocketwire.portal.calls import Post
 
-P = ParamSpec("P")
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
 T = TypeVar("T")
-U = TypeVar("U")
 
 
-class BlockingMethod(Protocol, Generic[P, R_co]):
-    """A method that waits for the result of a coroutine method."""
+class Pool:
+    """Threads of the application's choice, or threads that end with the client."""
 
-    @overload
-    def __get__(self, instance: None, owner: type[Any]) -> Callable[..., R_co]: ...
-    @overload
-    def __get__(self, instance: object, owner: type[Any]) -> Callable[P, R_co]: ...
+    def __init__(self, executor: Executor | None, threads: int) -> None:
+        self._post: Post | None = None
+        self._executor = executor  # of the application, which shuts it down itself
+        self._own: ThreadPoolExecutor | None = None
+        self._threads = threads  # at most, without an executor
+
+    @property
+    def executor(self) -> Executor:
+        """The threads."""
+        if self._executor is not None:
+            return self._executor
+        if self._own is None:
+            self._own = ThreadPoolExecutor(self._threads, thread_name_prefix="rocketwire-handler")
+        return self._own
+
+    async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Execute a function in a thread; called in trio."""
+        if self._post is None:
+            raise RuntimeError("the pool has no portal")
+        return await run_in_executor(self._post, self.executor, partial(function, *arguments))
+
+    def begin(self, post: Post) -> None:
+        """Use a portal; in a fork, which has none of the threads, another one."""
+        self._post = post
+        self._own = None
+
+    def close(self) -> None:
+        """End the own threads when their functions have returned, without waiting for these."""
+        if self._own is not None:
+            self._own.shutdown(wait=False, cancel_futures=True)
 
 
-def blocking(method: Callable[Concatenate[Any, P], Awaitable[R]]) -> BlockingMethod[P, R]:
-    """Return the method of a facade that calls a coroutine method of ``rocketwire.client``."""
-
-    @wraps(method)
-    def call(self: Opened[Any], *arguments: P.args, **named: P.kwargs) -> R:
-        return self._call(method, *arguments, **named)
-
-    return cast("BlockingMethod[P, R]", call)
-
-
-def immediate(method: Callable[Concatenate[Any, P], R]) -> BlockingMethod[P, R]:
-    """Return the method of a facade that calls a plain method of ``rocketwire.client``."""
-
-    async def in_trio(thing: Any, /, *arguments: P.args, **named: P.kwargs) -> R:
-        return method(thing, *arguments, **named)
-
-    @wraps(method)
-    def call(self: Opened[Any], *arguments: P.args, **named: P.kwargs) -> R:
-        return self._call(in_trio, *arguments, **named)
-
-    return cast("BlockingMethod[P, R]", call)
-
-
-class Opened(Generic[T]):
+class FacadeClient(ForThreads, Generic[T]):
     """A client that is open; the end of its block, or ``close``, closes it."""
 
     def __init__(
         self,
         opener: Callable[[], AbstractAsyncContextManager[T]],
         *,
-        reopens: Callable[[], bool] = lambda: False,
+        reopens: bool = False,
         pool: Pool | None = None,
     ) -> None:
-        """Open it.
-
-        Args:
-            opener: creates the context manager of ``rocketwire.client``; called in trio.
-            reopens: whether it opens itself again in a fork.
-            pool: threads of its functions, which it closes.
-        """
+        """Open it; ``opener`` creates the context manager of the trio client, in trio."""
         self._opener = opener
-        self._reopens = reopens
-        self._pool = pool
+        self._reopens = reopens  # in a fork
+        self._pool = pool  # threads of its functions, which it closes
         self._lock = RLock()
         self._closed = False
         self._resource: Resource[T] = self._open()
@@ -101,8 +82,7 @@ class Opened(Generic[T]):
         try:
             portal = resource.begin()
             if self._pool is not None:
-                self._pool.portal = portal
-                self._pool.forget()
+                self._pool.begin(portal.post)
             portal.call(resource.open)
             self._opened(resource)
         except BaseException:
@@ -113,75 +93,27 @@ class Opened(Generic[T]):
         return resource
 
     def _opened(self, resource: Resource[T]) -> None:
-        """Note that the client is open."""
+        """Do what a subclass has to do when the client is open."""
 
-    def _call(
-        self,
-        method: Callable[Concatenate[T, P], Awaitable[R]],
-        /,
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> R:
-        """Call a coroutine method of the trio client, and wait for its result.
-
-        Raises:
-            ClientForkedError: this process is a fork of the one that opened the client.
-            ChannelClosedError: the client was closed.
-        """
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
+    def _call(self, method: Callable[..., Awaitable[R]], /, *arguments: Any, **named: Any) -> R:
+        """Call a coroutine function in trio, with the trio client as its first argument."""
+        resource = self._open_resource
         return resource.portal.call(method, resource.thing, *arguments, **named)
 
-    def _call_and_keep(
-        self,
-        kept: list[R],
-        method: Callable[Concatenate[T, P], Awaitable[R]],
-        /,
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> R:
-        """Call a method as ``_call``; keep the result if this thread is interrupted too late."""
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
-        call = ThreadCall(method, (resource.thing, *arguments), named)
-        try:
-            result: R = resource.portal.wait(call)
-        except BaseException:
-            if call.is_done and call.error is None and call.value is not None:
-                kept.append(call.value)
-            raise
-        return result
-
     @property
-    def _portal(self) -> Portal:
-        """Where the trio client runs."""
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
-        return resource.portal
+    def _open_resource(self) -> Resource[T]:
+        # in a fork it is opened again, if the settings say so
+        if self._resource.portal.is_forked:
+            with self._lock:
+                if self._resource.portal.is_forked:
+                    if self._closed or not self._reopens:
+                        raise ClientForkedError
+                    self._resource = self._open()
+        return self._resource
 
     @property
     def _thing(self) -> T:
-        """The trio client."""
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
-        return resource.thing
-
-    def _open_again(self) -> Resource[T]:
-        """Open the client in a fork.
-
-        Raises:
-            ClientForkedError: the settings do not say so.
-        """
-        with self._lock:
-            if self._resource.portal.is_forked:
-                if self._closed or not self._reopens():
-                    raise ClientForkedError
-                self._resource = self._open()
-            return self._resource
+        return self._open_resource.thing
 
     def close(self) -> None:
         """Close the client; closing again does nothing.
@@ -237,29 +169,5 @@ class Opened(Generic[T]):
             warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
 
 
-class Part(Generic[T, U]):
-    """A part of a client, for example the topics of an admin."""
-
-    def __init__(self, owner: Opened[T], find: Callable[[T], U]) -> None:
-        """Create the part of a client.
-
-        Args:
-            find: returns the part of the trio client.
-        """
-        self._owner = owner
-        self._find = find
-
-    def _call(
-        self,
-        method: Callable[Concatenate[U, P], Awaitable[R]],
-        /,
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> R:
-        """Call a coroutine method of the part."""
-        find = self._find
-
-        async def call(thing: T) -> R:
-            return await method(find(thing), *arguments, **named)
-
-        return self._owner._call(call)
+class Part(PartOfClient, ForThreads):
+    """A part of a client of this facade."""

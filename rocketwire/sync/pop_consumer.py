@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
 from rocketwire.client.handlers import sync_function
-from rocketwire.portal.likeness import like
+from rocketwire.portal.methods import delegate
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, immediate
-from rocketwire.sync.pool import Pool
+from rocketwire.sync.opening import FacadeClient, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.client.consumer.config import Filter
-    from rocketwire.portal.typed_settings import PopConsumerSettings
+    from rocketwire.portal.settings import PopConsumerSettings
     from rocketwire.sync.client import ClientLike
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -31,8 +30,7 @@ Any other result acknowledges it.
 """
 
 
-@like(trio.PopConsumer)
-class PopConsumer(Opened[trio.PopConsumer]):
+class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
     """A pop consumer of a group."""
 
     def __init__(
@@ -47,23 +45,23 @@ class PopConsumer(Opened[trio.PopConsumer]):
         **settings: Unpack[PopConsumerSettings],
     ) -> None:
         """Open a consumer; for arguments and errors see ``open_pop_consumer``."""
-        resolved, own = apply_settings(client, config, PopConsumerConfig, settings)
-        self.config = own
+        resolved, config = apply_settings(client, config, PopConsumerConfig, settings)
+        self.config: PopConsumerConfig = config
         sync_function("handler (listener)", listener, "message")
-        threads = Pool(executor, own.consume_thread_max)
+        threads = Pool(executor, self.config.consume_thread_max)
         super().__init__(
             lambda: trio.open_pop_consumer(
                 trio_client(resolved),
                 group,
                 subscriptions,
                 partial(threads.run, listener),
-                config=own,
+                config=self.config,
             ),
-            reopens=lambda: reopens(resolved),
+            reopens=reopens(resolved),
             pool=threads,
         )
 
-    subscribe: Final = immediate(trio.PopConsumer.subscribe)
+    subscribe: Final = delegate(trio.PopConsumer.subscribe)
 
     @property
     def unreadable_messages(self) -> int:

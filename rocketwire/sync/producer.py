@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocketwire.client.handlers import sync_function
 from rocketwire.client.message import Message
@@ -12,15 +11,12 @@ from rocketwire.client.producer.lifecycle import open_producer as open_trio_prod
 from rocketwire.client.producer.producer import Producer as TrioProducer
 from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.client.send_result import SendResult
-from rocketwire.portal.calls import ThreadCall
-from rocketwire.portal.errands import run_in_caller
-from rocketwire.portal.hooked_sends import hooked_send, hooks_of_sender
-from rocketwire.portal.likeness import like
+from rocketwire.portal.calls import ThreadCall, run_in_caller
+from rocketwire.portal.direct import ProducerMethods, call_hooks
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
 from rocketwire.sync.direct import DirectSends
-from rocketwire.sync.opening import Opened, blocking
-from rocketwire.sync.pool import Pool
+from rocketwire.sync.opening import FacadeClient, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
     from rocketwire.portal.resources import Resource
-    from rocketwire.portal.typed_settings import ProducerSettings
+    from rocketwire.portal.settings import ProducerSettings
     from rocketwire.sync.client import ClientLike
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -48,8 +44,7 @@ None means unknown.
 """
 
 
-@like(TrioProducer)
-class Producer(Opened[TrioProducer]):
+class Producer(ProducerMethods, FacadeClient[TrioProducer]):
     """A producer of a group, for any number of threads; ``open_producer`` opens it."""
 
     def __init__(
@@ -63,16 +58,16 @@ class Producer(Opened[TrioProducer]):
         **settings: Unpack[ProducerSettings],
     ) -> None:
         """Open a producer; for arguments and errors see ``open_producer``."""
-        resolved, own = apply_settings(client, config, ProducerConfig, settings)
-        self.config = own
+        resolved, config = apply_settings(client, config, ProducerConfig, settings)
+        self.config: ProducerConfig = config
         pool = Pool(executor, 1)
         self._direct = DirectSends()
         checker: TrioTransactionCheck | None = None
         if check is not None:
             checker = partial(pool.run, sync_function("check", check, "message"))
         super().__init__(
-            lambda: open_trio_producer(trio_client(resolved), group, own, check=checker),
-            reopens=lambda: reopens(resolved),
+            lambda: open_trio_producer(trio_client(resolved), group, self.config, check=checker),
+            reopens=reopens(resolved),
             pool=pool,
         )
 
@@ -86,67 +81,40 @@ class Producer(Opened[TrioProducer]):
         super().close()
 
     def send(self, message: Message, *, within: float | None = None) -> SendResult:
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
-        producer = resource.thing
+        producer = self._thing
+        hooks = producer.sender.hooks
         limit = self.config.send_msg_timeout if within is None else within
-        if producer.sender.hooks is None:
-            return self._send(resource, producer, message, limit)
-        hooks = hooks_of_sender(producer)
         if hooks is None:
-            return resource.portal.call(TrioProducer.send, producer, message, within=within)
-        with hooked_send(hooks, producer, message) as context:
+            return self._send(producer, message, limit)
+        if not hooks.is_thread_safe:
+            return self._call(TrioProducer.send, message, within=within)
+        with call_hooks(hooks, producer, message) as context:
             message = context.messages[0]
-            context.send_result = result = self._send(resource, producer, message, limit)
+            context.send_result = result = self._send(producer, message, limit)
             return result
 
-    def _send(
-        self,
-        resource: Resource[TrioProducer],
-        producer: TrioProducer,
-        message: Message,
-        limit: float,
-    ) -> SendResult:
-        """Send a message; its hooks are called by ``send``."""
+    def _send(self, producer: TrioProducer, message: Message, limit: float) -> SendResult:
         if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
-            return resource.portal.call(TrioProducer.send, producer, message)  # says so
+            return self._call(TrioProducer.send, message)  # says so
         sent = self._direct.send(producer, message, limit)
         if isinstance(sent, SendResult):
             return sent
         if sent is None:
-            return resource.portal.call(TrioProducer.send_unhooked, producer, message, limit)
-        first, error = sent
-        request = first.request
-        spent = 0.0 if request is None else time.monotonic() - request.sent_at
-        return resource.portal.call(
-            producer.sender.send_after_failure, message.topic, first, error, limit - spent
-        )
-
-    send_to: Final = blocking(TrioProducer.send_to)
-    send_by: Final = blocking(TrioProducer.send_by)
-    send_ordered: Final = blocking(TrioProducer.send_ordered)
-    send_oneway: Final = blocking(TrioProducer.send_oneway)
-    queues: Final = blocking(TrioProducer.queues)
-    send_many: Final = blocking(TrioProducer.send_many)
-    send_batch: Final = blocking(TrioProducer.send_batch)
-    send_batches: Final = blocking(TrioProducer.send_batches)
-    request: Final = blocking(TrioProducer.request)
-    recall: Final = blocking(TrioProducer.recall)
+            return self._call(TrioProducer.send_unhooked, message, limit)
+        attempt, error = sent
+        return self._call(attempt.send_again, error)
 
     def send_in_transaction(
         self, message: Message, execute: LocalTransaction, *, within: float | None = None
     ) -> TransactionSendResult:
-        portal, producer = self._portal, self._thing
+        resource = self._open_resource
+        portal, send = resource.portal, resource.thing.send_in_transaction
         sync_function("execute", execute, "message, result")
 
-        async def execute_here(half: Message, result: SendResult) -> LocalTransactionState | None:
-            state: LocalTransactionState | None = await run_in_caller(
-                portal, call, partial(execute, half, result)
-            )
-            return state
+        async def execute_here(half: Message, result: SendResult) -> Any:
+            return await run_in_caller(portal.post, call, partial(execute, half, result))
 
-        call = ThreadCall(producer.send_in_transaction, (message, execute_here), {"within": within})
+        call = ThreadCall(send, (message, execute_here), {"within": within})
         result: TransactionSendResult = portal.wait(call)
         return result
 

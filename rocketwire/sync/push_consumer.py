@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from threading import Condition
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyContext,
@@ -17,19 +17,13 @@ from rocketwire.client.consumer.config import (
     Filter,
     PushConsumerConfig,
 )
-from rocketwire.client.consumer.push.lending import failed_messages
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
-from rocketwire.client.consumer.push.push_consumer import open_push_consumer as open_trio_consumer
-from rocketwire.client.consumer.retry import report_failed_handler
 from rocketwire.client.handlers import check_listeners, sync_function
-from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, Inbox, check_limit
-from rocketwire.portal.likeness import like
-from rocketwire.portal.loans import Loan, Loans
+from rocketwire.portal.inbox import PAUSE, Batch, Delivery, check_limit
+from rocketwire.portal.push_consumer import PushMethods
 from rocketwire.portal.settings import apply_settings, reopens
 from rocketwire.sync.client import trio_client
-from rocketwire.sync.opening import Opened, immediate
-from rocketwire.sync.pool import Pool
+from rocketwire.sync.opening import FacadeClient, Pool
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
@@ -37,9 +31,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from typing import Unpack
 
-    from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.portal.resources import Resource
-    from rocketwire.portal.typed_settings import PushConsumerSettings
+    from rocketwire.portal.loans import Loan
+    from rocketwire.portal.settings import PushConsumerSettings
     from rocketwire.sync.client import ClientLike
 
 
@@ -54,8 +47,7 @@ OrderlyListener: TypeAlias = Callable[
 """Handles messages in order. None means success; an exception means that they are handled again."""
 
 
-@like(TrioPushConsumer)
-class PushConsumer(Opened[TrioPushConsumer]):
+class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
     """A push consumer of a group, for any number of threads."""
 
     def __init__(
@@ -72,97 +64,42 @@ class PushConsumer(Opened[TrioPushConsumer]):
         **settings: Unpack[PushConsumerSettings],
     ) -> None:
         """Open a consumer; for arguments and errors see ``open_push_consumer``."""
-        resolved, own = apply_settings(client, config, PushConsumerConfig, settings)
-        self.config = own
-        self._group = group
-        self._listener = listener
-        check_listeners(sync_function, listener, orderly_listener, orderly=orderly)
+        resolved, consumer_config = apply_settings(client, config, PushConsumerConfig, settings)
         self._ready = Condition()
         self._waiting = 0
-        self._inbox = Inbox(self._notify)
-        handles = listener is not None or orderly_listener is not None
-        self._has_handler = handles
-        self._loans = Loans(self._submit if handles else self._inbox.put, handles=handles)
-        self._inbox.loans = self._loans
-        threads = Pool(executor, own.consume_thread_max) if handles else None
-        self._threads = threads
+        check_listeners(sync_function, listener, orderly_listener, orderly=orderly)
+        self._prepare(consumer_config, group, listener, orderly_listener, orderly=orderly)
+        self._threads = threads = Pool(executor, consumer_config.consume_thread_max)
 
         def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
-            self._inbox.clear()
             self._ready, self._waiting = Condition(), 0  # a fork may have copied a locked one
-            portal = self._opening.portal
-            concurrent: Any = partial(self._loans.concurrently, portal)
-            in_order: Any = None
-            if threads is not None and listener is not None:
-                concurrent = partial(threads.run, listener)
-            if threads is not None and orderly_listener is not None:
-                in_order = partial(threads.run, orderly_listener)
-            elif orderly:
-                in_order = partial(self._loans.orderly, portal)
-            return open_trio_consumer(
-                trio_client(resolved),
-                group,
-                subscriptions,
-                None if in_order is not None else concurrent,
-                orderly_listener=in_order,
-                config=own,
-                borrower=self._loans,
-            )
+            trio, post = trio_client(resolved), self._opening.portal.post
+            return self._open_consumer(trio, subscriptions, post, threads.run)
 
-        super().__init__(opener, reopens=lambda: reopens(resolved), pool=threads)
-
-    def _opened(self, resource: Resource[TrioPushConsumer]) -> None:
-        resource.on_closed += [self._inbox.drop, self._wake_all]
-        self._loans.attach(resource.portal, resource.thing)
-
-    # ------------------------------------------------------------------ handlers
+        super().__init__(opener, reopens=reopens(resolved), pool=threads)
 
     def _submit(self, loans: Sequence[Loan]) -> None:
-        """Let the pool handle loans; in trio."""
-        if self._threads is not None:
-            with suppress(RuntimeError):  # the program ends, and so do all pools
-                for loan in loans:
-                    self._threads.executor.submit(self._handle, loan)
+        with suppress(RuntimeError):  # the program ends, and so do all pools
+            for loan in loans:
+                self._threads.executor.submit(self._handle, loan)
 
     def _handle(self, loan: Loan) -> None:
-        """Call the listener for the messages of a loan, in a thread of the pool."""
-        listener, size = self._listener, self.config.consume_message_batch_max_size
-        messages = loan.messages
-        for start in range(0, len(messages), size):
-            part = messages[start : start + size]
-            context = ConsumeConcurrentlyContext(message_queue=loan.queue)
+        for part, context in self._split(loan):
             try:
-                status = None if listener is None else listener(part, context)
+                status = self._listener(part, context)
             except Exception:  # noqa: BLE001 - of the application; logged and retried
-                report_failed_handler(part[0], self._group)
-                status = ConsumeConcurrentlyStatus.RECONSUME_LATER
-            failed = failed_messages(part, status, context)
-            if failed:
-                loan.failures.append((failed, context))
+                status = self._report(part)
+            loan.add_result(part, status, context)
         self._loans.settle(loan)
-
-    # ------------------------------------------------------------------ iteration
-
-    def _notify(self) -> None:
-        if self._waiting:  # they look for messages again after they have said that they wait
-            self._wake_all()
 
     def _wake_all(self) -> None:
         with self._ready:
             self._ready.notify_all()
 
     def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
-        """Return what ``take`` returns when it is not None; None after the timeout.
-
-        Raises:
-            ClientForkedError: this process is a fork of the one that opened the consumer.
-            ChannelClosedError: the consumer was closed; or the error that has ended it.
-        """
-        if self._has_handler:
-            raise LocalProtocolError("the consumer has a handler (listener): it cannot be iterated")
-        resource = self._resource
-        if resource.portal.is_forked:
-            resource = self._open_again()
+        """Return what ``take`` returns when it is not None; None after the timeout."""
+        self._check_iteration()
+        resource = self._open_resource
         taken = take()
         if taken is not None:
             return taken
@@ -178,10 +115,10 @@ class PushConsumer(Opened[TrioPushConsumer]):
                         if resource.error is not None:
                             raise resource.error
                         return None
-                    left = None if deadline is None else deadline - time.monotonic()
-                    if left is not None and left <= 0:
+                    seconds_left = None if deadline is None else deadline - time.monotonic()
+                    if seconds_left is not None and seconds_left <= 0:
                         return None
-                    self._ready.wait(left)
+                    self._ready.wait(seconds_left)
             finally:
                 self._waiting -= 1
         return taken
@@ -207,43 +144,24 @@ class PushConsumer(Opened[TrioPushConsumer]):
     def batches(self, max: int = 32) -> Iterator[Batch]:  # noqa: A002 - the usual word
         """Iterate over batches of at most ``max`` messages; the next one acknowledges the last."""
         check_limit(max)
-        while True:
-            batch = None if self._has_handler else self._inbox.take(max)
-            if batch is None and (batch := self.poll(max)) is None:
-                return
-            yield batch
-            batch.ack()
+        return self._iterate(partial(self._inbox.take, max))
 
     def __iter__(self) -> Iterator[Delivery]:
         """Iterate over messages; the next one acknowledges the last."""
-        while True:
-            delivery = None if self._has_handler else self._inbox.take_one()
-            if delivery is None:
-                delivery = self._wait(self._inbox.take_one, None)
-            if delivery is None:
-                return
-            yield delivery
-            delivery.ack()
+        return self._iterate(self._inbox.take_one)
 
-    # ------------------------------------------------------------------ the trio consumer
+    def _iterate(self, take: Callable[[], Any]) -> Iterator[Any]:
+        while True:
+            taken = None if self._has_handler else take()
+            if taken is None and (taken := self._wait(take, None)) is None:
+                return
+            yield taken
+            taken.ack()
 
     def close(self) -> None:
         self._inbox.drop()
         super().close()
         self._wake_all()
-
-    subscribe: Final = immediate(TrioPushConsumer.subscribe)
-    unsubscribe: Final = immediate(TrioPushConsumer.unsubscribe)
-    suspend: Final = immediate(TrioPushConsumer.suspend)
-    resume: Final = immediate(TrioPushConsumer.resume)
-
-    @property
-    def assigned(self) -> tuple[MessageQueue, ...]:
-        return self._thing.assigned
-
-    @property
-    def unreadable_messages(self) -> int:
-        return self._thing.unreadable_messages
 
 
 def open_push_consumer(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import EncodeError
 from rocketwire.wire.header_fields import HeaderFields
-from rocketwire.wire.layouts.functions import build_binary_header, parse_binary_header
+from rocketwire.wire.layouts.fused import build_binary_header, parse_binary_header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.wire.binary_header import decode_binary_header, encode_binary_header
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
 from rocketwire.wire.json_header import encode_json_header, read_json_header
-from rocketwire.wire.layouts.functions import build_envelope
+from rocketwire.wire.layouts.fused import build_envelope
 from rocketwire.wire.values.drafts import build_constructor
 from rocketwire.wire.values.frozen import dataclass
 
@@ -28,29 +28,20 @@ _ROCKETMQ = SerializeType.ROCKETMQ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemotingCommand:
-    """A request or a response (Java: ``RemotingCommand``), which differ only in ``flag``.
+    """A request or a response (Java: ``RemotingCommand``), which differ only in ``flag``."""
 
-    Attributes:
-        code: request code or response code, int32 (int16 in a binary header).
-        language: language of the sending program; an unlisted name stays text, null is None.
-        version: ordinal of ``MQVersion``.
-        opaque: number that pairs a response with its request, int32.
-        flag: bits of ``CommandFlag``.
-        remark: error text of a response, or None.
-        ext_fields: the header's map of texts, or None.  In JSON, None differs from an empty map.
-        body: the body, or None.  Java does not distinguish an empty body from none.
-        serialize_type: form of the frame's header.
-    """
-
-    code: int
+    code: int  #: request code or response code, int32 (int16 in a binary header)
+    #: language of the sending program; an unlisted name stays text, null is None
     language: Language = LanguageCode.PYTHON
-    version: int = CURRENT_VERSION
-    opaque: int = 0
-    flag: int = 0
-    remark: str | None = None
+    version: int = CURRENT_VERSION  #: ordinal of ``MQVersion``
+    opaque: int = 0  #: number that pairs a response with its request, int32
+    flag: int = 0  #: bits of ``CommandFlag``
+    remark: str | None = None  #: error text of a response, or None
+    #: the header's map of texts, or None.  In JSON, None differs from an empty map.
     ext_fields: Mapping[str, str] | None = None
+    #: the body, or None.  Java does not distinguish an empty body from none.
     body: bytes | None = None
-    serialize_type: SerializeType = SerializeType.JSON
+    serialize_type: SerializeType = SerializeType.JSON  #: form of the frame's header
 
     @property
     def is_response(self) -> bool:
@@ -59,7 +50,6 @@ class RemotingCommand:
 
     @property
     def is_oneway(self) -> bool:
-        """Whether the sender wants no response."""
         return bool(self.flag & _ONEWAY)
 
 

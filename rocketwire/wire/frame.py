@@ -19,7 +19,7 @@ from rocketwire.errors import (
     TruncatedError,
     UnknownHeaderTypeError,
 )
-from rocketwire.wire.layouts.functions import (
+from rocketwire.wire.layouts.fused import (
     LENGTH_SIZE,
     PREFIX_SIZE,
     parse_envelope,
@@ -52,21 +52,14 @@ _HEADER_TYPES: Final = tuple(int(t) for t in SerializeType)
 
 
 class RawFrame(NamedTuple):
-    """A frame with an undecoded header.
+    """A frame with an undecoded header."""
 
-    Attributes:
-        header_type: 0 (JSON) or 1 (ROCKETMQ).
-        header: bytes of the header.
-        body: bytes of the body, or None if it is empty.
-    """
-
-    header_type: int
-    header: bytes
-    body: bytes | None
+    header_type: int  #: 0 (JSON) or 1 (ROCKETMQ)
+    header: bytes  #: bytes of the header
+    body: bytes | None  #: bytes of the body, or None if it is empty
 
 
 def _frame_size(length: int, limit: int) -> int:
-    """Return the size of the whole frame that declares ``length``, or raise if it is invalid."""
     if length < _MIN_LENGTH:
         message = f"a frame length of {length} leaves no room for the header length"
         raise DecodeError(message, path="length", offset=0)
@@ -78,7 +71,6 @@ def _frame_size(length: int, limit: int) -> int:
 
 
 def _check_prefix(length: int, header_type: int, header_length: int) -> None:
-    """Raise if the second word of a frame is invalid."""
     if header_type not in _HEADER_TYPES:
         raise UnknownHeaderTypeError(header_type, offset=LENGTH_SIZE)
     if header_length > length - _MIN_LENGTH:
@@ -137,7 +129,6 @@ class BodySpace:
         self._spare: BytesIO | None = None
 
     def take(self) -> BytesIO:
-        """Return the spare buffer, or a new one."""
         spare, self._spare = self._spare, None
         return BytesIO() if spare is None else spare
 
@@ -148,17 +139,7 @@ class BodySpace:
 
 
 class _LargeBody:
-    """A large body that is being received into its final buffer.
-
-    The buffer is at most twice as large as the received part, unless a spare buffer was larger.
-
-    Args:
-        header_type: type of the frame's header.
-        header: header of the frame.
-        size: size of the body in bytes.
-        data: the first bytes of the body.
-        space: buffer for the body.
-    """
+    # The buffer is at most twice as large as the received part, unless a spare buffer was larger.
 
     __slots__ = ("_reserved", "_size", "have", "header", "header_type", "space")
 
@@ -175,16 +156,13 @@ class _LargeBody:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the body has been received completely."""
         return self.have == self._size
 
     @property
     def missing(self) -> int:
-        """Number of bytes not received yet."""
         return self._size - self.have
 
     def take(self, data: Buffer) -> Buffer:
-        """Append received bytes; return those after the end of the body."""
         end = min(len(data), self._size - self.have)
         needed = self.have + end
         self._reserve(needed)
@@ -195,13 +173,12 @@ class _LargeBody:
         return data[end:]
 
     def room(self) -> memoryview:
-        """Return the memory of the next bytes, which the caller has to release."""
+        # The caller has to release it.
         self._reserve(min(self.have + 1, self._size))
         with self.space.getbuffer() as view:
             return view[self.have : min(self._reserved, self._size)]
 
     def _reserve(self, needed: int) -> None:
-        """Enlarge the buffer to at least ``needed`` bytes."""
         if needed > self._reserved:
             self._reserved = self._size  # halved repeatedly: the buffer grows by a factor
             while self._reserved >> 1 >= needed:
@@ -210,7 +187,6 @@ class _LargeBody:
             self.space.write(b"\0")
 
     def frame(self) -> RawFrame:
-        """Return the frame, after its body is complete."""
         # The buffer must be larger than the body: only then does ``getvalue`` create new bytes.
         # Otherwise it would return the bytes object of the former body, with its cached hash.
         self.space.seek(self._size)
@@ -229,10 +205,6 @@ class FrameDecoder:
     Args:
         space: buffers for large bodies.  The buffer of a body is reused after the next frame has
             been requested, if the body is no longer referenced.
-
-    Attributes:
-        max_frame_length: limit for a whole frame, in bytes.
-        max_header_length: limit for its header, in bytes.
     """
 
     __slots__ = (
@@ -255,8 +227,8 @@ class FrameDecoder:
         max_header_length: int = MAX_HEADER_LENGTH,
         space: BodySpace | None = None,
     ) -> None:
-        self.max_frame_length: int = max_frame_length
-        self.max_header_length: int = max_header_length
+        self.max_frame_length: int = max_frame_length  #: limit for a whole frame, in bytes
+        self.max_header_length: int = max_header_length  #: limit for its header, in bytes
         self._buffer: bytes | bytearray = b""
         self._start = 0
         self._needed = LENGTH_SIZE  # bytes that the next step needs, from _start
@@ -387,7 +359,6 @@ class FrameDecoder:
         return frame
 
     def _start_large_body(self, buffered: int, header_type: int, header_length: int) -> None:
-        """Receive the body into a buffer of its own, if it is large and the header is complete."""
         begin = PREFIX_SIZE + header_length
         size = self._needed - begin
         if buffered < begin or size < LARGE_BODY:
@@ -408,7 +379,6 @@ class FrameDecoder:
         return body.frame()
 
     def _approve(self, buffered: int) -> None:
-        """Check the buffered words of the prefix, and set the size that the next step needs."""
         limit = self.max_frame_length
         try:
             if buffered < PREFIX_SIZE:

@@ -53,5 +53,5 @@ def encode_utf8(text: str) -> bytes:
 
 
 def _join_surrogates(match: re.Match[str]) -> str:
-    """Join a pair of surrogates, which can come separately from JSON escapes."""
+    # The halves of a pair can come separately from JSON escapes.
     return match[0].encode("utf-16-be", "surrogatepass").decode("utf-16-be")

@@ -106,7 +106,6 @@ def read_json_header(header: bytes) -> HeaderValues:
 
 
 def _fit(*numbers: int) -> bool:
-    """Return whether each number is an int32."""
     return all(_INT32_MIN <= number <= _INT32_MAX for number in numbers)
 
 
@@ -169,7 +168,6 @@ def _int(members: dict[str, JsonValue], name: str) -> int:
 
 
 def _only_number(values: list[JsonValue], name: str) -> JsonValue:
-    """Return the only element of a list, if it is a number or a text of one."""
     if len(values) == 1 and isinstance(values[0], (int, float, str)):
         value = values[0]
         if not isinstance(value, bool) and value not in _INTEGER_WORDS:
@@ -178,7 +176,7 @@ def _only_number(values: list[JsonValue], name: str) -> JsonValue:
 
 
 def _number(value: JsonValue) -> Decimal | float | None:
-    """Convert a member's value to a number as Java does; None if Java rejects it."""
+    # None if Java rejects the value.
     if value is None or isinstance(value, dict):
         return 0
     if isinstance(value, Real):
@@ -207,13 +205,13 @@ def _language(value: JsonValue) -> Language:
 
 
 def _language_of_text(text: str) -> Language:
-    """Convert a name in any letter case, or digits, to a language; return other texts as given."""
+    # Java accepts a name in any letter case, or digits.
     index = _language_index(text)
     return text if index is None else LanguageCode(index)
 
 
 def _text(value: JsonValue) -> str | None:
-    """Convert a value as Java does for a String field: to JSON; a list of one string to that."""
+    # Java's String field takes any value: as JSON, or the only string of a list.
     if value is None or isinstance(value, str):
         return value
     if (
@@ -246,10 +244,8 @@ def _texts(members: dict[str, JsonValue]) -> dict[str, str]:
 def _referenced(
     members: dict[str, JsonValue], reference: dict[str, JsonValue]
 ) -> dict[str, str] | None:
-    """Resolve ``{"$ref":path}`` in the place of extFields: ``$`` is the header's own members.
-
-    A path without a target gives None; a path to a number or a text is rejected.
-    """
+    # ``{"$ref":path}`` in the place of extFields: ``$`` is the header's own members. A path without
+    # a target gives None; a path to a number or a text is rejected.
     path = str(reference[REFERENCE])
     if len(reference) == 1:
         if path in ("$", "@"):
@@ -307,17 +303,10 @@ def encode_json_header(
     if language_member is None:
         language_member = b',"language":' + dumps(_name(language), dialect=dialect)
     tail = b"" if remark is None else b',"remark":' + dumps(remark, dialect=dialect)
+    members = (code, middle, flag, language_member, opaque, tail, version)
     return (
         b'{"code":%d%b,"flag":%d%b,"opaque":%d%b,"serializeTypeCurrentRPC":"JSON","version":%d}'
-        % (
-            code,
-            middle,
-            flag,
-            language_member,
-            opaque,
-            tail,
-            version,
-        )
+        % members
     )
 
 

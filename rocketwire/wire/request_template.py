@@ -28,17 +28,12 @@ _MAX_LENGTH: Final = MAX_FRAME_LENGTH - _WORD_SIZE
 
 
 class PreparedRequest:
-    """A request whose frame is encoded except for its number.
-
-    Attributes:
-        code: request code.
-    """
+    """A request whose frame is encoded except for its number."""
 
     __slots__ = ("_body", "_template", "_values", "code")
 
     def __init__(self, template: RequestTemplate, values: tuple[object, ...], body: bytes) -> None:
-        """Create a request; arguments as ``RequestTemplate.frame``."""
-        self.code: int = template.code
+        self.code: int = template.code  #: request code
         self._template = template
         self._values = values
         self._body = body
@@ -53,16 +48,12 @@ class PreparedRequest:
 
 
 class RequestTemplate:
-    """The constant part of similar requests; use ``build_template``.
-
-    Attributes:
-        code: request code.
-    """
+    """The constant part of similar requests; use ``build_template``."""
 
     __slots__ = ("_format", "code")
 
     def __init__(self, code: int, format_: bytes) -> None:
-        self.code: int = code
+        self.code: int = code  #: request code
         self._format = format_
 
     def frame(self, values: tuple[object, ...], body: bytes, opaque: int) -> bytes:

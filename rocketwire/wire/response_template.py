@@ -83,7 +83,6 @@ def learn_template(
 
 
 def _locate(frame: bytes, prefixes: Sequence[bytes], sizes: Sequence[int]) -> list[slice] | None:
-    """Return the places of the values after these prefixes, or None if their order differs."""
     places: list[slice] = []
     end = 0
     for prefix, size in zip(prefixes, sizes, strict=True):
@@ -98,7 +97,6 @@ def _locate(frame: bytes, prefixes: Sequence[bytes], sizes: Sequence[int]) -> li
 def _agrees_with_decoder(
     format_: bytes, response: RemotingCommand, key: str | None, changed: Mapping[str, str]
 ) -> bool:
-    """Return whether the decoder reads the changed values from the format filled with them."""
     opaque = response.opaque ^ 1
     values = [value.encode() for value in changed.values()]
     if key is None:

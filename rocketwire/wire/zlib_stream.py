@@ -71,7 +71,7 @@ def inflating(
 
 
 def _decompress(data: bytes | memoryview) -> Iterator[tuple[bytes, int]]:
-    """Yield chunks of at most ``STEP`` bytes, each with the number of input bytes used so far."""
+    # Chunks of at most ``STEP`` bytes, each with the number of input bytes used so far.
     stream = zlib.decompressobj()
     view = memoryview(data)
     read = 0
@@ -91,7 +91,6 @@ def _decompress(data: bytes | memoryview) -> Iterator[tuple[bytes, int]]:
 
 
 def deflate(data: bytes | memoryview, level: int = BEST_LEVEL) -> bytes:
-    """Compress ``data`` into one zlib stream."""
     return zlib.compress(data, level)
 
 

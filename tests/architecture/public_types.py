@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 BIN: Final = Path(sys.executable).parent
-UNTYPED: Final = "rocketwire.wire.layouts.compiler.constructs."
+UNTYPED: Final = "rocketwire.wire.layouts.constructs."
 """Classes that extend those of construct, which has no types."""
 
 

@@ -14,12 +14,12 @@ from rocketwire.messages._codec.fields import ext_fields_of
 from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
-from rocketwire_broker.protocol.handler_table import HANDLERS
+from rocketwire_broker.protocol.handler_table import REQUESTS
 
 if TYPE_CHECKING:
     from tests.fuzz.chance import Chance
 
-CODES: Final = (*sorted(HANDLERS), 0, 105, 9999)
+CODES: Final = (*sorted(REQUESTS), 0, 105, 9999)
 OFTEN: Final = (310, 310, 320, 11, 200050, 200051, 200151, 200053, 34, 36, 37, 15, 222, 17)
 """Codes that change most."""
 

@@ -13,7 +13,7 @@ from rocketwire.messages.registration import decode_register_broker_body
 from rocketwire.sql92 import IllegalExpressionError, compile_expression
 from rocketwire.wire.binary_header import decode_binary_header, encode_binary_header
 from rocketwire.wire.command import CommandDecoder
-from rocketwire.wire.json.fastjson import Dialect, loads
+from rocketwire.wire.json.fastjson import loads
 from rocketwire.wire.json_header import decode_json_header, encode_json_header
 from rocketwire.wire.message.batch import decode_batch
 from rocketwire.wire.message.ids import (
@@ -86,7 +86,7 @@ FASTJSON_NAMES = (
 
 
 def read_fastjson(data: bytes) -> None:
-    """Any bytes are JSON in one of Java's dialects or a ``DecodeError``, also as a body of a class."""
+    """Any bytes are JSON or a ``DecodeError``, also as a body of a class."""
     way = data[0] if data else 0
     text = data[1:]
     if way < len(FASTJSON_NAMES):
@@ -94,14 +94,14 @@ def read_fastjson(data: bytes) -> None:
         if body is not None:
             encode_body(body)
     else:
-        loads(text, dialect=(None, Dialect.FASTJSON1, Dialect.FASTJSON2)[way % 3])
+        loads(text)
 
 
 def seed_fastjson() -> list[bytes]:
     return [
         bytes((way,)) + body
         for body in seeds.json_bodies()
-        for way in range(len(FASTJSON_NAMES) + 3)
+        for way in range(len(FASTJSON_NAMES) + 1)
     ]
 
 

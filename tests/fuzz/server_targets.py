@@ -145,7 +145,7 @@ def _read(first: bytes, data: bytes) -> None:
     broker = Broker(BROKER_CONFIG, BROKER_START)
     peer = Peer(1, "127.0.0.1:1", Host.parse("127.0.0.1:1"))
     session = Session(broker, peer)
-    broker.connected(peer)
+    broker.add_peer(peer)
     step, now = (first[0] if first else 0) ** 2, BROKER_START
     for begin in range(0, len(data), 1024):
         now += step
@@ -162,7 +162,7 @@ def _read(first: bytes, data: bytes) -> None:
         due = broker.schedule.next_due
         now = max(now, due or now)
         broker.settle(now)
-    broker.lost(peer, now)
+    broker.remove_peer(peer, now)
     assert len(broker.waits) == 0
 
 

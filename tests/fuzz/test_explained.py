@@ -12,15 +12,9 @@ SUPPORT = Path(__file__).parents[2] / "docs" / "support.md"
 SECTION = "### Differences that the differential knows\n"
 
 
-def test_every_explanation_has_a_name_of_its_own_and_a_sentence() -> None:
-    names = [one.name for one in EXPLANATIONS]
-
-    assert len(set(names)) == len(names)
-    assert all(one.reason.endswith(".") and one.formats <= FORMATS.keys() for one in EXPLANATIONS)
-
-
-def test_the_support_table_holds_every_sentence_and_no_other() -> None:
+def test_support_page_has_each_explanation() -> None:
     section = SUPPORT.read_text("utf-8").partition(SECTION)[2].partition("\n## ")[0]
-    listed = re.findall(r"^- (.+)$", section, re.MULTILINE)
+    listed = re.findall(r"^- \*\*(.+?)\*\*: ", section, re.MULTILINE)
 
-    assert sorted(listed) == sorted(one.reason for one in EXPLANATIONS)
+    assert sorted(listed) == sorted(one.name for one in EXPLANATIONS)
+    assert all(one.formats <= FORMATS.keys() for one in EXPLANATIONS)

@@ -169,7 +169,7 @@ class Client(Requests):
         self._decoder = CommandDecoder()
         self._opaque = 0
         self.born_timestamp = home.now
-        home.broker.connected(self.peer)
+        home.broker.add_peer(self.peer)
 
     def take(self, data: bytes) -> None:
         """Receive bytes of the broker."""
@@ -211,7 +211,7 @@ class Client(Requests):
 
     def close(self) -> None:
         """End the connection."""
-        self._home.broker.lost(self.peer, self._home.now)
+        self._home.broker.remove_peer(self.peer, self._home.now)
         self._home.settle()
 
 

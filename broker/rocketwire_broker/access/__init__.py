@@ -1,4 +1,1 @@
-"""Who may send which request: accounts with keys, secrets and permissions.
-
-It imports nothing of this program.
-"""
+"""Accounts with keys, secrets and permissions."""

@@ -14,34 +14,26 @@ from typing import TYPE_CHECKING
 from rocketwire.errors import RocketWireError
 from rocketwire.signing import ACCESS_KEY, verify
 from rocketwire_broker.access.accounts import Account, Accounts, Permission, is_trusted
-from rocketwire_broker.access.needs import Need, needs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.access.needs import Need
 
 
 class Access:
-    """The accounts of a broker.
+    """The accounts of a broker."""
 
-    Args:
-        accounts: the accounts.
-        cluster: name of the cluster, a resource of administrators.
-    """
-
-    def __init__(self, accounts: Accounts, cluster: str) -> None:
+    def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
-        self._cluster = cluster
 
-    def refusal(
-        self, request: RemotingCommand, host: str, needs: Iterable[Need] | None = None
-    ) -> str | None:
+    def refusal(self, request: RemotingCommand, host: str, needs: Iterable[Need]) -> str | None:
         """Return the remark with which a request is refused; None if it may be sent.
 
         Args:
             host: IP address of its sender.
-            needs: what it needs; None: what its code, its fields and its body say.
+            needs: what it needs; to iterate it may raise ``RocketWireError``.
         """
         accounts = self._accounts
         if any(is_trusted(host, pattern) for pattern in accounts.trusted):
@@ -59,7 +51,7 @@ class Access:
         if account.is_admin:
             return None
         try:
-            for need in needs_of(request, self._cluster) if needs is None else needs:
+            for need in needs:
                 if (reason := _reason(account, need)) is not None:
                     resource = f"{need.kind}:{need.name}"
                     return (
@@ -71,7 +63,6 @@ class Access:
 
 
 def _reason(account: Account, need: Need) -> str | None:
-    """Return why an account does not have what is needed; None if it does."""
     if need.permission is None:
         return "no matched policies"
     is_topic = need.kind == "Topic"

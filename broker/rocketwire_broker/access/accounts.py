@@ -18,7 +18,7 @@ from rocketwire.errors import IllegalValueError
 
 
 class Permission(Flag):
-    """What an account may do with a topic or a group; no bit is ``DENY``."""
+    """Permissions of an account for a topic or a group; no bit is ``DENY``."""
 
     DENY = 0
     PUB = 1
@@ -39,40 +39,24 @@ _RANGE: Final = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """An account.
+    """An account."""
 
-    Attributes:
-        access_key: its name, which requests contain.
-        secret_key: signs its requests.
-        is_admin: whether it may do everything.
-        default_topic: permission for topics that are not listed.
-        default_group: permission for groups that are not listed.
-        topics: permission by topic.
-        groups: permission by group.
-        trusted: addresses from which its requests need neither signature nor permission.
-    """
-
-    access_key: str
-    secret_key: str = field(repr=False)
-    is_admin: bool = False
-    default_topic: Permission = Permission.DENY
-    default_group: Permission = Permission.DENY
+    access_key: str  # its name, which requests contain
+    secret_key: str = field(repr=False)  # signs its requests
+    is_admin: bool = False  # whether it may do everything
+    default_topic: Permission = Permission.DENY  # permission for topics that are not listed
+    default_group: Permission = Permission.DENY  # permission for groups that are not listed
     topics: Mapping[str, Permission] = field(default_factory=dict[str, Permission])
     groups: Mapping[str, Permission] = field(default_factory=dict[str, Permission])
-    trusted: str = ""
+    trusted: str = ""  # addresses from which its requests need neither signature nor permission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounts:
-    """All accounts.
-
-    Attributes:
-        by_key: accounts by access key.
-        trusted: addresses whose requests are not checked at all.
-    """
+    """All accounts."""
 
     by_key: Mapping[str, Account]
-    trusted: tuple[str, ...] = ()
+    trusted: tuple[str, ...] = ()  # addresses whose requests are not checked at all
 
 
 # ---------------------------------------------------------------------------- reading

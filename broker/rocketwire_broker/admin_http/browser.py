@@ -1,6 +1,6 @@
 """Messages for people: the newest of a topic, those with a key, and one by its id.
 
-Rules of this file: a request reads no more than ``KeySearch``, and says so if it has not read all.
+Rules of this file: a request reads no more than ``KeySearch``, and reports if it has not read all.
 """
 
 from __future__ import annotations
@@ -13,15 +13,65 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.message_const import KEYS
+from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire.wire.message.ids import decode_offset_message_id
-from rocketwire_broker.admin_http.preview import Preview, preview
 from rocketwire_broker.admin_http.status import MOST_QUEUES
 from rocketwire_broker.storage.key_search import KeySearch
 from rocketwire_broker.storage.message import read_stored
 
 if TYPE_CHECKING:
+    from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.queue import Queue
+
+MAX_BODY: Final = 1 << 20
+"""Bytes of a decompressed body; a larger one is not shown."""
+MAX_HEX: Final = 256
+"""Bytes of a body that is no text."""
+
+_COMPRESSED: Final = 1
+_SPACES: Final = {"\n", "\r", "\t"}
+
+
+class Preview(NamedTuple):
+    """The beginning of a body."""
+
+    # ``text``, ``bytes`` (then the text has hexadecimal digits) or ``unreadable`` (then it has the
+    # reason)
+    kind: str
+    text: str  # the beginning
+    is_whole: bool  # whether this is everything
+    size: int  # bytes of the body as stored
+
+
+def preview(message: StoredMessage, length: int) -> Preview:
+    """Return so many characters of a body, decompressed if it was compressed."""
+    body = message.body or b""
+    size = len(body)
+    if int(message.sys_flag) & _COMPRESSED:
+        try:
+            kind = compression_type(int(message.sys_flag))
+            body = decompress_body(body, kind, max_size=MAX_BODY)
+        except RocketWireError as error:
+            return Preview("unreadable", str(error), is_whole=False, size=size)
+    # a character has up to four bytes; the last one may be cut
+    head = body[: 4 * length]
+    try:
+        text = head.decode()
+    except UnicodeDecodeError as error:
+        if len(head) == len(body) or error.start < len(head) - 3:
+            return _hexadecimal(body, length, size)
+        text = head[: error.start].decode()
+    if not all(letter.isprintable() or letter in _SPACES for letter in text[:length]):
+        return _hexadecimal(body, length, size)
+    is_whole = len(text) <= length and len(head) == len(body)
+    return Preview("text", text[:length], is_whole, size)
+
+
+def _hexadecimal(body: bytes, length: int, size: int) -> Preview:
+    head = body[: min(MAX_HEX, length // 3)]
+    return Preview("bytes", head.hex(" "), len(head) == len(body), size)
+
 
 PAGE: Final = 25
 """Messages of a page."""
@@ -32,14 +82,9 @@ WHOLE: Final = 16_384
 
 
 class Position(NamedTuple):
-    """The place of a message among all of a topic: later ones are greater.
+    """The place of a message among all of a topic: later ones are greater."""
 
-    Attributes:
-        store_time: time of its storage in milliseconds.
-        physical: its physical offset.
-    """
-
-    store_time: int
+    store_time: int  # time of its storage in milliseconds
     physical: int
 
     def __str__(self) -> str:
@@ -47,7 +92,7 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Position | None:
-        """Return the position that a text names; None if it names none."""
+        """Return a position; None if the text is none."""
         time, _, physical = text.partition("-")
         if not (time.isascii() and time.isdecimal() and physical.isascii()):
             return None
@@ -58,58 +103,33 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageLine:
-    """A message.
+    """A message."""
 
-    Attributes:
-        id: id by which the broker finds it.
-        topic: its topic.
-        queue_id: its queue.
-        queue_offset: its offset there.
-        store_time: time of its storage, in milliseconds since 1970.
-        born_time: time of its sending, likewise.
-        born_host: address of its producer.
-        reconsume_times: number of redeliveries.
-        tags: its tag.
-        keys: its keys.
-        properties: all properties.
-        body: the beginning of its body.
-    """
-
-    id: str
+    id: str  # id by which the broker finds it
     topic: str
     queue_id: int
     queue_offset: int
-    store_time: int
-    born_time: int
-    born_host: str
+    store_time: int  # time of its storage, in milliseconds since 1970
+    born_time: int  # time of its sending
+    born_host: str  # address of its producer
     reconsume_times: int
     tags: str
     keys: str
     properties: dict[str, str]
-    body: Preview
+    body: Preview  # the beginning of its body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageList:
-    """The result of a search.
+    """The result of a search."""
 
-    Attributes:
-        messages: newest first.
-        next: position from which the next page goes on; empty if there is none.
-        is_complete: whether all messages were searched.
-    """
-
-    messages: tuple[MessageLine, ...]
-    next: str
-    is_complete: bool
+    messages: tuple[MessageLine, ...]  # newest first
+    next: str  # position from which the next page continues; empty if there is none
+    is_complete: bool  # whether all messages were searched
 
 
 def newest(broker: Broker, topic: str, before: Position | None = None) -> MessageList:
-    """Return a page of a topic, newest first.
-
-    Args:
-        before: only messages before this one.
-    """
+    """Return a page of a topic, newest first, with messages before a position."""
     queues = islice(broker.store.queues(topic), MOST_QUEUES)
     merged = heapq.merge(*(_backwards(queue, before) for queue in queues), reverse=True)
     hits = list(islice(merged, PAGE + 1))
@@ -119,7 +139,6 @@ def newest(broker: Broker, topic: str, before: Position | None = None) -> Messag
 
 
 def _backwards(queue: Queue, before: Position | None) -> Iterator[tuple[Position, bytes]]:
-    """Yield the messages of a queue, newest first."""
     end = queue.max_offset if before is None else queue.offset_until(before.store_time)
     for offset in range(end - 1, queue.min_offset - 1, -1):
         record = queue.record(offset)
@@ -163,12 +182,7 @@ def _by_offset_id(broker: Broker, identifier: str) -> bytes | None:
 
 
 def line(broker: Broker, record: bytes, length: int) -> MessageLine:
-    """Return a message as it is shown.
-
-    Args:
-        record: its stored bytes.
-        length: characters of the body.
-    """
+    """Return a message with so many characters of its body."""
     stored = read_stored(record)
     properties = {name: value or "" for name, value in (stored.properties or {}).items()}
     return MessageLine(

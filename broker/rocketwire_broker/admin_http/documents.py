@@ -40,11 +40,10 @@ _NO_MESSAGE: Final = plain(
 
 
 class Documents:
-    """The documents of the brokers of this process.
+    """The documents of the brokers of this process, with the times of their clocks.
 
     Args:
-        brokers: gives the brokers and the times of their clocks; none before the first is ready.
-        ready: gives the reason why the process does not serve yet; empty if it does.
+        ready: returns why the process does not serve yet; empty if it does.
         local_only: refuse requests to host names other than localhost.
         refused: called with the host name of such a request.
     """
@@ -74,11 +73,9 @@ class Documents:
         }
 
     def exchange(self) -> Exchange:
-        """Return the HTTP exchange of a connection."""
         return Exchange(self.respond, local_only=self._local_only, refused=self._refused)
 
     def respond(self, path: str, query: Query) -> Document | None:
-        """Return the document at a path, or None."""
         if path == "/metrics":
             return Document(200, CONTENT_TYPE, self._exposition.text())
         if path == "/healthz":
@@ -87,12 +84,12 @@ class Documents:
             reason = self._ready()
             return plain(503, f"not ready: {reason}") if reason else plain(200, "ready")
         build = self._pages.get(path)
-        chosen = self._chosen(query.get("broker"))
+        chosen = self._choose_broker(query.get("broker"))
         if build is None or chosen is None:
             return None
         return build(*chosen, {name: value[:MAX_NAME] for name, value in query.items()})
 
-    def _chosen(self, name: str | None) -> tuple[Broker, int] | None:
+    def _choose_broker(self, name: str | None) -> tuple[Broker, int] | None:
         for broker, now in self._brokers():
             if name is None or broker.config.broker_name == name:
                 return broker, now
@@ -142,7 +139,7 @@ def _group_json(broker: Broker, now: int, query: Query) -> Document | None:
 # ---------------------------------------------------------------------------- messages
 
 
-def _listed(broker: Broker, query: Query) -> MessageList:
+def _list_messages(broker: Broker, query: Query) -> MessageList:
     topic, key = query.get("topic", ""), query.get("key", "")
     if key:
         return with_key(broker, topic, key)
@@ -151,11 +148,13 @@ def _listed(broker: Broker, query: Query) -> MessageList:
 
 def _messages(broker: Broker, now: int, query: Query) -> Document:
     topic, key = query.get("topic", ""), query.get("key", "")
-    return _html(messages_page(broker.config.broker_name, topic, key, _listed(broker, query)))
+    return _html(
+        messages_page(broker.config.broker_name, topic, key, _list_messages(broker, query))
+    )
 
 
 def _messages_json(broker: Broker, now: int, query: Query) -> Document:
-    return _json(_plain(asdict(_listed(broker, query))))
+    return _json(_plain(asdict(_list_messages(broker, query))))
 
 
 def _message(broker: Broker, now: int, query: Query) -> Document:
@@ -177,5 +176,5 @@ def _plain(listed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _message_value(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message as JSON has it, with the preview of its body as an object."""
+    # "body" is a named tuple, which JSON would write as a list
     return {**message, "body": message["body"]._asdict()}

@@ -52,11 +52,7 @@ _GROUP_GAUGES: Final = {
 
 
 class Exposition(Collector):
-    """The metrics of the brokers of this process.
-
-    Args:
-        brokers: gives the brokers and the times of their clocks.
-    """
+    """The metrics of the brokers of this process."""
 
     def __init__(self, brokers: Callable[[], Sequence[tuple[Broker, int]]]) -> None:
         self._brokers = brokers
@@ -66,7 +62,6 @@ class Exposition(Collector):
         GCCollector(registry=self._registry)
 
     def text(self) -> bytes:
-        """Return all current metrics."""
         return generate_latest(self._registry)
 
     def describe(self) -> Iterable[Metric]:
@@ -74,7 +69,6 @@ class Exposition(Collector):
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metric families."""
         all_status = [status_of(broker, now) for broker, now in self._brokers()]
         for name, text in _TOTALS.items():
             gauge = GaugeMetricFamily(f"rocketwire_broker_{name}", text, labels=["broker"])

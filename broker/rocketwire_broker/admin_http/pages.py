@@ -15,8 +15,7 @@ from rocketwire.messages.message_const import UNIQ_KEY
 from rocketwire.serving.http.markup import page, rest, span, table, text, when
 
 if TYPE_CHECKING:
-    from rocketwire_broker.admin_http.browser import MessageLine, MessageList
-    from rocketwire_broker.admin_http.preview import Preview
+    from rocketwire_broker.admin_http.browser import MessageLine, MessageList, Preview
     from rocketwire_broker.admin_http.status import GroupLine, Status, TopicLine, Totals
 
 DELAYED = "SCHEDULE_TOPIC_XXXX"
@@ -25,13 +24,11 @@ HALVES = "RMQ_SYS_TRANS_HALF_TOPIC"
 
 
 def _link(label: str, path: str, **fields: str) -> str:
-    """Return a link; its label and its fields are plain texts."""
     query = urlencode({name: value for name, value in fields.items() if value}, errors="replace")
     return f'<a href="{escape(path)}{escape("?" + query) if query else ""}">{text(label)}</a>'
 
 
 def _field(label: str, name: str, value: str = "") -> str:
-    """Return an input with its label."""
     return f'<label>{text(label)} <input name={name} maxlength=255 value="{text(value)}"></label>'
 
 
@@ -40,7 +37,6 @@ def _hidden(name: str, value: str) -> str:
 
 
 def _navigation(names: Sequence[str], current: str) -> str:
-    """Return links to the brokers of this process; nothing if there is only one."""
     if len(names) < 2:
         return ""
     links = (
@@ -101,7 +97,6 @@ def _totals(totals: Totals, broker: str) -> str:
 
 
 def _search(broker: str, topic: str = "", key: str = "") -> str:
-    """Return the two forms that search for messages."""
     return (
         "<h2>Messages</h2><form action=/messages>"
         f"{_hidden('broker', broker)}{_field('topic', 'topic', topic)} {_field('key', 'key', key)}"
@@ -169,7 +164,6 @@ def _group(line: GroupLine, broker: str) -> tuple[str, ...]:
 
 
 def group_page(group: GroupLine, broker: str) -> bytes:
-    """Return the page of a consumer group."""
     members = [
         (
             f"<code>{text(member.client_id)}</code>",
@@ -207,7 +201,6 @@ def group_page(group: GroupLine, broker: str) -> bytes:
 
 
 def messages_page(broker: str, topic: str, key: str, listed: MessageList) -> bytes:
-    """Return a list of messages."""
     rows = [_message(line, broker) for line in listed.messages]
     note = ""
     if not rows:
@@ -251,7 +244,6 @@ def _body_line(body: Preview) -> str:
 
 
 def message_page(message: MessageLine, broker: str) -> bytes:
-    """Return the page of a message."""
     facts = (
         ("id of the broker", f"<code>{text(message.id)}</code>"),
         ("id of the producer", f"<code>{text(message.properties.get(UNIQ_KEY, ''))}</code>"),
@@ -278,7 +270,6 @@ def message_page(message: MessageLine, broker: str) -> bytes:
 
 
 def _lines(body: str) -> str:
-    """Return a text of several lines; its other control characters are shown as escapes."""
     # a line is cut by ``text``, so a long one is given in pieces
     return "\n".join(
         "".join(text(line[begin : begin + 400]) for begin in range(0, len(line), 400))

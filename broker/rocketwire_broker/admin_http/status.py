@@ -1,7 +1,7 @@
 """The content of the status page, as values, built for each request.
 
-Rules of this file: it only reads the state. The work of a request is bounded, whatever the broker
-has: at most so many topics, groups and queues are visited.
+Rules of this file: it only reads the state. The work of a request is bounded: it visits limited
+numbers of topics, groups and queues.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.flags import Perm
 from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.resource_names import DLQ_PREFIX, RETRY_PREFIX
-from rocketwire_broker.later.delays import delivered
+from rocketwire_broker.delayed.delays import level_progress
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -35,158 +35,89 @@ RATE_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicLine:
-    """A topic.
-
-    Attributes:
-        name: its name.
-        queues: queues to read and to write, as ``8 8``.
-        perm: permission, as ``RW``.
-        kept: messages that are kept.
-        stored: messages since its creation.
-        rate: messages stored per second, over the last minute.
-        groups: groups that subscribe to it or have offsets in it.
-    """
+    """A topic."""
 
     name: str
-    queues: str
-    perm: str
-    kept: int
-    stored: int
-    rate: float
-    groups: int
+    queues: str  # queues to read and to write, as ``8 8``
+    perm: str  # permission, as ``RW``
+    kept: int  # messages that are kept
+    stored: int  # messages since its creation
+    rate: float  # messages stored per second, over the last minute
+    groups: int  # groups that subscribe to it or have offsets in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberLine:
-    """A client of a group.
-
-    Attributes:
-        client_id: its id.
-        address: ``host:port``.
-        language: its language.
-        silent: seconds since its last heartbeat.
-    """
+    """A client of a group."""
 
     client_id: str
-    address: str
+    address: str  # ``host:port``
     language: str
-    silent: float
+    silent: float  # seconds since its last heartbeat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a group is in a topic.
-
-    Attributes:
-        topic: name of the topic.
-        lag: messages that the group has not committed.
-        consumed: sum of the committed offsets.
-    """
+    """How far a group is in a topic."""
 
     topic: str
-    lag: int
-    consumed: int
+    lag: int  # messages that the group has not committed
+    consumed: int  # sum of the committed offsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLine:
-    """A consumer group.
-
-    Attributes:
-        name: its name.
-        mode: clustering or broadcasting, as its members say; empty without one.
-        member_count: number of members.
-        members: some of them.
-        subscriptions: topics and filters of its members.
-        progress: for each of its topics.
-        lag: messages that the group has not committed, retries included.
-        retries: those of them that wait in its retry topics.
-        hidden: messages that were popped and are not acknowledged.
-        dead: messages in its dead-letter topic.
-    """
+    """A consumer group."""
 
     name: str
-    mode: str
+    mode: str  # clustering or broadcasting; empty without members
     member_count: int
-    members: tuple[MemberLine, ...]
-    subscriptions: dict[str, str]
-    progress: tuple[Progress, ...]
-    lag: int
-    retries: int
-    hidden: int
-    dead: int
+    members: tuple[MemberLine, ...]  # some of them
+    subscriptions: dict[str, str]  # topics and filters of its members
+    progress: tuple[Progress, ...]  # for each of its topics
+    lag: int  # messages that the group has not committed, retries included
+    retries: int  # part of the lag: messages in its retry topics
+    hidden: int  # messages that were popped and are not acknowledged
+    dead: int  # messages in its dead-letter topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Figures of the whole broker.
+    """Figures of the whole broker."""
 
-    Attributes:
-        messages: messages that are kept.
-        bytes: bytes of them.
-        stored: messages stored since the start.
-        read: messages pulled or popped since the start.
-        slow: reads of a connection whose requests took more than 100 ms.
-        stored_rate: messages stored per second, over the last minute.
-        read_rate: messages pulled or popped per second, over the last minute.
-        delayed: messages that wait for the end of a delay level.
-        timed: messages that wait for a time of delivery.
-        transactions: open transactions.
-        hidden: messages that were popped and are not acknowledged.
-        waiting: requests that wait for messages.
-        connections: open connections.
-        topics: topics, those of the system included.
-        groups: consumer groups, those of the system included.
-    """
-
-    messages: int
-    bytes: int
-    stored: int
-    read: int
-    slow: int
-    stored_rate: float
-    read_rate: float
-    delayed: int
-    timed: int
+    messages: int  # messages that are kept
+    bytes: int  # bytes of them
+    stored: int  # messages stored since the start
+    read: int  # messages pulled or popped since the start
+    slow: int  # reads of a connection whose requests took more than 100 ms
+    stored_rate: float  # messages stored per second, over the last minute
+    read_rate: float  # messages pulled or popped per second, over the last minute
+    delayed: int  # messages that wait for the end of a delay level
+    timed: int  # messages that wait for a time of delivery
     transactions: int
-    hidden: int
+    hidden: int  # messages that were popped and are not acknowledged
     waiting: int
     connections: int
-    topics: int
-    groups: int
+    topics: int  # topics, those of the system included
+    groups: int  # consumer groups, those of the system included
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The content of the status page.
-
-    Attributes:
-        broker: name of the broker.
-        address: its address.
-        cluster: its cluster.
-        name_servers: where it registers.
-        now: wall-clock seconds of the broker, which a test may have moved.
-        up: seconds since the start.
-        totals: figures.
-        prefix: beginning of the names in ``topics`` and ``groups``.
-        topics: topics that are listed.
-        topic_count: topics with this prefix.
-        groups: groups that are listed.
-        group_count: groups with this prefix.
-    """
+    """The content of the status page."""
 
     broker: str
     address: str
     cluster: str
-    name_servers: str
-    now: float
-    up: float
+    name_servers: str  # where it registers
+    now: float  # wall-clock seconds of the broker, which a test may have moved
+    up: float  # seconds since the start
     totals: Totals
-    prefix: str
+    prefix: str  # beginning of the names in ``topics`` and ``groups``
     topics: tuple[TopicLine, ...]
-    topic_count: int
+    topic_count: int  # topics with this prefix
     groups: tuple[GroupLine, ...]
-    group_count: int
+    group_count: int  # groups with this prefix
 
 
 def status_of(broker: Broker, now: int, prefix: str = "", *, system: bool = False) -> Status:
@@ -228,12 +159,12 @@ def _topic_names(broker: Broker, prefix: str, *, system: bool) -> Iterator[str]:
 
 
 def _order_of_topic(name: str) -> tuple[bool, str]:
-    """Topics of users first, those that hold retries and dead letters after them."""
+    # topics of users first, retries and dead letters after them
     return name.startswith((RETRY_PREFIX, DLQ_PREFIX)), name
 
 
 def _readers(broker: Broker) -> Iterator[tuple[str, str]]:
-    """Groups and the topics that they subscribe to or have offsets of; a pair may come twice."""
+    # a pair may come twice
     for name, group in broker.members.consumers.items():
         yield from ((name, topic) for topic in group.subscriptions)
     yield from broker.offsets
@@ -247,7 +178,6 @@ def _group_names(broker: Broker, prefix: str, *, system: bool) -> Iterator[str]:
 
 
 def totals_of(broker: Broker, now: int) -> Totals:
-    """Return the figures of the whole broker."""
     store, statistics = broker.store, broker.statistics
     return Totals(
         messages=store.put_count - store.evicted_count,
@@ -257,9 +187,9 @@ def totals_of(broker: Broker, now: int) -> Totals:
         slow=statistics.slow,
         stored_rate=statistics.put.rate(now, RATE_MS),
         read_rate=statistics.got.rate(now, RATE_MS),
-        delayed=sum(end - done for done, end in delivered(broker).values()),
+        delayed=sum(end - done for done, end in level_progress(broker).values()),
         timed=len(broker.timers),
-        transactions=broker.halves.undecided_count,
+        transactions=broker.half_messages.undecided_count,
         hidden=len(broker.pops),
         waiting=len(broker.waits),
         connections=len(broker.peers),
@@ -288,7 +218,6 @@ def _topic_line(broker: Broker, topic: TopicConfig, groups: int, now: int) -> To
 
 
 def _counts(broker: Broker, topic: str) -> tuple[int, int]:
-    """Return the messages of a topic: kept, and since its creation."""
     kept = stored = 0
     for queue in islice(broker.store.queues(topic), MOST_QUEUES):
         kept += queue.max_offset - queue.min_offset
@@ -300,7 +229,6 @@ def _counts(broker: Broker, topic: str) -> tuple[int, int]:
 
 
 def group_lines(broker: Broker, names: list[str], now: int) -> tuple[GroupLine, ...]:
-    """Return what is to say of groups."""
     topics: dict[str, list[str]] = {name: [] for name in names}
     for group, topic in islice(broker.offsets, MOST_READ):
         if group in topics and topic in broker.topics:
@@ -347,7 +275,7 @@ def _subscriptions(group: ConsumerGroup) -> dict[str, str]:
 
 
 def _progress(broker: Broker, group: str, topic: str) -> Progress:
-    """Return how far a group is; as in Java, a queue without an offset counts in full."""
+    # as in Java, a queue without an offset counts in full
     lag = consumed = 0
     for queue in islice(broker.store.queues(topic), MOST_QUEUES):
         offset = max(0, broker.offsets.get(group, topic, queue.queue_id) or 0)

@@ -24,22 +24,14 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Disk:
-    """Files below a folder; a ``rocketwire.store.writer.Files``.
-
-    Args:
-        root: the folder.
-
-    Attributes:
-        root: see above.
-        is_synced: whether a file is brought onto the disk before it is closed, because it is not
-            open when others are synced.
-        failure: why no message is stored any more; empty while all syncs succeed.
-    """
+    """Files below a folder; a ``rocketwire.store.writer.Files``."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        # whether a file is brought onto the disk before it is closed, because it is not open when
+        # others are synced
         self.is_synced = False
-        self.failure = ""
+        self.failure = ""  # why no message is stored any more; empty while all syncs succeed
         self._open: OrderedDict[str, int] = OrderedDict()
         self._unsynced: set[str] = set()
 
@@ -111,18 +103,15 @@ class Disk:
         os.utime(self.root / name, ns=(time, time), follow_symlinks=False)
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it exists."""
         self._forget(name)
         (self.root / name).unlink(missing_ok=True)
 
     def remove_folder(self, name: str) -> None:
-        """Remove a folder with its files, if it exists."""
         for opened in [opened for opened in self._open if opened.startswith(f"{name}/")]:
             self._forget(opened)
         shutil.rmtree(self.root / name, ignore_errors=True)
 
     def move(self, name: str, other: str) -> None:
-        """Give a file another name."""
         self._forget(name)
         target = self.root / other
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +147,7 @@ class Disk:
         self._unsynced.discard(name)
 
     def descriptor(self, name: str) -> int | None:
-        """Return the descriptor of a file, if it is open; one that is not has been synced."""
+        """Return the descriptor of an open file; a closed file has been synced."""
         return self._open.get(name)
 
     def flush(self) -> None:
@@ -169,7 +158,6 @@ class Disk:
             self._unsynced.discard(name)
 
     def close(self) -> None:
-        """Close all files."""
         for descriptor in self._open.values():
             os.close(descriptor)
         self._open.clear()

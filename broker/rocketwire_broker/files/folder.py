@@ -26,17 +26,17 @@ from rocketwire.store.consume_queue import decode_units
 from rocketwire.store.folder import offset_of_name
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.host import Host
+from rocketwire_broker.delayed.pop_log import log_pops
+from rocketwire_broker.delayed.pop_revive import wake_ordered_pops
+from rocketwire_broker.delayed.restore import Restore
+from rocketwire_broker.delayed.transactions import write_decisions
 from rocketwire_broker.files import tables
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import FOLDER, LogFiles
+from rocketwire_broker.files.log_scan import scan
 from rocketwire_broker.files.queue_files import FOLDER as QUEUES
 from rocketwire_broker.files.queue_files import QueueFiles
-from rocketwire_broker.files.scanning import scan
 from rocketwire_broker.files.timer_files import TimerFiles
-from rocketwire_broker.later.pop_log import log_pops
-from rocketwire_broker.later.pop_returns import wake_ordered_pops
-from rocketwire_broker.later.restoring import Restoring
-from rocketwire_broker.later.transactions import write_decisions
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.storage.log_store import LogStore
 from rocketwire_broker.storage.store import UnwritableError
@@ -62,32 +62,24 @@ class FolderError(RocketWireError):
 
 
 class StoreFolder:
-    """An open folder.
-
-    Args:
-        config: the settings, with the port on which the broker listens; ``store_path`` is the
-            folder, which is created if it is missing.
-
-    Attributes:
-        is_synced: whether answers wait until messages are on the disk (``SYNC_FLUSH``).
-        log: the commit log.
-        persist_seconds: time after which ``persist`` should be called again.
+    """An open folder; it is created if it is missing.
 
     Raises:
         FolderError: another broker uses it, or what is in it cannot be used.
         OSError: the disk fails.
     """
 
-    persist_seconds: Final = PERSIST_SECONDS
+    persist_seconds: Final = PERSIST_SECONDS  # time after which ``persist`` should be called again
 
     def __init__(self, config: Config) -> None:
         root = Path(config.store_path)
         make_folder(root)
         self.disk = Disk(root)
         self._config = config
+        # whether answers wait until messages are on the disk (``SYNC_FLUSH``)
         self.is_synced = config.flush_disk_type == "SYNC_FLUSH"
         self.disk.is_synced = self.is_synced
-        self._lock = _locked(root)
+        self._lock = _lock_folder(root)
         self._saved: dict[str, object] = {}
         self._broker: Broker | None = None
         self._failure = ""
@@ -96,13 +88,13 @@ class StoreFolder:
         try:
             _check_kind(root)
             self.log = self._open_log()
-            _check_light_queues(root, self.log)
+            _check_lmqs(root, self.log)
         except BaseException:
             os.close(self._lock)
             raise
 
     def _open_log(self) -> LogFiles:
-        """Return the log; existing files tell the size of all."""
+        # existing files decide the size of new ones
         folder = self.disk.root / FOLDER
         make_folder(folder)
         size, starts = self._config.log_file_size, list[int]()
@@ -124,10 +116,7 @@ class StoreFolder:
     # ------------------------------------------------------------------ start
 
     def load(self, now: int) -> Broker:
-        """Return a broker that goes on with what is in the folder.
-
-        Args:
-            now: the time.
+        """Return a broker that continues with what is in the folder.
 
         Raises:
             OSError: the disk fails.
@@ -143,21 +132,10 @@ class StoreFolder:
         )
         broker = self._broker = Broker(config, now, store)
         keeps_all = tables.read_tables(self.disk, broker)
-        restoring = Restoring(broker)
+        restore = Restore(broker)
         for entry in scan(self.disk, self.log):
-            if entry.sys_flag & _TRANSACTION not in _IN_QUEUES:
-                continue
-            restoring.add(
-                decode_utf8(entry.topic),
-                entry.queue_id,
-                entry.queue_offset,
-                entry.physical,
-                entry.size,
-                entry.store_time,
-                entry.sys_flag,
-                entry.prepared,
-                entry.properties,
-            )
+            if entry.parts.sys_flag & _TRANSACTION in _IN_QUEUES:
+                restore.add(decode_utf8(entry.topic), entry.parts, entry.properties)
         misplaced = store.finish_placing()
         if misplaced:
             LOGGER.warning(
@@ -166,11 +144,11 @@ class StoreFolder:
             )
         store.next_physical = self.log.end
         queues = self.disk.root / QUEUES
-        for topic in restoring.settle_unknown(
+        for topic in restore.settle_unknown(
             now, is_deleted=lambda topic: not keeps_all and not (queues / topic).is_dir()
         ):
             LOGGER.warning("topic %s has messages, but no configuration: it gets a new one", topic)
-        restoring.finish(now)
+        restore.finish(now)
         wake_ordered_pops(broker, now)
         store.arrivals.clear()
         broker.topics.save = lambda: self._save_topics(broker)
@@ -180,7 +158,7 @@ class StoreFolder:
         return broker
 
     def _mark(self) -> None:
-        """Tell who opens the folder later that the log has to be read."""
+        # Both files make the next broker, also one of Java, read the whole log.
         pid = str(os.getpid()).encode()
         self.disk.write(ABORT, 0, pid, len(pid))
         self.disk.write(CHECKPOINT, 0, bytes(CHECKPOINT_SIZE), CHECKPOINT_SIZE)
@@ -188,11 +166,7 @@ class StoreFolder:
     # ------------------------------------------------------------------ while the broker runs
 
     def _save_topics(self, broker: Broker) -> None:
-        """Write the topics, before the answer to the request that changes them.
-
-        Raises:
-            UnwritableError: the disk is full, or fails.
-        """
+        # called before the response to the request that changes them
         try:
             self._write(broker, tables.AT_ONCE)
         except OSError as error:
@@ -201,7 +175,7 @@ class StoreFolder:
     def persist(self, now: int) -> None:
         """Write what is written every few seconds; if the disk fails, the next time will do.
 
-        Offsets are written behind the pops that have moved them, so that no message is lost.
+        Offsets are written after the pops that have moved them, so that no message is lost.
         """
         failure = ""
         try:
@@ -219,7 +193,7 @@ class StoreFolder:
         self._failure = failure
 
     def _write_queues(self, broker: Broker, now: int) -> None:
-        """Write what only Java reads."""
+        # only Java reads these files
         self._queues.write(cast("LogStore", broker.store))
         if self._timers is not None:
             self._timers.write(broker, now)
@@ -261,22 +235,14 @@ FOREIGN: Final = {
 
 
 def _check_kind(root: Path) -> None:
-    """Refuse a folder of which only a part could be served.
-
-    Raises:
-        FolderError: a Java broker with other settings wrote it.
-    """
+    # A Java broker with other settings wrote it: only a part could be served.
     for pattern, what in FOREIGN.items():
         if any(path.is_file() for path in root.glob(pattern)):
             raise FolderError(f"{root} has {what}, which this broker does not serve")
 
 
-def _check_light_queues(root: Path, log: LogFiles) -> None:
-    """Refuse light queues that are not those of lite topics; a topic may have such a name.
-
-    Raises:
-        FolderError: such a queue has messages of another topic.
-    """
+def _check_lmqs(root: Path, log: LogFiles) -> None:
+    # Only queues of lite topics are served. A topic may have such a name, too.
     for path in root.glob(f"{QUEUES}/{LMQ_PREFIX}[!$]*/0/*"):
         for unit in decode_units(path.read_bytes()):
             if unit.points_to_message and log.first <= unit.physical_offset:
@@ -289,8 +255,7 @@ def _check_light_queues(root: Path, log: LogFiles) -> None:
                 break
 
 
-def _locked(root: Path) -> int:
-    """Lock a folder as Java does; return the descriptor that holds the lock."""
+def _lock_folder(root: Path) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(root / LOCK, flags, 0o644)
     try:

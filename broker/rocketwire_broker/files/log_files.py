@@ -30,60 +30,40 @@ def name_of(start: int) -> str:
 
 
 class LogFiles:
-    """A commit log on a disk; see ``storage.log_store.Log``.
-
-    Args:
-        disk: has its files.
-        file_size: bytes of each file.
-        starts: offsets at which the files begin that exist, ascending.
-
-    Attributes:
-        first, end, file_size: see ``Log``.
-        failure: why nothing can be written at the moment; empty if it can.
-    """
+    """A commit log on a disk; see ``storage.log_store.Log``."""
 
     def __init__(self, disk: Disk, file_size: int, starts: Sequence[int]) -> None:
         self.file_size = file_size
+        # first, end, file_size: see ``Log``
         self.first = starts[0] if starts else 0
         self.end = self.first
-        self.failure = ""
+        self.failure = ""  # why nothing can be written at the moment; empty if it can
         self._disk = disk
         self._starts = list(starts)
         self._start, self._name = -file_size, ""  # of the file that was written last
         self._listed, self._listed_end = self._starts[-1:], self.first
 
     def starts(self) -> Sequence[int]:
-        """Return the offsets at which files begin, ascending."""
         return self._starts
 
     def append(self, physical: int, data: bytes) -> None:
-        """Write messages; see ``Log.append``."""
         size, disk = self.file_size, self._disk
         if disk.failure:
             raise UnwritableError(disk.failure)
-        start = self._start
-        if start <= physical < start + size and physical == self.end:
-            try:
-                disk.write(self._name, physical - start, data, size)
-            except OSError as error:
-                self._fail(error)
-            if self.failure:
-                self._note("")
-            self.end = physical + len(data)
-            return
+        start = physical - physical % size
+        if start != self._start:
+            self._start, self._name = start, name_of(start)
         try:
-            if physical != self.end:
+            if physical != self.end:  # the messages do not fit into the last file
                 position = self.end % size
                 disk.write(name_of(self.end - position), position, blank(size - position), size)
-            start = physical - physical % size
-            disk.write(name_of(start), physical - start, data, size)
+            disk.write(self._name, physical - start, data, size)
         except OSError as error:
             self._fail(error)
         if self.failure:
             self._note("")
         if not self._starts or self._starts[-1] != start:
             self._starts.append(start)
-        self._start, self._name = start, name_of(start)
         self.end = physical + len(data)
 
     def _fail(self, error: OSError) -> NoReturn:
@@ -98,18 +78,15 @@ class LogFiles:
         self.failure = failure
 
     def read(self, physical: int, size: int) -> bytes:
-        """Return bytes of one file; see ``Log.read``."""
         position = physical % self.file_size
         return self._disk.read(name_of(physical - position), position, size)
 
     def remove_first(self) -> None:
-        """Remove the first file."""
         start = self._starts.pop(0)
         self._disk.remove(name_of(start))
         self.first = self._starts[0] if self._starts else self.end
 
     def forget(self, start: int) -> None:
-        """Take note that a file behind the end is gone."""
         self._starts.remove(start)
 
     @property
@@ -118,7 +95,6 @@ class LogFiles:
         return bool(self._disk.failure)
 
     def give_up(self, error: OSError) -> None:
-        """Take note that a sync failed; see ``Disk.give_up``."""
         self._disk.give_up(error)
 
     def descriptors(self) -> list[int]:
@@ -144,11 +120,7 @@ class LogFiles:
 
     @staticmethod
     def sync(descriptors: list[int]) -> None:
-        """Wait until files are on the disk, and close them; may run in a thread.
-
-        Raises:
-            OSError: the disk fails.
-        """
+        """Wait until files are on the disk, and close them; may run in a thread."""
         try:
             for descriptor in descriptors:
                 os.fsync(descriptor)

@@ -19,7 +19,7 @@ from rocketwire.store.writer import Stream, pre_blank, queue_folder
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
     from rocketwire_broker.storage.log_store import LogStore
-    from rocketwire_broker.storage.unit_queue import UnitQueue
+    from rocketwire_broker.storage.queue import UnitQueue
 
 FOLDER: Final = "consumequeue"
 _AT_ONCE: Final = 4_096
@@ -27,12 +27,7 @@ _AT_ONCE: Final = 4_096
 
 
 class QueueFiles:
-    """Writes the queues of a store.
-
-    Args:
-        disk: has their files.
-        file_size: bytes of each file, if there is none that tells it; rounded up to whole units.
-    """
+    """Writes the queues of a store; existing files decide the size of new ones."""
 
     def __init__(self, disk: Disk, file_size: int) -> None:
         self._disk = disk
@@ -44,7 +39,7 @@ class QueueFiles:
         """Write what the files do not have yet.
 
         Raises:
-            OSError: the disk is full, or fails; the next call goes on.
+            OSError: the disk is full, or fails; the next call continues.
         """
         for topic in sorted(store.deleted):
             with suppress(ValueError):  # it had no folder
@@ -85,7 +80,7 @@ class QueueFiles:
         self._remove_first(queue, folder)
 
     def _remove_first(self, queue: UnitQueue, folder: str) -> None:
-        """Remove the files whose messages are all gone, but never the last."""
+        # the last file stays, so that the queue keeps its offset
         place = (queue.topic, queue.queue_id)
         position = min(queue.min_offset, max(0, queue.max_offset - 1)) * UNIT_SIZE
         first = position - position % self._file_size
@@ -99,7 +94,6 @@ class QueueFiles:
 
 
 def _size_of_files(disk: Disk) -> int:
-    """Return the size of a file of a queue, 0 if there is none."""
     for path in (disk.root / FOLDER).glob("*/*/*"):
         if offset_of_name(path.name) is not None:
             return path.stat().st_size

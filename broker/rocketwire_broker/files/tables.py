@@ -4,13 +4,13 @@ Java writes a file some seconds after a change, and that of the topics at once.
 
 Java: ``ConfigManager``, ``TopicConfigManager``, ``SubscriptionGroupManager``,
 ``ConsumerOffsetManager``, ``ScheduleMessageService``, ``MessageRequestModeManager``,
-``QueueLevelConsumerManager``.
+``QueueLevelConsumerManager`` (``ConsumerOrderInfoManager`` before 5.5.0).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from rocketwire.errors import RocketWireError
@@ -24,8 +24,8 @@ from rocketwire.messages.offsets import (
 from rocketwire.messages.topic_config import DataVersion, TopicConfigSerializeWrapper
 from rocketwire.store.config_files import LIMITS, decode_config, split_topic_and_group
 from rocketwire.wire.json.fastjson import dumps
-from rocketwire_broker.files.order_table import encode_pop_orders, read_pop_orders
-from rocketwire_broker.later.delays import delivered
+from rocketwire_broker.delayed.delays import level_progress
+from rocketwire_broker.tables.pop_orders import GroupQueue, OrderedPop
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
@@ -37,7 +37,7 @@ FOLDER: Final = "config"
 TOPICS: Final = f"{FOLDER}/topics.json"
 GROUPS: Final = f"{FOLDER}/subscriptionGroup.json"
 OFFSETS: Final = f"{FOLDER}/consumerOffset.json"
-LIGHT_OFFSETS: Final = f"{FOLDER}/lmqConsumerOffset.json"
+LMQ_OFFSETS: Final = f"{FOLDER}/lmqConsumerOffset.json"
 """The offsets of a Java broker with ``enableLmq`` (Java: ``LmqConsumerOffsetManager``)."""
 DELAYS: Final = f"{FOLDER}/delayOffset.json"
 REQUEST_MODES: Final = f"{FOLDER}/messageRequestMode.json"
@@ -50,17 +50,98 @@ T = TypeVar("T")
 
 
 class Table(NamedTuple):
-    """A file of a table.
-
-    Attributes:
-        name: of the file.
-        version: returns a value that changes with the table.
-        encode: returns the content of the file.
-    """
+    """A file of a table."""
 
     name: str
-    version: Callable[[Broker], object]
-    encode: Callable[[Broker], bytes]
+    version: Callable[[Broker], object]  # returns a value that changes with the table
+    encode: Callable[[Broker], bytes]  # returns the content of the file
+
+
+# ---------------------------------------------------------------------------- pops in order
+
+MAX_OFFSETS: Final = 64
+"""Most messages of a pop in a file: acknowledgements are bits of Java's long."""
+
+_LONG: Final = (1 << 63) - 1
+
+
+def encode_pop_orders(broker: Broker) -> bytes:
+    """Return the content of the file; pops of deleted topics, queues and groups are left out."""
+    table: dict[str, dict[int, Mapping[str, object]]] = {}
+    for (group, topic, queue_id), pop in broker.pop_orders.items():
+        config = broker.topics.get(topic)
+        if config is not None and queue_id < config.read_queue_nums and group in broker.groups:
+            table.setdefault(f"{topic}@{group}", {})[queue_id] = _document(pop)
+    return dumps({"orderInfoCount": len(table), "orderedConsumptionLevel": "QUEUE", "table": table})
+
+
+def _document(pop: OrderedPop) -> Mapping[str, object]:
+    # later offsets are distances from the first, acknowledgements are bits in the same order
+    first = pop.offsets[0]
+    bits = sum(1 << bit for bit, offset in enumerate(pop.offsets) if offset in pop.acknowledged)
+    return {
+        "a": pop.attempt_id,
+        "cm": bits,
+        "i": pop.invisible_time,
+        "l": pop.pop_time,
+        "o": [first, *(offset - first for offset in pop.offsets[1:])],
+        "oc": dict(pop.counts),
+        "ot": dict(pop.visible_at) or None,
+        "popTime": pop.pop_time,
+    }
+
+
+def read_pop_orders(table: object) -> dict[GroupQueue, OrderedPop]:
+    """Return the pops of a file; entries that Java does not write are left out."""
+    pops: dict[GroupQueue, OrderedPop] = {}
+    for key, queues in _mapping(table).items():
+        names = split_topic_and_group(key)
+        for text, value in _mapping(queues).items() if names is not None else ():
+            queue_id, pop = _number(text), _pop(_mapping(value))
+            if names is not None and queue_id is not None and pop is not None:
+                topic, group = names
+                pops[group, topic, queue_id] = pop
+    return pops
+
+
+def _pop(members: Mapping[str, Any]) -> OrderedPop | None:
+    distances = members.get("o")
+    pop_time, invisible_time = _number(members.get("popTime")), _number(members.get("i"))
+    if not isinstance(distances, list) or pop_time is None or invisible_time is None:
+        return None
+    numbers = [_number(distance) for distance in cast("list[object]", distances)]
+    offsets = [number for number in numbers if number is not None]
+    if not offsets or len(offsets) != len(numbers) or len(offsets) > MAX_OFFSETS:
+        return None
+    offsets[1:] = [offsets[0] + distance for distance in offsets[1:]]
+    bits, attempt_id = members.get("cm"), members.get("a")
+    bits = bits if isinstance(bits, int) else 0  # negative with the highest bit
+    return OrderedPop(
+        offsets,
+        pop_time,
+        invisible_time,
+        attempt_id if isinstance(attempt_id, str) else None,
+        _numbers(members.get("oc")),
+        {offset for bit, offset in enumerate(offsets) if bits >> bit & 1},
+        _numbers(members.get("ot")),
+    )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _numbers(value: object) -> dict[int, int]:
+    pairs = ((_number(key), _number(number)) for key, number in _mapping(value).items())
+    return {key: number for key, number in pairs if key is not None and number is not None}
+
+
+def _number(value: object) -> int | None:
+    # a number of Java's type long that is not negative, from a member or a key
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        value = int(value)
+    is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LONG
+    return cast("int", value) if is_number else None
 
 
 # ---------------------------------------------------------------------------- writing
@@ -98,7 +179,7 @@ def _offsets(broker: Broker) -> bytes:
 
 
 def _delays(broker: Broker) -> bytes:
-    table = {level: offset for level, (offset, _) in sorted(delivered(broker).items())}
+    table = {level: offset for level, (offset, _) in sorted(level_progress(broker).items())}
     return encode_body(
         DelayOffsetSerializeWrapper(
             data_version=DataVersion(counter=sum(table.values()), timestamp=broker.started),
@@ -125,9 +206,9 @@ def _offsets_version(broker: Broker) -> object:
     return broker.offsets.version
 
 
-def _light_offsets_version(broker: Broker) -> object:
-    """Return None, for no file, while there are no light queues."""
-    return broker.offsets.version if broker.store.light_queues else None
+def _lmq_offsets_version(broker: Broker) -> object:
+    # None, for no file, while there are no LMQs
+    return broker.offsets.version if broker.store.lmqs else None
 
 
 def _delays_version(broker: Broker) -> object:
@@ -144,7 +225,7 @@ AT_ONCE: Final = (Table(TOPICS, _topics_version, _topics),)
 SOON: Final = (
     Table(GROUPS, _groups_version, _groups),
     Table(OFFSETS, _offsets_version, _offsets),
-    Table(LIGHT_OFFSETS, _light_offsets_version, _offsets),
+    Table(LMQ_OFFSETS, _lmq_offsets_version, _offsets),
     Table(DELAYS, _delays_version, _delays),
     Table(REQUEST_MODES, _request_modes, _request_modes),
     Table(ORDERS, _orders_version, encode_pop_orders),
@@ -192,10 +273,8 @@ def read_tables(disk: Disk, broker: Broker) -> bool:
 
 
 def _read_offsets(disk: Disk, broker: Broker) -> None:
-    """Read the newer of both files: a Java broker writes one or the other."""
-    tables = [
-        _read(disk, name, ConsumerOffsetSerializeWrapper) for name in (OFFSETS, LIGHT_OFFSETS)
-    ]
+    # a Java broker writes one of both files: the newer one counts
+    tables = [_read(disk, name, ConsumerOffsetSerializeWrapper) for name in (OFFSETS, LMQ_OFFSETS)]
     offsets = max((table for table in tables if table is not None), key=_age, default=None)
     if offsets is None:
         return
@@ -212,12 +291,11 @@ def _age(offsets: ConsumerOffsetSerializeWrapper) -> tuple[int, int]:
 
 
 def _read(disk: Disk, name: str, cls: type[T]) -> T | None:
-    """Read a file that is a message of the protocol."""
     return _read_with(disk, name, lambda data: decode_body(cls, data, limits=LIMITS))
 
 
 def _read_with(disk: Disk, name: str, decode: Callable[[bytes], T | None]) -> T | None:
-    """Read a file, or its copy if it is missing or unreadable, as Java does."""
+    # the copy is read if the file is missing or unreadable, as in Java
     for candidate in (name, f"{name}.bak"):
         path = disk.root / candidate
         try:

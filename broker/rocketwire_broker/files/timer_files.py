@@ -1,4 +1,4 @@
-"""The timer wheel and its log, by which a Java broker goes on with messages that wait for a time.
+"""The timer wheel and its log, by which a Java broker continues with messages that wait for a time.
 
 Our broker reads the timer topic. Java would deliver every message of that topic at once that it
 does not find here, also those that were delivered long ago.
@@ -29,8 +29,7 @@ from rocketwire.store.timers import (
     encode_timer_slot,
 )
 from rocketwire.store.writer import Stream
-from rocketwire_broker.later.numbers import number
-from rocketwire_broker.storage.message import read_stored
+from rocketwire_broker.storage.message import parse_number, read_stored
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
@@ -45,12 +44,7 @@ _ORDINARY: Final = 1
 
 
 class TimerFiles:
-    """Writes wheel and log anew from the first message on that waits at the start.
-
-    Args:
-        disk: has the files.
-        broker: has its timers already.
-    """
+    """Writes wheel and log anew, from the first message that waits at the start."""
 
     def __init__(self, disk: Disk, broker: Broker) -> None:
         self._disk = disk
@@ -65,7 +59,7 @@ class TimerFiles:
         """Write the messages of the timer topic that the files do not have yet.
 
         Raises:
-            OSError: the disk is full, or fails; the next call goes on.
+            OSError: the disk is full, or fails; the next call continues.
         """
         queue = broker.store.queue(TIMER_TOPIC, 0)
         if queue is None:
@@ -99,9 +93,9 @@ class TimerFiles:
         self._disk.write(CHECK, 0, data, len(data))
 
     def _add(self, record: bytes, physical: int, now: int, *, waits: bool) -> None:
-        """Add a message; the slot of one that does not wait is in the past."""
+        # the slot of a message that does not wait is in the past
         properties = read_stored(record).properties or {}
-        out = number(properties.get(TIMER_OUT_MS) or "")
+        out = parse_number(properties.get(TIMER_OUT_MS) or "")
         time = out if waits and out is not None else now - _PAST_MS
         time -= time % _PRECISION_MS
         deletes = TIMER_DEL_UNIQKEY in properties
@@ -137,14 +131,13 @@ class TimerFiles:
         return Stream(self._disk, LOG, self._file_size)
 
     def _make_room(self) -> None:
-        """Leave the rest of a log file blank if a record does not fit."""
+        # a record never crosses the end of a file
         left = self._file_size - self._end % self._file_size
         if left < RECORD_SIZE + BLANK_SIZE:
             self._log.write(self._end, encode_timer_blank(left))
             self._end += left
 
     def _slot(self, time: int) -> TimerSlot:
-        """Return the slot of a second; an empty one if it has none yet."""
         data = self._disk.read(WHEEL, time % SLOTS * SLOT_SIZE, SLOT_SIZE)
         if len(data) == SLOT_SIZE:
             slot = decode_timer_slot(data)
@@ -158,5 +151,4 @@ class TimerFiles:
 
 
 def _size_of_files(disk: Disk) -> int:
-    """Return the size of a file of the log of timers, 0 if there is none."""
     return next((path.stat().st_size for path in (disk.root / LOG).glob("[0-9]*")), 0)

@@ -7,11 +7,11 @@ Java: ``QueryAssignmentProcessor``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages import encode_body
+from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.allocation import (
     MessageQueueAssignment,
     MessageRequestModeSerializeWrapper,
@@ -28,13 +28,18 @@ from rocketwire.policy.allocation import (
     sorted_queues,
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX
-from rocketwire_broker.handlers.fields import Handler, body_of
+from rocketwire_broker.access.needs import needs_of_names
+from rocketwire_broker.handlers.fields import body_of
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rocketwire.messages.topic_config import TopicConfig
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
@@ -44,6 +49,13 @@ STRATEGIES: Final = {
 }
 
 
+def _needs_of_assignment(request: RemotingCommand) -> Iterator[Need]:
+    body = decode_body(QueryAssignmentRequestBody, request.body)
+    if body is not None:
+        yield from needs_of_names(body.consumer_group, (body.topic,))
+
+
+@handles(RequestCode.QUERY_ASSIGNMENT, needs=_needs_of_assignment)
 def query_assignment(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
@@ -74,7 +86,7 @@ def _assignments(broker: Broker, question: QueryAssignmentRequestBody) -> Respon
 
 
 def _mode(broker: Broker, topic: str, group: str) -> SetMessageRequestModeRequestBody:
-    """Return the setting of code 401; retry topics are always pulled."""
+    # retry topics are always pulled
     setting = broker.request_modes.get(topic, {}).get(group)
     if setting is not None and not topic.startswith(RETRY_PREFIX):
         return setting
@@ -90,7 +102,6 @@ def _queues_of(
     group_name: str,
     setting: SetMessageRequestModeRequestBody,
 ) -> Sequence[MessageQueue] | None:
-    """Return the queues of a member; None if the topic, the group or the strategy is unknown."""
     config = broker.topics.get(topic)
     if config is None:
         return None
@@ -118,7 +129,6 @@ def _queues_of(
 
 
 def _all_queues(broker: Broker, config: TopicConfig) -> list[MessageQueue]:
-    """Return the queues of a topic here and at the other brokers of the name server."""
     topic, name = str(config.topic_name), broker.config.broker_name
     own = [
         MessageQueue(topic=topic, broker_name=name, queue_id=number)
@@ -128,8 +138,8 @@ def _all_queues(broker: Broker, config: TopicConfig) -> list[MessageQueue]:
     return sorted_queues([*own, *others])
 
 
+@handles(RequestCode.SET_MESSAGE_REQUEST_MODE)
 def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """401: let a group pull or pop a topic."""
     setting = body_of(request, SetMessageRequestModeRequestBody)
     topic, group = setting.topic or "", setting.consumer_group or ""
     if topic.startswith(RETRY_PREFIX):
@@ -144,14 +154,7 @@ def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> 
     return SUCCESS
 
 
+@handles(RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
 def all_modes(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """402: all settings of code 401."""
     body = MessageRequestModeSerializeWrapper(message_request_mode_map=broker.request_modes)
     return Response(body=(encode_body(body),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.QUERY_ASSIGNMENT: query_assignment,
-    RequestCode.SET_MESSAGE_REQUEST_MODE: set_mode,
-    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: all_modes,
-}

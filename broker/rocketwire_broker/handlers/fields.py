@@ -5,24 +5,20 @@ Java: ``RemotingCommand.decodeCommandCustomHeader``; its exceptions are answered
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
-from rocketwire.messages import decode_body
+from rocketwire.messages import decode_body, encode_body
 from rocketwire_broker.access.needs import needs_of_topic
-from rocketwire_broker.state.response import RefusedError
+from rocketwire_broker.state.response import RefusedError, Response
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.access.accounts import Permission
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.state.response import Response
     from rocketwire_broker.tables.peer import Peer
-
-Handler: TypeAlias = "Callable[[Broker, RemotingCommand, Peer, int], Response | None]"
-"""Answers a request; None if it answers later."""
 
 FAQ: Final = "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
 """The last words of many of Java's remarks."""
@@ -46,12 +42,7 @@ def text(fields: Mapping[str, str], name: str) -> str:
 
 
 def integer(fields: Mapping[str, str], name: str, default: int | None = None) -> int:
-    """Return a number.
-
-    Args:
-        fields: the header's fields.
-        name: name of the field.
-        default: its value if it is missing; None if it is required.
+    """Return a number; a missing one is required if there is no default.
 
     Raises:
         DecodeError: it is missing or not a number of 64 bits.
@@ -67,7 +58,7 @@ def integer(fields: Mapping[str, str], name: str, default: int | None = None) ->
     raise DecodeError(f'For input string: "{value[:64]}"', path=name)
 
 
-def required(value: T | None, name: str) -> T:
+def require(value: T | None, name: str) -> T:
     """Return a value that must not be missing.
 
     Raises:
@@ -85,7 +76,12 @@ def body_of(request: RemotingCommand, cls: type[T]) -> T:
         DecodeError: it is missing or invalid.
     """
     body: T | None = None if request.body is None else decode_body(cls, request.body)
-    return required(body, "body")
+    return require(body, "body")
+
+
+def with_body(body: object, ext_fields: dict[str, str] | None = None) -> Response:
+    """Return a success with an encoded body."""
+    return Response(ext_fields=ext_fields, body=(require(encode_body(body), "body"),))
 
 
 def check_permission(

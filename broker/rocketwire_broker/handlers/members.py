@@ -5,12 +5,12 @@ Java: ``ClientManageProcessor``, ``ConsumerManageProcessor``, ``AdminBrokerProce
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import IllegalValueError
-from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages import decode_body, decode_header
 from rocketwire.messages.connections import (
     Connection,
     ConsumerConnection,
@@ -26,13 +26,18 @@ from rocketwire.messages.heartbeat import (
     UnregisterClientRequestHeader,
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX
-from rocketwire_broker.handlers.fields import Handler, body_of, required, text
+from rocketwire_broker.access.needs import needs_of_names, reads
+from rocketwire_broker.handlers.fields import body_of, text, with_body
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import SUCCESS, Response
-from rocketwire_broker.storage.filters import TAG, compiled
+from rocketwire_broker.storage.filters import TAG, compile_condition
 from rocketwire_broker.tables.members import Member
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
@@ -41,8 +46,16 @@ MAX_HEARTBEAT: Final = 1 << 20
 _BYTES_OF_A_TURN: Final = 65_536
 
 
+def _needs_of_heartbeat(request: RemotingCommand) -> Iterator[Need]:
+    data = decode_body(HeartbeatData, request.body)
+    for consumer in () if data is None else data.consumer_data_set or ():
+        topics = [item.topic or "" for item in consumer.subscription_data_set or ()]
+        others = [topic for topic in topics if not topic.startswith(RETRY_PREFIX)]
+        yield from needs_of_names(consumer.group_name, others)
+
+
+@handles(RequestCode.HEART_BEAT, needs=_needs_of_heartbeat)
 def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """34: a client says which groups it is in."""
     size = len(request.body or b"")
     if size > MAX_HEARTBEAT:
         text = f"a heartbeat of {size} bytes, this broker reads {MAX_HEARTBEAT}"
@@ -57,8 +70,8 @@ def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     if data.is_without_sub:
         if fingerprint and known.get(peer.number) == fingerprint:
             broker.members.touch(member)
-            return _heard(is_changed=False)
-        return _heard(is_changed=True)
+            return _heartbeat_response(is_changed=False)
+        return _heartbeat_response(is_changed=True)
     changed = [
         consumer.group_name or ""
         for consumer in data.consumer_data_set or ()
@@ -70,16 +83,15 @@ def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
         broker.notify_members(group, now)
     if fingerprint:
         known[peer.number] = fingerprint
-    return _heard(is_changed=True)
+    return _heartbeat_response(is_changed=True)
 
 
-def _heard(*, is_changed: bool) -> Response:
+def _heartbeat_response(*, is_changed: bool) -> Response:
     changed = "true" if is_changed else "false"
     return Response(ext_fields={"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": changed})
 
 
 def _consume(broker: Broker, data: ConsumerData, member: Member, now: int) -> bool:
-    """Apply a consumer's part of a heartbeat; return whether its group should know."""
     name = data.group_name or ""
     group = broker.groups.find_or_create(name, now)
     if group is None:
@@ -94,24 +106,32 @@ def _consume(broker: Broker, data: ConsumerData, member: Member, now: int) -> bo
     return broker.members.join(data, member)
 
 
+@handles(RequestCode.UNREGISTER_CLIENT, needs=reads(None, "consumerGroup"))
 def unregister(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """35: a client leaves its groups."""
     header = decode_header(UnregisterClientRequestHeader, request.ext_fields)
     if broker.members.leave(peer.number, header.consumer_group, header.producer_group):
         broker.notify_members(header.consumer_group or "", now)
     return Response(ext_fields={})
 
 
+@handles(RequestCode.GET_CONSUMER_LIST_BY_GROUP, needs=reads(None, "consumerGroup"))
 def get_consumer_list(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """38: the client ids of a group."""
     name = text(request.ext_fields or {}, "consumerGroup")
     group = broker.members.online(name)
     if group is None:
         return Response(ResponseCode.SYSTEM_ERROR, f"no consumer for this group, {name}", {})
     body = GetConsumerListByGroupResponseBody(consumer_id_list=tuple(group.client_ids()))
-    return _with_body(body)._replace(ext_fields={})
+    return with_body(body)._replace(ext_fields={})
 
 
+def _needs_of_check(request: RemotingCommand) -> Iterator[Need]:
+    body = decode_body(CheckClientRequestBody, request.body)
+    if body is not None:
+        data = body.subscription_data
+        yield from needs_of_names(body.group, () if data is None else (data.topic,))
+
+
+@handles(RequestCode.CHECK_CLIENT_CONFIG, needs=_needs_of_check)
 def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """46: whether a subscription's expression compiles."""
     data = body_of(request, CheckClientRequestBody).subscription_data
@@ -122,7 +142,7 @@ def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, no
         remark = f"The broker does not support consumer to filter message by {kind}"
         return Response(ResponseCode.SYSTEM_ERROR, remark)
     try:
-        compiled(kind, data.sub_string or "")
+        compile_condition(kind, data.sub_string or "")
     except IllegalValueError as error:
         return Response(ResponseCode.SUBSCRIPTION_PARSE_FAILED, str(error))
     return SUCCESS
@@ -131,10 +151,10 @@ def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, no
 # ---------------------------------------------------------------------------- for operators
 
 
+@handles(RequestCode.GET_CONSUMER_CONNECTION_LIST, needs=reads(None, "consumerGroup"))
 def get_consumer_connections(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """203: the members of a consumer group."""
     name = text(request.ext_fields or {}, "consumerGroup")
     group = broker.members.online(name)
     if group is None:
@@ -147,22 +167,22 @@ def get_consumer_connections(
         message_model=_any(group.message_model),
         subscription_table=dict(group.subscriptions),
     )
-    return _with_body(body)
+    return with_body(body)
 
 
+@handles(RequestCode.GET_PRODUCER_CONNECTION_LIST)
 def get_producer_connections(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """204: the members of a producer group."""
     name = text(request.ext_fields or {}, "producerGroup")
     members = broker.members.producers_of(name)
     if not members:
         return Response(ResponseCode.SYSTEM_ERROR, f"the producer group[{name}] not exist")
-    return _with_body(ProducerConnection(connection_set=_connections(members.values())))
+    return with_body(ProducerConnection(connection_set=_connections(members.values())))
 
 
+@handles(RequestCode.GET_ALL_PRODUCER_INFO)
 def get_all_producers(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """328: every producer."""
     data = {
         group: tuple(
             ProducerInfo(
@@ -176,7 +196,7 @@ def get_all_producers(broker: Broker, request: RemotingCommand, peer: Peer, now:
         )
         for group, members in broker.members.producers.items()
     }
-    return _with_body(ProducerTableInfo(data=data))
+    return with_body(ProducerTableInfo(data=data))
 
 
 def _connections(members: Iterable[Member]) -> tuple[Connection, ...]:
@@ -193,18 +213,3 @@ def _connections(members: Iterable[Member]) -> tuple[Connection, ...]:
 
 def _any(value: object) -> Any:
     return value
-
-
-def _with_body(body: object) -> Response:
-    return Response(body=(required(encode_body(body), "body"),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.HEART_BEAT: heartbeat,
-    RequestCode.UNREGISTER_CLIENT: unregister,
-    RequestCode.GET_CONSUMER_LIST_BY_GROUP: get_consumer_list,
-    RequestCode.CHECK_CLIENT_CONFIG: check_client_config,
-    RequestCode.GET_CONSUMER_CONNECTION_LIST: get_consumer_connections,
-    RequestCode.GET_PRODUCER_CONNECTION_LIST: get_producer_connections,
-    RequestCode.GET_ALL_PRODUCER_INFO: get_all_producers,
-}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.topic_config import TopicConfig
     from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.tables.peer import Peer
 
 MOST_DELETED: Final = 256
 """Names that one request deletes: each costs up to a third of a millisecond."""
@@ -66,11 +67,7 @@ def group_problem(name: str) -> str | None:
 
 
 def check_list(names: Collection[str] | None, what: str) -> Collection[str]:
-    """Return the names that a request wants to delete.
-
-    Args:
-        names: as sent.
-        what: they are, in Java's words.
+    """Return the names that a request wants to delete; ``what`` is Java's word for them.
 
     Raises:
         RefusedError: there is none, or more than ``MOST_DELETED``.
@@ -84,20 +81,23 @@ def check_list(names: Collection[str] | None, what: str) -> Collection[str]:
     return names
 
 
-def existing_topic(broker: Broker, name: str, *, blank: str = "") -> TopicConfig:
-    """Return a topic.
+def illegal_queue(topic: TopicConfig, queue_id: int, peer: Peer) -> str:
+    """Return Java's remark about a queue that a topic does not have."""
+    return (
+        f"queueId[{queue_id}] is illegal, topic:[{topic.topic_name}] "
+        f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
+    )
 
-    Args:
-        broker: the broker.
-        name: name of the topic.
-        blank: a blank that some of Java's remarks have before the line break.
+
+def existing_topic(broker: Broker, name: str, *, blank: str = "") -> TopicConfig:
+    """Return a topic; some of Java's remarks have a blank before the line break.
 
     Raises:
         RefusedError: there is none (17).
     """
     topic = broker.topics.get(name)
-    if topic is None and name.startswith(LMQ_PREFIX) and broker.config.light_queues:
-        return new_topic(name, 1)  # every light queue exists (Java: ``LmqTopicConfigManager``)
+    if topic is None and name.startswith(LMQ_PREFIX) and broker.config.enable_lmq:
+        return new_topic(name, 1)  # every LMQ exists (Java: ``LmqTopicConfigManager``)
     if topic is None:
         remark = f"topic[{name}] not exist, apply first please!{blank}\n{FAQ}"
         raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, remark)

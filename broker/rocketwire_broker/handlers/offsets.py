@@ -21,7 +21,9 @@ from rocketwire.messages.offsets import (
 )
 from rocketwire.policy.resource_names import LMQ_PREFIX, lite_queue
 from rocketwire.wire.json.fastjson import dumps
-from rocketwire_broker.handlers.fields import Handler, integer, required, text
+from rocketwire_broker.access.needs import CONSUMES, SEES_TOPIC
+from rocketwire_broker.handlers.fields import integer, require, text, with_body
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def _offset(value: int, remark: str | None = None) -> Response:
     return Response(remark=remark, ext_fields={"offset": str(value)})
 
 
+@handles(RequestCode.QUERY_CONSUMER_OFFSET, needs=CONSUMES)
 def query_consumer_offset(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
@@ -64,11 +67,9 @@ def query_consumer_offset(
 
 
 def _note_end(broker: Broker, peer: Peer, group: str, topic: str, queue_id: int) -> None:
-    """Remember where a queue ended when a new consumer that begins at the end asked.
-
-    It asks for the end (30) when it has the answer. A message that comes between the two requests
-    is lost for it at a Java broker; here it gets the end at the time of its first request.
-    """
+    # A new consumer that begins at the end asks for the end (30) when it has the answer. A Java
+    # broker loses a message that comes between the two requests for it; here the consumer gets the
+    # end at the time of its first request.
     online = broker.members.online(group)
     if online is None or online.consume_from_where != ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET:
         return
@@ -76,17 +77,17 @@ def _note_end(broker: Broker, peer: Peer, group: str, topic: str, queue_id: int)
         peer.first_ends[topic, queue_id] = broker.store.max_offset(topic, queue_id)
 
 
+@handles(RequestCode.UPDATE_CONSUMER_OFFSET, needs=CONSUMES)
 def update_consumer_offset(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """15: commit an offset, of whatever value."""
     fields = request.ext_fields or {}
     group, topic = text(fields, "consumerGroup"), text(fields, "topic")
     if group not in broker.groups:
         remark = f"Group {group} not exist!"
         return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark, {})
-    is_light = topic.startswith(LMQ_PREFIX) and broker.config.light_queues
-    if topic not in broker.topics and not is_light:
+    is_lmq = topic.startswith(LMQ_PREFIX) and broker.config.enable_lmq
+    if topic not in broker.topics and not is_lmq:
         return Response(ResponseCode.TOPIC_NOT_EXIST, f"Topic {topic} not exist!", {})
     for name, what in (("queueId", "QueueId"), ("commitOffset", "Offset")):
         if name not in fields:
@@ -106,6 +107,7 @@ def _queue(broker: Broker, fields: Mapping[str, str]) -> Queue | None:
     return broker.store.queue(text(fields, "topic"), integer(fields, "queueId"))
 
 
+@handles(RequestCode.GET_MAX_OFFSET, needs=SEES_TOPIC)
 def get_max_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """30: the offset that the next message gets; 0 for an unknown queue."""
     fields = request.ext_fields or {}
@@ -117,12 +119,14 @@ def get_max_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: in
     return _offset(0 if queue is None else queue.max_offset)
 
 
+@handles(RequestCode.GET_MIN_OFFSET, needs=SEES_TOPIC)
 def get_min_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """31: the offset of the oldest message; 0 for an unknown queue."""
     queue = _queue(broker, request.ext_fields or {})
     return _offset(0 if queue is None else queue.min_offset, remark="")
 
 
+@handles(RequestCode.GET_EARLIEST_MSG_STORETIME, needs=SEES_TOPIC)
 def get_earliest_store_time(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
@@ -132,6 +136,7 @@ def get_earliest_store_time(
     return Response(ext_fields={"timestamp": str(-1 if time is None else time)})
 
 
+@handles(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, needs=SEES_TOPIC)
 def search_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """29: the offset at a store time."""
     fields = request.ext_fields or {}
@@ -160,10 +165,11 @@ def offset_at(queue: Queue, timestamp: int, *, is_upper: bool = False) -> int:
 # ---------------------------------------------------------------------------- resets
 
 
+@handles(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
 def reset_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """222: move a group to a time or an offset; consumers are told at their next pull."""
+    """222: move a group to a time or an offset; consumers learn it at their next pull."""
     header = decode_header(ResetOffsetRequestHeader, request.ext_fields)
-    name, group = required(header.topic, "topic"), required(header.group, "group")
+    name, group = require(header.topic, "topic"), require(header.group, "group")
     topic = broker.topics.get(name)
     if topic is None:
         remark = f"Topic {name} does not exist"
@@ -189,7 +195,7 @@ def _reset_body(broker: Broker, topic: str, targets: Mapping[int, int]) -> bytes
 
 
 def _push_reset(broker: Broker, topic: TopicConfig, header: ResetOffsetRequestHeader) -> Response:
-    """Let the group's consumers reset their offsets (Java: ``Broker2Client.resetOffset``)."""
+    # Java: ``Broker2Client.resetOffset``
     name, group = str(topic.topic_name), header.group or ""
     online = broker.members.online(group)
     if online is None:
@@ -236,51 +242,38 @@ def _reset_targets(
     return targets
 
 
+@handles(RequestCode.CLONE_GROUP_OFFSET)
 def clone_group_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """314: copy the offsets of one group to another."""
     header = decode_header(CloneGroupOffsetRequestHeader, request.ext_fields)
-    source = required(header.src_group, "srcGroup")
+    source = require(header.src_group, "srcGroup")
     topics = [header.topic] if header.topic else broker.offsets.topics_of(source)
     for topic in topics:
         if topic in broker.topics:
-            broker.offsets.clone(source, required(header.dest_group, "destGroup"), topic)
+            broker.offsets.clone(source, require(header.dest_group, "destGroup"), topic)
     return SUCCESS
 
 
+@handles(RequestCode.QUERY_CORRECTION_OFFSET)
 def query_correction(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """308: the lowest offset of all groups by queue.
 
-    As in Java, the groups of ``filterGroups`` lose their offsets, so that ``compareGroup`` is never
-    behind the others.
+    As in Java, the groups of ``filterGroups`` lose their offsets, so that ``compareGroup`` never
+    has a lower one.
     """
     header = decode_header(QueryCorrectionOffsetHeader, request.ext_fields)
-    topic = required(header.topic, "topic")
+    topic = require(header.topic, "topic")
     for group in filter(None, (header.filter_groups or "").split(",")):
         broker.offsets.delete_group(group)
     lowest: dict[int, int] = {}
     for group in broker.offsets.groups_of(topic):
         for queue_id, offset in broker.offsets.of(group, topic).items():
             lowest[queue_id] = min(offset, lowest.get(queue_id, offset))
-    body = encode_body(QueryCorrectionOffsetBody(correction_offsets=lowest))
-    return Response(body=(required(body, "body"),))
+    return with_body(QueryCorrectionOffsetBody(correction_offsets=lowest))
 
 
+@handles(RequestCode.GET_ALL_CONSUMER_OFFSET)
 def get_all_consumer_offset(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
     """43: all offsets, in the form of the file ``consumerOffset.json``."""
     return Response(body=(dumps(broker.offsets.document()),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.QUERY_CONSUMER_OFFSET: query_consumer_offset,
-    RequestCode.UPDATE_CONSUMER_OFFSET: update_consumer_offset,
-    RequestCode.SEARCH_OFFSET_BY_TIMESTAMP: search_offset,
-    RequestCode.GET_MAX_OFFSET: get_max_offset,
-    RequestCode.GET_MIN_OFFSET: get_min_offset,
-    RequestCode.GET_EARLIEST_MSG_STORETIME: get_earliest_store_time,
-    RequestCode.GET_ALL_CONSUMER_OFFSET: get_all_consumer_offset,
-    RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: reset_offsets,
-    RequestCode.CLONE_GROUP_OFFSET: clone_group_offset,
-    RequestCode.QUERY_CORRECTION_OFFSET: query_correction,
-}

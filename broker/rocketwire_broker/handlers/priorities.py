@@ -1,7 +1,7 @@
 """Messages with a priority: the queue that they go to, and the order in which pops read queues.
 
 A priority is the number of a queue. Pops of a topic whose type is ``PRIORITY`` read the highest
-queue first, as often as the group's attribute ``priority.factor`` says, and redeliveries last.
+queue first, in the share of pops that the group's ``priority.factor`` sets, and redeliveries last.
 
 Java (since 5.5.0): ``SendMessageProcessor``, ``PopMessageProcessor``, ``TopicMessageType``.
 """
@@ -19,7 +19,7 @@ from rocketwire.messages.message_const import (
     TIMER_DELIVER_MS,
     TRANSACTION_PREPARED,
 )
-from rocketwire_broker.later.numbers import INT, number
+from rocketwire_broker.storage.message import INT, parse_number
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -35,7 +35,7 @@ _OTHER_TYPES: Final = (DELAY, TIMER_DELIVER_MS, TIMER_DELAY_SEC, TIMER_DELAY_MS,
 def choose_queue_by_priority(message: Message, topic: TopicConfig) -> None:
     """Let a message go to the queue of its priority; one of another type loses its priority."""
     properties = message.properties
-    priority = number(properties.get(PRIORITY), INT)
+    priority = parse_number(properties.get(PRIORITY), INT)
     if priority is None or priority < 0:
         return
     is_half = properties.get(TRANSACTION_PREPARED) == "true"
@@ -46,18 +46,11 @@ def choose_queue_by_priority(message: Message, topic: TopicConfig) -> None:
 
 
 def pops_by_priority(broker: Broker, topic_name: str, group_name: str, turn: int) -> bool:
-    """Return whether a pop reads the highest queue first.
-
-    Args:
-        broker: the broker.
-        topic_name: the topic.
-        group_name: the group, of whose pops a share goes by priority.
-        turn: number of the pop.
-    """
+    """Return whether a pop reads the highest queue first; ``turn`` is the number of the pop."""
     topic = broker.topics.get(topic_name)
     if topic is None or (topic.attributes or {}).get(MESSAGE_TYPE) != "PRIORITY":
         return False
     group = broker.groups.get(group_name)
     attributes = (None if group is None else group.attributes) or {}
-    factor = number(attributes.get(PRIORITY_FACTOR))
+    factor = parse_number(attributes.get(PRIORITY_FACTOR))
     return turn % _ALWAYS < (_ALWAYS if factor is None else factor)

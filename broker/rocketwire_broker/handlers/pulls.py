@@ -13,8 +13,10 @@ from rocketwire.errors import LocalProtocolError
 from rocketwire.flags import Perm, PullSysFlag
 from rocketwire.policy.resource_names import lite_queue
 from rocketwire.policy.subscription import subscription_data
-from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
-from rocketwire_broker.handlers.names import existing_topic
+from rocketwire_broker.access.needs import CONSUMES
+from rocketwire_broker.handlers.fields import FAQ, integer, text
+from rocketwire_broker.handlers.names import existing_topic, illegal_queue
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, filter_of, select
 
@@ -38,17 +40,7 @@ MOVED: Final = int(ResponseCode.PULL_OFFSET_MOVED)
 
 
 class PullRequest(NamedTuple):
-    """A pull that was checked.
-
-    Attributes:
-        group: the consumer group.
-        topic: the topic.
-        queue_id: the queue.
-        offset: offset of the first message.
-        most: most messages.
-        message_filter: the consumer's filter.
-        stored_topic: the topic of the messages' queue: a light queue if a lite topic is read.
-    """
+    """A pull that was checked."""
 
     group: str
     topic: str
@@ -56,25 +48,19 @@ class PullRequest(NamedTuple):
     offset: int
     most: int
     message_filter: Filter
-    stored_topic: str
+    stored_topic: str  # the topic of the messages' queue: an LMQ if a lite topic is read
 
 
 class Outcome(NamedTuple):
-    """What a queue has for a pull.
-
-    Attributes:
-        code: code of the answer.
-        remark: Java's name of the situation (``GetMessageStatus``).
-        next_offset: where the next pull begins.
-        records: the messages' stored bytes.
-    """
+    """The result of a pull of one queue."""
 
     code: int
-    remark: str
-    next_offset: int
+    remark: str  # Java's name of the situation (``GetMessageStatus``)
+    next_offset: int  # where the next pull begins
     records: list[bytes] | tuple[bytes, ...] = ()
 
 
+@handles(RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE, needs=CONSUMES)
 def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """11 and 361: return messages, or hold the request until there are some."""
     fields = request.ext_fields or {}
@@ -116,35 +102,32 @@ def _check(
     peer: Peer,
     now: int,
 ) -> Filter:
-    """Check a pull in Java's order, and return its filter."""
+    # the order is Java's: it decides which of several problems a client sees
     group = broker.groups.find_or_create(pull_request.group, now)
     if group is None:
         remark = f"subscription group [{pull_request.group}] does not exist, \n{FAQ}"
-        raise _refused(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
+        raise _refusal(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
     if not group.consume_enable:
-        raise _forbidden(f"subscription group no permission, {pull_request.group}", 2)
+        raise _no_permission(f"subscription group no permission, {pull_request.group}", 2)
     try:
         topic = existing_topic(broker, pull_request.topic, blank=" ")
     except RefusedError as refused:
-        raise _refused(refused.response.code, refused.response.remark) from None
+        raise _refusal(refused.response.code, refused.response.remark) from None
     if not topic.perm & _READ:
-        raise _forbidden(f"the topic[{pull_request.topic}] pulling message is forbidden", 3)
+        raise _no_permission(f"the topic[{pull_request.topic}] pulling message is forbidden", 3)
     if not 0 <= pull_request.queue_id < topic.read_queue_nums:
-        remark = (
-            f"queueId[{pull_request.queue_id}] is illegal, topic:[{pull_request.topic}] "
-            f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
-        )
-        raise _refused(ResponseCode.INVALID_PARAMETER, remark)
+        remark = illegal_queue(topic, pull_request.queue_id, peer)
+        raise _refusal(ResponseCode.INVALID_PARAMETER, remark)
     if sys_flag & _SUBSCRIPTION:
         subscription = _own_subscription(fields, pull_request.topic)
     else:
-        subscription = _known_subscription(broker, fields, pull_request, group)
+        subscription = _find_subscription(broker, fields, pull_request, group)
     if (subscription.expression_type or TAG) != TAG and not broker.config.property_filter:
         remark = (
             "The broker does not support consumer to filter message by "
             f"{subscription.expression_type}"
         )
-        raise _refused(ResponseCode.SYSTEM_ERROR, remark)
+        raise _refusal(ResponseCode.SYSTEM_ERROR, remark)
     return filter_of(subscription)
 
 
@@ -158,10 +141,10 @@ def _own_subscription(fields: Mapping[str, str], topic: str) -> SubscriptionData
         )
     except LocalProtocolError as error:
         remark = "parse the consumer's subscription failed"
-        raise _refused(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark) from error
+        raise _refusal(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark) from error
 
 
-def _known_subscription(
+def _find_subscription(
     broker: Broker,
     fields: Mapping[str, str],
     pull_request: PullRequest,
@@ -170,35 +153,35 @@ def _known_subscription(
     group = broker.members.online(pull_request.group)
     if group is None:
         remark = f"the consumer's group info not exist\n{FAQ}"
-        raise _refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
+        raise _refusal(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
     if group.is_broadcasting and not config.consume_broadcast_enable:
         remark = f"the consumer group[{pull_request.group}] can not consume by broadcast way"
-        raise _forbidden(remark, 4)
+        raise _no_permission(remark, 4)
     if broker.groups.is_forbidden(pull_request.group, pull_request.topic):
         remark = (
             f"the consumer group[{pull_request.group}] is forbidden for topic[{pull_request.topic}]"
         )
-        raise _forbidden(remark, 5)
+        raise _no_permission(remark, 5)
     subscription = group.subscriptions.get(pull_request.topic)
     if subscription is None:
         remark = f"the consumer's subscription not exist\n{FAQ}"
-        raise _refused(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
+        raise _refusal(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark)
     if (subscription.sub_version or 0) < integer(fields, "subVersion", 0):
         remark = "the consumer's subscription not latest"
-        raise _refused(ResponseCode.SUBSCRIPTION_NOT_LATEST, remark)
+        raise _refusal(ResponseCode.SUBSCRIPTION_NOT_LATEST, remark)
     return subscription
 
 
-def _refused(code: int, remark: str | None) -> RefusedError:
+def _refusal(code: int, remark: str | None) -> RefusedError:
     return RefusedError(code, remark, {})
 
 
-def _forbidden(remark: str, kind: int) -> RefusedError:
+def _no_permission(remark: str, kind: int) -> RefusedError:
     return RefusedError(ResponseCode.NO_PERMISSION, remark, {"forbiddenType": str(kind)})
 
 
 def _commit(broker: Broker, pull_request: PullRequest, offset: int, now: int) -> None:
-    """Commit the offset that a pull carries, unless a reset is pending."""
+    # a pending reset must not be undone
     group, topic, queue_id = pull_request.group, pull_request.topic, pull_request.queue_id
     if offset >= 0 and broker.offsets.pending_reset(group, topic, queue_id) is None:
         broker.offsets.commit(group, topic, queue_id, offset, now)
@@ -208,7 +191,6 @@ def _commit(broker: Broker, pull_request: PullRequest, offset: int, now: int) ->
 
 
 def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
-    """Read messages from an offset on."""
     queue = broker.store.queue(pull_request.stored_topic, pull_request.queue_id)
     if queue is None or not queue.max_offset:
         return Outcome(NOT_FOUND if offset == 0 else MOVED, "NO_MESSAGE_IN_QUEUE", 0)
@@ -234,7 +216,6 @@ def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
 
 
 def _reset(broker: Broker, pull_request: PullRequest) -> Response | None:
-    """Tell the consumer of a reset (code 222), if there was one."""
     target = broker.offsets.take_reset(
         pull_request.group, pull_request.topic, pull_request.queue_id
     )
@@ -273,7 +254,6 @@ def _hold(
     opaque: int,
     due: int,
 ) -> None:
-    """Wait for a message that passes the filter."""
     offset = pull_request.offset
 
     def wake_up(now: int, must_answer: bool) -> Response | None:
@@ -297,9 +277,3 @@ def _hold(
 
     queues = ((pull_request.stored_topic, pull_request.queue_id),)
     broker.hold(peer, opaque, queues, wake_up, due, size=pull_request.message_filter.size)
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.PULL_MESSAGE: pull,
-    RequestCode.LITE_PULL_MESSAGE: pull,
-}

@@ -6,7 +6,6 @@ Java: ``QueryMessageProcessor``, ``AdminBrokerProcessor.queryConsumeQueue``.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -18,7 +17,9 @@ from rocketwire.messages.queries import (
     QueryConsumeQueueResponseBody,
 )
 from rocketwire_broker.access.accounts import Permission
-from rocketwire_broker.handlers.fields import Handler, check_permission, integer, required, text
+from rocketwire_broker.access.needs import PUB_OR_SUB, reads
+from rocketwire_broker.handlers.fields import check_permission, integer, require, text
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import NOT_SET, Response
 from rocketwire_broker.storage.filters import filter_of
 from rocketwire_broker.storage.key_search import KeySearch
@@ -34,6 +35,7 @@ MOST_FOUND: Final = 64
 TAG_INDEX: Final = "T"
 
 
+@handles(RequestCode.QUERY_MESSAGE, needs=reads("topic", None))
 def query_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """12: the newest messages with a key, in the order in which they were stored."""
     fields = request.ext_fields or {}
@@ -61,8 +63,8 @@ def query_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int
     )
 
 
+@handles(RequestCode.VIEW_MESSAGE_BY_ID, needs=reads("topic", None))
 def view_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """33: the message at a position of the log."""
     offset = integer(request.ext_fields or {}, "offset")
     record = broker.store.record_at(offset)
     if record is None:
@@ -74,10 +76,11 @@ def view_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     return Response(body=(record,))
 
 
+@handles(RequestCode.QUERY_CONSUME_QUEUE, needs=reads("topic", "consumerGroup", PUB_OR_SUB))
 def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """321: entries of a queue, and whether they pass the filter of a group."""
     header = decode_header(QueryConsumeQueueRequestHeader, request.ext_fields)
-    name = required(header.topic, "topic")
+    name = require(header.topic, "topic")
     place = f"{header.queue_id}@{name} is not exist!"
     queue = broker.store.queue(name, header.queue_id)
     if queue is None:
@@ -110,11 +113,4 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
         queue_data=tuple(data),
         subscription_data=subscription,
     )
-    return Response(remark=NOT_SET, body=(required(encode_body(body), "body"),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.QUERY_MESSAGE: query_message,
-    RequestCode.VIEW_MESSAGE_BY_ID: view_message,
-    RequestCode.QUERY_CONSUME_QUEUE: query_consume_queue,
-}
+    return Response(remark=NOT_SET, body=(require(encode_body(body), "body"),))

@@ -5,7 +5,6 @@ Java: ``RecallMessageProcessor``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -20,10 +19,12 @@ from rocketwire.messages.message_const import (
     UNIQ_KEY,
 )
 from rocketwire.messages.send import RecallMessageRequestHeader
-from rocketwire_broker.handlers.fields import Handler, required
+from rocketwire_broker.access.needs import sends_to
+from rocketwire_broker.delayed.put_hooks import store_message
+from rocketwire_broker.delayed.timers import parse_handle
+from rocketwire_broker.handlers.fields import require
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.handlers.sends import REGION
-from rocketwire_broker.later.storing import store_message
-from rocketwire_broker.later.timers import parse_handle
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.message import Message
 
@@ -37,6 +38,7 @@ _REGION: Final = {MSG_REGION: REGION[MSG_REGION]}
 _TAG: Final = "_RECALL_TAG_"
 
 
+@handles(RequestCode.RECALL_MESSAGE, needs=sends_to("topic"))
 def recall(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """370: do not deliver a message that waits for its time; its unique key is the answer."""
     header = decode_header(RecallMessageRequestHeader, request.ext_fields)
@@ -49,10 +51,9 @@ def recall(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Re
 
 
 def _recall(broker: Broker, header: RecallMessageRequestHeader, peer: Peer, now: int) -> Message:
-    """Return the message that recalls another one (Java: ``buildMessage``)."""
     if not broker.config.recall_enabled:
         raise RefusedError(ResponseCode.NO_PERMISSION, "recall failed, operation is forbidden")
-    topic = required(header.topic, "topic")
+    topic = require(header.topic, "topic")
     if topic not in broker.topics:
         remark = f"recall failed, the topic[{topic}] not exist"
         raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, remark)
@@ -79,6 +80,3 @@ def _recall(broker: Broker, header: RecallMessageRequestHeader, peer: Peer, now:
         born_host=peer.host,
         born_timestamp=now,
     )
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {RequestCode.RECALL_MESSAGE: recall}

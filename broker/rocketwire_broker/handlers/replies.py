@@ -5,15 +5,16 @@ Java: ``ReplyMessageProcessor``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages.message_const import PUSH_REPLY_TIME, REPLY_TO_CLIENT
 from rocketwire.wire.message.properties import decode_properties, encode_properties
-from rocketwire_broker.handlers.fields import Handler, text
+from rocketwire_broker.access.needs import sends_to
+from rocketwire_broker.delayed.put_hooks import store_message
+from rocketwire_broker.handlers.fields import text
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.handlers.sends import REGION, choose_queue, find_topic, read_send
-from rocketwire_broker.later.storing import store_message
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.message import Message
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _ERROR: Final = ResponseCode.SYSTEM_ERROR
 
 
+@handles(RequestCode.SEND_REPLY_MESSAGE, needs=sends_to("topic"))
+@handles(RequestCode.SEND_REPLY_MESSAGE_V2, needs=sends_to("b"))
 def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """324 and 325: pass a reply to the client that asked, and answer whether it took it."""
     header = read_send(request)
@@ -53,7 +56,7 @@ def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Res
         problem = f"push reply message fail, channel of <{client_id}> not found."
         return _finish(broker, message, problem, now)
 
-    def answered(answer: RemotingCommand | None, now: int) -> None:
+    def on_answer(answer: RemotingCommand | None, now: int) -> None:
         taken = answer is not None and answer.code == ResponseCode.SUCCESS
         problem = None if taken else f"push reply message to {client_id}fail."
         response = _finish(broker, message, problem, now)
@@ -62,14 +65,13 @@ def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Res
 
     fields = _fields(broker, header, group, message, peer, now)
     code = RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT
-    broker.ask(requester.peer, code, fields, request.body or b"", answered, now)
+    broker.ask(requester.peer, code, fields, request.body or b"", on_answer, now)
     return LATER
 
 
 def _fields(
     broker: Broker, header: SendFields, group: str, message: Message, peer: Peer, now: int
 ) -> dict[str, str]:
-    """Return the header of 326."""
     return {
         "bornHost": peer.address,
         "bornTimestamp": str(header.born_timestamp),
@@ -89,7 +91,6 @@ def _fields(
 
 
 def _finish(broker: Broker, message: Message, problem: str | None, now: int) -> Response:
-    """Store a reply, and return the answer to its sender."""
     fields = {**REGION, "msgId": "0", "queueId": str(message.queue_id), "queueOffset": "0"}
     if broker.config.store_replies:
         place = store_message(broker, message, now)
@@ -100,8 +101,3 @@ def _finish(broker: Broker, message: Message, problem: str | None, now: int) -> 
 
 
 V2: Final = RequestCode.SEND_REPLY_MESSAGE_V2
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.SEND_REPLY_MESSAGE: reply,
-    V2: reply,
-}

@@ -5,7 +5,6 @@ Java: ``AbstractSendMessageProcessor.consumerSendMsgBack``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -15,8 +14,10 @@ from rocketwire.messages.message_const import DELAY, ORIGIN_MESSAGE_ID, RETRY_TO
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire_broker.access.accounts import Permission
-from rocketwire_broker.handlers.fields import FAQ, Handler, check_permission, required
-from rocketwire_broker.later.storing import make_dead_letter, store_message
+from rocketwire_broker.access.needs import reads
+from rocketwire_broker.delayed.put_hooks import make_dead_letter, store_message
+from rocketwire_broker.handlers.fields import FAQ, check_permission, require
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import SUCCESS, Response
 from rocketwire_broker.storage.message import Message, read_stored
 
@@ -29,10 +30,11 @@ FIRST_LEVEL: Final = 3
 """Delay level of the first retry, if the consumer asks for none."""
 
 
+@handles(RequestCode.CONSUMER_SEND_MSG_BACK, needs=reads("originTopic", "group"))
 def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """36: deliver a message again later, or make it a dead letter."""
     header = decode_header(ConsumerSendMsgBackRequestHeader, request.ext_fields)
-    name = required(header.group, "group")
+    name = require(header.group, "group")
     group = broker.groups.find_or_create(name, now)
     if group is None:
         remark = f"subscription group not exist, {name} \n{FAQ}"
@@ -47,13 +49,13 @@ def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     if not topic.perm & Perm.WRITE:
         remark = f"the topic[{topic_name}] sending message is forbidden"
         return Response(ResponseCode.NO_PERMISSION, remark)
-    offset = required(header.offset, "offset")
+    offset = require(header.offset, "offset")
     record = broker.store.record_at(offset)
     if record is None:
         return Response(ResponseCode.SYSTEM_ERROR, f"look message by offset failed, {offset}")
     message = Message.of(read_stored(record))
     check_permission(broker, request, peer, message.topic, Permission.SUB)
-    level = required(header.delay_level, "delayLevel")
+    level = require(header.delay_level, "delayLevel")
     most = header.max_reconsume_times
     if most is None:
         most = group.retry_max_times
@@ -72,8 +74,3 @@ def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
         properties[DELAY] = str(level or FIRST_LEVEL + times)
     store_message(broker, message, now)
     return SUCCESS
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.CONSUMER_SEND_MSG_BACK: send_back,
-}

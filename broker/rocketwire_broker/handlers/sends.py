@@ -31,11 +31,13 @@ from rocketwire.wire.message.properties import (
     decode_properties,
     encode_properties,
 )
-from rocketwire_broker.handlers.fields import FAQ, Handler, integer, text
+from rocketwire_broker.access.needs import sends_to
+from rocketwire_broker.delayed.put_hooks import make_dead_letter, store_sent
+from rocketwire_broker.delayed.timers import recall_handle
+from rocketwire_broker.handlers.fields import FAQ, integer, text
 from rocketwire_broker.handlers.names import topic_problem
 from rocketwire_broker.handlers.priorities import choose_queue_by_priority
-from rocketwire_broker.later.storing import make_dead_letter, store_sent
-from rocketwire_broker.later.timers import recall_handle
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.message import SENT_BY_CLIENT, Message
 from rocketwire_broker.tables.topics import unit_flag
@@ -109,6 +111,8 @@ def read_send(request: RemotingCommand) -> SendFields:
     )
 
 
+@handles(RequestCode.SEND_MESSAGE, needs=sends_to("topic"))
+@handles(RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE, needs=sends_to("b"))
 def send(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """10, 310 and 320: store a message or a batch, and answer where it is."""
     header = read_send(request)
@@ -131,7 +135,7 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
         properties=decode_properties(header.properties),
         born_host=peer.host,
         flag=header.flag,
-        sys_flag=_allowed_bits(header.sys_flag),
+        sys_flag=_bits_of_client(header.sys_flag),
         born_timestamp=header.born_timestamp,
         reconsume_times=header.reconsume_times,
     )
@@ -147,7 +151,7 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
     if UNIQ_KEY not in message.properties:
         message.properties[UNIQ_KEY] = broker.new_unique_key(now)
     if message.properties.get(LITE_TOPIC):
-        _choose_light_queue(broker, message)
+        _choose_lmq(broker, message)
     message.properties |= REGION
     message.properties[CLUSTER] = broker.config.cluster_name
     check_size(broker, message)
@@ -172,20 +176,15 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
     return Response(ext_fields=fields)
 
 
-def _allowed_bits(sys_flag: int) -> int:
-    """Return the bits of a message that a client may set.
-
-    A half message says in a property that it is one. Java stores other messages with these bits,
-    and puts them into no queue.
-    """
+def _bits_of_client(sys_flag: int) -> int:
+    # A half message has a property that marks it. Java stores other messages with these bits,
+    # and puts them into no queue.
     return sys_flag & ~_TYPE if sys_flag & _PREPARED else sys_flag
 
 
 def _mark_as_sent(message: Message) -> None:
-    """Mark a message that looks as if it was delivered after a time, or ended a transaction.
-
-    A copy of such a message that a client sends must not end the waiting of another one.
-    """
+    # It looks like a delivery after a time or like the end of a transaction. A copy that a client
+    # sends must not end the waiting of another message.
     properties = message.properties
     if message.sys_flag & _TYPE or REAL_TOPIC in properties or TIMER_OUT_MS in properties:
         message.prepared_transaction_offset = SENT_BY_CLIENT
@@ -257,10 +256,10 @@ def describe_topic(topic: TopicConfig) -> str:
 
 
 def check_size(broker: Broker, message: Message) -> None:
-    """Check the sizes of a message.
+    """Check the sizes of body and properties.
 
     Raises:
-        RefusedError: the body or the properties are too large.
+        RefusedError: one is too large.
     """
     limit = broker.config.max_message_size
     if len(message.body or b"") > limit or _are_too_large(message.properties):
@@ -275,22 +274,16 @@ def _are_too_large(properties: Mapping[str, str]) -> bool:
     return len(text_form.encode("utf-8", "surrogatepass")) > MAX_PROPERTIES_BYTES
 
 
-def _choose_light_queue(broker: Broker, message: Message) -> None:
-    """Name the light queue of a message of a lite topic in a property.
-
-    Raises:
-        RefusedError: it would be one too many.
-    """
+def _choose_lmq(broker: Broker, message: Message) -> None:
     name = lite_queue(message.topic, message.properties[LITE_TOPIC])
     message.properties[INNER_MULTI_DISPATCH] = name
-    queues = broker.store.light_queues
-    if name not in queues and len(queues) >= broker.config.max_light_queues:
+    queues = broker.store.lmqs
+    if name not in queues and len(queues) >= broker.config.max_lmqs:
         remark = "[LMQ_CONSUME_QUEUE_NUM_EXCEEDED]lmq consume queue num exceeded."
         raise RefusedError(ResponseCode.LMQ_QUOTA_EXCEEDED, remark)
 
 
 def _check_retry(broker: Broker, header: SendFields, message: Message, now: int) -> None:
-    """Check the send of a consumer to its retry topic; too many retries make a dead letter."""
     name = header.topic.removeprefix(RETRY_PREFIX)
     group = broker.groups.find_or_create(name, now)
     if group is None:
@@ -328,7 +321,7 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
         for item in decode_batch(body)
     ]
     for message in messages:
-        message.properties.pop(INNER_MULTI_DISPATCH, None)  # a batch is in no light queue
+        message.properties.pop(INNER_MULTI_DISPATCH, None)  # a batch is in no LMQ
         _mark_as_sent(message)
     try:
         places = broker.put_all(messages, now)
@@ -343,10 +336,3 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
     if UNIQ_KEY in batch.properties:
         fields["transactionId"] = batch.properties[UNIQ_KEY]
     return Response(ext_fields=fields)
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.SEND_MESSAGE: send,
-    RequestCode.SEND_MESSAGE_V2: send,
-    RequestCode.SEND_BATCH_MESSAGE: send,
-}

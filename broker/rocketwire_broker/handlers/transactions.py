@@ -5,7 +5,6 @@ Java: ``EndTransactionProcessor``, ``AdminBrokerProcessor.resumeCheckHalfMessage
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -25,24 +24,25 @@ from rocketwire.messages.transactions import (
 )
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_broker.access.accounts import Permission
-from rocketwire_broker.handlers.fields import check_permission
-from rocketwire_broker.later.delays import restored
-from rocketwire_broker.later.storing import store_message
-from rocketwire_broker.later.transactions import (
+from rocketwire_broker.access.needs import sends_to
+from rocketwire_broker.delayed.delays import restore_message
+from rocketwire_broker.delayed.put_hooks import store_message
+from rocketwire_broker.delayed.transactions import (
     GIVEN_UP_TOPIC,
     HALF_TOPIC,
     end,
     immunity_ms,
     put_half,
 )
+from rocketwire_broker.handlers.fields import check_permission
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 from rocketwire_broker.storage.message import Message, read_stored
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_broker.handlers.fields import Handler
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.halves import Half
+    from rocketwire_broker.tables.half_messages import Transaction
     from rocketwire_broker.tables.peer import Peer
 
 COMMIT: Final = int(MessageSysFlag.TRANSACTION_COMMIT)
@@ -51,6 +51,7 @@ ROLLBACK: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
 _PROBLEM: Final = "Exception was thrown when putting message back to RMQ_SYS_TRANS_HALF_TOPIC."
 
 
+@handles(RequestCode.END_TRANSACTION, needs=sends_to("topic"))
 def end_transaction(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
@@ -59,29 +60,26 @@ def end_transaction(
     decision = header.commit_or_rollback
     if decision not in {COMMIT, ROLLBACK}:
         return LATER
-    half, record = _find(broker, header, now)
-    message = restored(record)
+    transaction, record = _find(broker, header, now)
+    message = restore_message(record)
     check_permission(broker, request, peer, message.topic, Permission.PUB)
-    if half.ended and not half.given_up:  # Java delivers once more
+    if transaction.ended and not transaction.given_up:  # Java delivers once more
         return SUCCESS
     if decision == COMMIT:
         del message.properties[REAL_TOPIC], message.properties[REAL_QUEUE_ID]
         message.sys_flag |= COMMIT
         message.prepared_transaction_offset = header.commit_log_offset or 0
         store_message(broker, message, now)
-    if half.given_up:
-        half.given_up = False
+    if transaction.given_up:
+        transaction.given_up = False
     else:
-        end(broker, half, now)
+        end(broker, transaction, now)
     return SUCCESS
 
 
-def _find(broker: Broker, header: EndTransactionRequestHeader, now: int) -> tuple[Half, bytes]:
-    """Return a transaction and the half message that a decision names.
-
-    Raises:
-        RefusedError: there is none, or it is not that of this producer, or it is too late.
-    """
+def _find(
+    broker: Broker, header: EndTransactionRequestHeader, now: int
+) -> tuple[Transaction, bytes]:
     record = broker.store.record_at(header.commit_log_offset or 0)
     stored = None if record is None else read_stored(record)
     if record is None or stored is None or stored.topic != HALF_TOPIC:
@@ -96,12 +94,13 @@ def _find(broker: Broker, header: EndTransactionRequestHeader, now: int) -> tupl
         raise RefusedError(ResponseCode.ILLEGAL_OPERATION)
     if message.properties.get(PRODUCER_GROUP) != header.producer_group:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "The producer group wrong")
-    half = broker.halves.get(stored.queue_offset)
-    if half is None or stored.queue_offset != header.tran_state_table_offset:
+    transaction = broker.half_messages.get(stored.queue_offset)
+    if transaction is None or stored.queue_offset != header.tran_state_table_offset:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "The transaction state table offset wrong")
-    return half, record
+    return transaction, record
 
 
+@handles(RequestCode.RESUME_CHECK_HALF_MESSAGE)
 def resume_check(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """323: begin to count the checks of a half message anew, also after it was given up."""
     header = decode_header(ResumeCheckHalfMessageRequestHeader, request.ext_fields)
@@ -113,14 +112,11 @@ def resume_check(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     stored = None if record is None else read_stored(record)
     if stored is None or stored.topic not in {HALF_TOPIC, GIVEN_UP_TOPIC}:
         return Response(ResponseCode.SYSTEM_ERROR, _PROBLEM)
-    half = broker.halves.get(stored.queue_offset) if stored.topic == HALF_TOPIC else None
+    transaction = None
+    if stored.topic == HALF_TOPIC:
+        transaction = broker.half_messages.get(stored.queue_offset)
     message = Message.of(stored)
     message.properties[TRANSACTION_CHECK_TIMES] = "0"
-    put_half(broker, message, now, None if half is None or half.ended else half)
+    is_open = transaction is not None and not transaction.ended
+    put_half(broker, message, now, transaction if is_open else None)
     return SUCCESS
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.END_TRANSACTION: end_transaction,
-    RequestCode.RESUME_CHECK_HALF_MESSAGE: resume_check,
-}

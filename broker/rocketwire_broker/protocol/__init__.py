@@ -1,4 +1,1 @@
-"""Connections without sockets: bytes in, frames out.
-
-It may import ``handlers``, ``state`` and ``tables``.
-"""
+"""Connections without sockets: bytes in, frames out."""

@@ -1,9 +1,8 @@
-"""The table of all handlers."""
+"""All modules of handlers, and the requests that they declare."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_broker.handlers import (
     assignments,
@@ -29,21 +28,16 @@ from rocketwire_broker.handlers.admin import (
 from rocketwire_broker.handlers.lite import figures
 from rocketwire_broker.handlers.lite import pops as lite_pops
 from rocketwire_broker.handlers.lite import subscriptions as lite_subscriptions
-from rocketwire_broker.handlers.pops import acknowledgements, notifications, pops
+from rocketwire_broker.handlers.pops import acknowledgements, notifications, pop
+from rocketwire_broker.handlers.registry import REQUESTS
 
-if TYPE_CHECKING:
-    from rocketwire_broker.handlers.fields import Handler
+__all__ = ["REQUESTS", "SUBJECTS"]
 
 SUBJECTS: Final = (
     *(sends, pulls, offsets, members, locks, queries),
     *(retries, recalls, transactions, replies),
-    *(pops, notifications, acknowledgements, assignments),
+    *(pop, notifications, acknowledgements, assignments),
     *(lite_subscriptions, lite_pops, figures),
     *(topics, groups, progress, runtime, upkeep, relays),
 )
-"""The modules of handlers."""
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    code: handler for subject in SUBJECTS for code, handler in subject.HANDLERS.items()
-}
-"""Handler of each request code."""
+"""The modules of handlers; to import them fills ``REQUESTS``."""

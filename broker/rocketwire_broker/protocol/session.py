@@ -4,7 +4,7 @@ Frames to a client have the form of header that its latest request had. Java's b
 its own form, and every client reads both.
 
 A request takes effect before the next one of its connection is read. Answers that come later are
-matched by their number, so a request that waits holds up nobody.
+matched by their number, so a waiting request does not block others.
 
 Java: ``NettyRemotingAbstract.processRequestCommand``.
 """
@@ -19,7 +19,8 @@ from rocketwire.connection.guards import Guard
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder
-from rocketwire_broker.protocol.handler_table import HANDLERS
+from rocketwire_broker.handlers.registry import needs_of
+from rocketwire_broker.protocol.handler_table import REQUESTS
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.store import UnwritableError
 
@@ -44,25 +45,16 @@ _UNLIMITED: Final = 1 << 62
 
 
 class Session:
-    """A connection.
-
-    Args:
-        broker: the broker.
-        peer: the other side.
-
-    Attributes:
-        has_handled: whether the last call of ``receive`` has handled a command.
-        is_paused: whether too many bytes wait for the peer, or its requests have taken a turn; the
-            driver calls ``receive`` without bytes later, and before it passes further ones.
-        last_code: code of the last request.
-    """
+    """The requests of one connection."""
 
     def __init__(self, broker: Broker, peer: Peer) -> None:
         self.last_code = 0
         self._broker = broker
         self._peer = peer
         self._decoder = CommandDecoder()
-        self.has_handled = False
+        self.has_handled = False  # whether the last call of ``receive`` has handled a command
+        # whether too many bytes wait for the peer, or its requests have taken a turn; the driver
+        # calls ``receive`` without bytes later, and before it passes further ones
         self.is_paused = False
 
     @property
@@ -71,11 +63,10 @@ class Session:
         return self._decoder.frame_started
 
     def receive(self, data: bytes, now: int) -> None:
-        """Handle received bytes; answers are in the broker's outbox, and ``settle`` adds to them.
+        """Handle received bytes; responses are in the broker's outbox, and ``settle`` adds to them.
 
         Args:
             data: bytes as received; none if it is paused.
-            now: the time.
 
         Raises:
             DecodeError: not the protocol; the connection has to be closed.
@@ -93,7 +84,7 @@ class Session:
         self.has_handled, self.is_paused = command is not None, False
         while command is not None:
             if command.flag & _RESPONSE:
-                self._broker.relayed(peer, command, now)
+                self._broker.take_response(peer, command, now)
             else:
                 self._handle(command, now)
             is_full = peer.unsent >= limit
@@ -137,15 +128,16 @@ class Session:
     def _respond(self, request: RemotingCommand, now: int) -> Response | None:
         access = self._broker.access
         if access is not None:
-            refusal = access.refusal(request, self._peer.host.ip)
+            needs = needs_of(request, self._broker.config.cluster_name)
+            refusal = access.refusal(request, self._peer.host.ip, needs)
             if refusal is not None:
                 return Response(ResponseCode.NO_PERMISSION, refusal)
-        handler = HANDLERS.get(request.code)
-        if handler is None:
+        known = REQUESTS.get(request.code)
+        if known is None:
             remark = f" request type {request.code} not supported"
             return Response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)
         try:
-            return handler(self._broker, request, self._peer, now)
+            return known.handle(self._broker, request, self._peer, now)
         except RefusedError as refused:
             return refused.response
         except UnwritableError as error:

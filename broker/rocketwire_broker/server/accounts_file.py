@@ -51,19 +51,19 @@ def load_access(config: Config) -> Access | None:
     if first is not None:
         by_key.setdefault(first.access_key, first)
     trusted = () if accounts is None else accounts.trusted
-    return Access(Accounts(by_key=by_key, trusted=trusted), config.cluster_name)
+    return Access(Accounts(by_key=by_key, trusted=trusted))
 
 
 def _load(path: str) -> Accounts:
     with open(path, "rb") as file:
         data = file.read()
     try:
-        return read_accounts(_parsed(data, path))
+        return read_accounts(_parse(data, path))
     except ValueError as error:
         raise IllegalValueError(f"{path}: {error}") from error
 
 
-def _parsed(data: bytes, path: str) -> object:
+def _parse(data: bytes, path: str) -> object:
     if not path.endswith((".yml", ".yaml")):
         return tomllib.loads(data.decode())
     try:
@@ -77,14 +77,13 @@ def _parsed(data: bytes, path: str) -> object:
 
 
 def _describe(error: Any) -> str:
-    """Describe an error of PyYAML, whose own text shows the lines around it, and aliases."""
+    # PyYAML's own text shows the lines around the error, and with them secrets
     mark = getattr(error, "problem_mark", None)
     problem = _QUOTED.sub("a word", getattr(error, "problem", None) or "it is no YAML")
     return problem if mark is None else f"{problem}, line {mark.line + 1}"
 
 
 def _first_account(text: str) -> Account:
-    """Return the account of ``initAuthenticationUser``, an administrator."""
     try:
         user: Any = json.loads(text)
         return Account(
@@ -116,7 +115,6 @@ async def watch_accounts(broker: Broker) -> None:
 
 
 def _changed(path: str) -> tuple[int, int] | None:
-    """Return what changes with the content of a file; None without one."""
     if not path:
         return None
     try:

@@ -23,24 +23,20 @@ class Clock:
     """Counts on from the wall clock's time at the start, with trio's clock, and follows its jumps.
 
     The monotonic clock stands still while the machine sleeps, and knows no steps of the wall clock.
-    A jump forward is followed at once. After a jump back the time goes on, ahead of the wall clock:
-    a time that stood still would end no wait.
+    A jump forward is followed at once. After a jump back the time continues, ahead of the wall
+    clock: a time that stood still would end no wait.
 
     Args:
         wall_offset: returns the seconds by which the wall clock is ahead of the monotonic one.
-
-    Attributes:
-        ahead: milliseconds since jumps back by which it is ahead of the wall clock.
     """
 
     def __init__(self, wall_offset: Callable[[], float] = _wall_offset) -> None:
         self._epoch = time.time() * 1000 - trio.current_time() * 1000
         self._wall_offset = wall_offset
         self._offset = wall_offset()
-        self.ahead = 0.0
+        self.ahead = 0.0  # milliseconds since jumps back by which it is ahead of the wall clock
 
     def now(self) -> int:
-        """Return the time."""
         return int(self._epoch + trio.current_time() * 1000)
 
     def trio_time(self, now: int) -> float:

@@ -23,42 +23,30 @@ if TYPE_CHECKING:
 
 
 class _Transport(trio.abc.Stream):
-    """The socket of a connection as TLS uses it: it reads directly, and sends through the queue."""
+    # TLS reads from the socket directly, and sends through the queue of the connection.
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Wait for bytes; none of them means that the peer sends no more."""
         return await self._connection.socket.receive_some(max_bytes)
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Let bytes be sent after those that wait."""
         self._connection.send(bytes(data))
 
     async def wait_send_all_might_not_block(self) -> None:
-        """Wait until the socket has taken everything."""
-        await self._connection.drained()
+        await self._connection.drain()
 
     async def aclose(self) -> None:
         """Do nothing; the server closes the socket."""
 
 
 class Connection(Activity):
-    """A connection.
+    """A connection, which owns its socket.
 
     Args:
-        socket: the socket; the connection owns it.
-        peer: the other side.
-        session: handles what it sends.
         tasks: runs the task that sends what the socket did not take at once.
         note_unsent: called when ``peer.unsent`` has changed and is or was large.
-
-    Attributes:
-        socket, peer, session: see above.
-        stream: where it is read from: the socket, or TLS over it.
-        scope: of the task that reads.
-        reading: whether that task waits for bytes.
     """
 
     __slots__ = (
@@ -84,11 +72,12 @@ class Connection(Activity):
     ) -> None:
         super().__init__(trio.current_time())
         self.socket = socket
+        # where it is read from: the socket, or TLS over it
         self.stream: trio.abc.Stream = _Transport(self)
-        self.reading = False
+        self.reading = False  # whether the task of ``scope`` waits for bytes
         self.peer = peer
         self.session = session
-        self.scope = trio.CancelScope()
+        self.scope = trio.CancelScope()  # of the task that reads
         self._tasks = tasks
         self._note_unsent = note_unsent
         self._unsent: deque[bytes | memoryview] = deque()
@@ -133,13 +122,12 @@ class Connection(Activity):
         self.peer.unsent += len(data)
         self._note_unsent(self.peer)
 
-    async def drained(self) -> None:
+    async def drain(self) -> None:
         """Wait until the socket has taken everything; a slow reader is not read from."""
         if self._drained is not None:
             await self._drained.wait()
 
     def close(self) -> None:
-        """End the connection at once."""
         self._unsent.clear()
         self.peer.unsent = 0
         self.scope.cancel()

@@ -27,23 +27,16 @@ Announce = Callable[["Broker"], Awaitable[None]]
 
 
 class Batch(NamedTuple):
-    """Frames that leave together.
+    """Frames that leave together."""
 
-    Attributes:
-        frames: by the number of their connection.
-        ended: set when they are sent, or their connections are closed.
-    """
-
-    frames: list[tuple[int, list[bytes]]]
-    ended: trio.Event
+    frames: list[tuple[int, list[bytes]]]  # by the number of their connection
+    ended: trio.Event  # set when they are sent, or their connections are closed
 
 
 class Delivery:
-    """Sends the frames of a broker.
+    """Sends the frames in the outbox of a broker.
 
     Args:
-        broker: its outbox has the frames.
-        connections: open connections by number.
         tasks: runs the announcements.
         log: the commit log with ``SYNC_FLUSH``; None if no frame waits for the disk.
     """
@@ -74,10 +67,7 @@ class Delivery:
                 self._end(batch, is_safe=is_safe)
 
     def begin(self, announce: Announce | None = None) -> trio.Event | None:
-        """Send all frames, at once or when they are safe.
-
-        Args:
-            announce: called before, if there are new topics.
+        """Send all frames, at once or when they are safe; first announce new topics.
 
         Returns:
             The event of their end, or None if they are sent.
@@ -110,12 +100,10 @@ class Delivery:
         self._wake_up.set()
 
     def _is_due(self) -> bool:
-        """Return whether a message is not on the disk yet."""
         log = self._log
         return log is not None and log.end > self._synced
 
     async def _sync(self) -> bool:
-        """Bring all messages onto the disk; return whether they are."""
         log = self._log
         if log is None:
             return True
@@ -137,7 +125,7 @@ class Delivery:
         return True
 
     def _cut_off_all(self, log: LogFiles) -> None:
-        """Close all whose answers tell of messages that may be lost; nothing is stored any more."""
+        # their responses are about messages that may be lost; nothing is stored any more
         self._synced = log.end
         outbox = self._broker.outbox
         frames = [(peer.number, peer.out) for peer in outbox.values()]
@@ -157,7 +145,6 @@ class Delivery:
                 connection.write(frames)
 
     def _end(self, batch: Batch, *, is_safe: bool) -> None:
-        """Send frames, or close the connections of frames that must not be sent."""
         for number, frames in batch.frames:
             connection = self._connections.get(number)
             if connection is not None and is_safe:
@@ -167,7 +154,6 @@ class Delivery:
         batch.ended.set()
 
     def _close(self) -> None:
-        """Close the connections that the broker has given up."""
         closing = self._broker.closing
         while closing:
             number, reason = closing.popitem()

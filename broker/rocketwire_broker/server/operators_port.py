@@ -1,7 +1,7 @@
 """The port for operators: status pages, a browser of messages, metrics, health.
 
-It is not part of RocketMQ's protocol, and listens on the loopback interface only by default: it
-shows all messages to everybody who reaches it.
+It is not part of RocketMQ's protocol, and listens on the loopback interface only by default: every
+host that reaches it can read all messages.
 
 Rules of this file: the libraries for HTTP and metrics are loaded in a thread at the first
 connection, so that a process without one does not pay for them.
@@ -35,16 +35,11 @@ DOCUMENTS: Final = "rocketwire_broker.admin_http.documents"
 
 
 class OperatorsPort:
-    """The operators' port of a process.
-
-    Attributes:
-        servers: the brokers that run.
-        is_ready: whether all of them do, and are registered.
-    """
+    """The operators' port of a process."""
 
     def __init__(self) -> None:
-        self.servers: list[BrokerServer] = []
-        self.is_ready = False
+        self.servers: list[BrokerServer] = []  # the brokers that run
+        self.is_ready = False  # whether all brokers serve and are registered
         self._port = HttpPort(self._open_exchange, logger=LOGGER)
         self._documents: Documents | None = None
         self._loading = trio.Lock()
@@ -76,7 +71,6 @@ class OperatorsPort:
         LOGGER.log(event.level, "%s", event.text)
 
     async def _start_anywhere(self, address: str) -> None:
-        """Listen on the default port or, if that is in use, on a free one."""
         for port in (STATUS_PORT, 0):
             try:
                 await self._port.start(address, port)

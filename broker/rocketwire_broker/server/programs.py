@@ -6,7 +6,7 @@ They run until SIGTERM or SIGINT.
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ import trio
 
 from rocketwire.serving.tls.settings import TlsMode, TlsSettings
 from rocketwire_broker.server.operators_port import OperatorsPort
-from rocketwire_broker.server.registering import registered
+from rocketwire_broker.server.registration import keep_registered
 from rocketwire_broker.server.server import BrokerServer
 from rocketwire_namesrv.config.config import Config as NameServerConfig
 from rocketwire_namesrv.server.server import NameServer, serve
@@ -39,7 +39,7 @@ async def open_broker(
     Args:
         config: the settings.
         topics: topics that exist from the start, besides the system's.
-        broker: the state of a broker that has stopped, to go on with.
+        broker: the state of a broker that has stopped, to continue with.
 
     Raises:
         BindError: the address is not local, or the port is in use.
@@ -51,7 +51,7 @@ async def open_broker(
             server.broker.topics.put(topic, server.clock.now())
         async with AsyncExitStack() as stack:
             if config.namesrv_addr:
-                await stack.enter_async_context(registered(server, config.namesrv_addr))
+                await stack.enter_async_context(keep_registered(server, config.namesrv_addr))
             yield server
         nursery.cancel_scope.cancel()
 
@@ -63,11 +63,6 @@ async def open_name_server(
     """Run a name server until the end of the block, which gets its ``host:port``.
 
     It keeps nothing on disk, and its configuration may be changed (code 318), as Java's may.
-
-    Args:
-        port: port to listen on; 0 takes a free one.
-        address: address to listen on.
-        tls: certificates and TLS mode; None for Java's defaults.
 
     Raises:
         BindError: the address is not local, or the port is in use.
@@ -85,43 +80,39 @@ async def open_name_server(
 
 
 async def run_brokers(
-    configs: Sequence[Config], topics: Iterable[TopicConfig], on_ready: Ready
-) -> int:
-    """Run brokers until a signal; return the signal's number."""
-
-    async def run() -> None:
-        async with AsyncExitStack() as stack:
-            port = await _operators_port(stack, configs)
-            await _open_brokers(stack, port, configs, topics, on_ready)
-            await trio.sleep_forever()
-
-    return await _until_signal(run)
-
-
-async def run_dev(
     configs: Sequence[Config],
-    name_server_port: int,
     topics: Iterable[TopicConfig],
     on_ready: Ready,
+    name_server_port: int | None = None,
 ) -> int:
-    """Run a name server and brokers until a signal; return the signal's number."""
+    """Run brokers until a signal, and a name server on a port; return the number of the signal."""
 
     async def run() -> None:
         async with AsyncExitStack() as stack:
             port = await _operators_port(stack, configs)
-            address = await stack.enter_async_context(
-                open_name_server(name_server_port, configs[0].bind_address, configs[0].tls)
-            )
-            use_tls = configs[0].tls.mode is TlsMode.ENFORCING
-            joined = [replace(config, namesrv_addr=address, use_tls=use_tls) for config in configs]
+            joined = configs
+            if name_server_port is not None:
+                first = configs[0]
+                address = await stack.enter_async_context(
+                    open_name_server(name_server_port, first.bind_address, first.tls)
+                )
+                use_tls = first.tls.mode is TlsMode.ENFORCING
+                joined = [
+                    replace(config, namesrv_addr=address, use_tls=use_tls) for config in configs
+                ]
             await _open_brokers(stack, port, joined, topics, on_ready)
             await trio.sleep_forever()
 
-    return await _until_signal(run)
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run)
+            number = await anext(signals)
+            nursery.cancel_scope.cancel()
+    return number
 
 
 async def _operators_port(stack: AsyncExitStack, configs: Sequence[Config]) -> OperatorsPort:
-    """Open the operators' port before the brokers, so that it tells what they wait for."""
+    # opened before the brokers, so that it shows what they wait for
     port = OperatorsPort()
     nursery = await stack.enter_async_context(trio.open_nursery())
     stack.callback(nursery.cancel_scope.cancel)
@@ -142,12 +133,3 @@ async def _open_brokers(
         port.servers.append(await stack.enter_async_context(open_broker(config, topics)))
     port.is_ready = True
     on_ready(port.servers, port.url)
-
-
-async def _until_signal(run: Callable[[], Awaitable[None]]) -> int:
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(run)
-            number = await anext(signals)
-            nursery.cancel_scope.cancel()
-    return number

@@ -31,10 +31,10 @@ from rocketwire.wire.message.host import Host
 from rocketwire_broker.access.exposure import find_exposure
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
+from rocketwire_broker.server.batching import Batching
 from rocketwire_broker.server.clock import CHECK_SECONDS, Clock
 from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.server.delivery import Delivery
-from rocketwire_broker.server.gathering import Gathering
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.state.schedule import describe_actions
 from rocketwire_broker.tables.peer import Peer
@@ -53,7 +53,7 @@ LOGGER: Final = logging.getLogger("rocketwire.broker")
 READ_SIZE: Final = 262_144
 PAUSE_SECONDS: Final = 0.01
 """Time between two looks at whether the answers of a connection are sent."""
-MOST_GATHERED: Final = 4 << 20
+MAX_BATCH_BYTES: Final = 4 << 20
 """Bytes of answers of several connections; with more, no further requests are waited for."""
 
 SLOW_SECONDS: Final = 0.1
@@ -64,19 +64,10 @@ class BrokerServer:
     """A running broker.
 
     Args:
-        config: the settings.
-        broker: the state of a broker that has stopped, to go on with; its port is that of
-            ``config``. With a folder for the store, what is in the folder counts.
-
-    Attributes:
-        broker: the state, once it listens.
-        clock: its time.
-        tls: its certificates.
-        announce: called after topics have changed, before the answer that tells of it is sent;
-            None while there is no name server.
+        broker: the state of a broker that has stopped, to continue with, unless there is a folder.
     """
 
-    broker: Broker
+    broker: Broker  # the state, once it listens
     _delivery: Delivery
 
     def __init__(self, config: Config, broker: Broker | None = None) -> None:
@@ -86,11 +77,13 @@ class BrokerServer:
         self.tls = TlsContexts(config.tls, LOGGER)
         self._earlier = broker
         self._folder: StoreFolder | None = None
+        # registers changed topics before the response to the client is sent; None while
+        # there is no name server
         self.announce: Announce | None = None
         self._config = config
         self._connections: dict[int, Connection] = {}
         self._number = 0
-        self._gathering = Gathering()
+        self._batching = Batching()
         self._timer = trio.CancelScope()
 
     async def run(
@@ -147,7 +140,6 @@ class BrokerServer:
     # ------------------------------------------------------------------ time
 
     async def _keep_time(self) -> None:
-        """Do what is due."""
         while True:
             due = self.broker.schedule.next_due
             deadline = trio.current_time() + 3600 if due is None else self.clock.trio_time(due)
@@ -157,7 +149,7 @@ class BrokerServer:
             await self.settle()
 
     async def _follow_wall_clock(self) -> None:
-        """Follow jumps of the wall clock, as after a sleep of the machine."""
+        # it jumps after a sleep of the machine
         while True:
             await trio.sleep(CHECK_SECONDS)
             ahead = self.clock.ahead
@@ -170,7 +162,6 @@ class BrokerServer:
                 await self.settle()
 
     async def _keep_folder(self, folder: StoreFolder) -> None:
-        """Write offsets, groups and queues every few seconds."""
         while True:
             await trio.sleep(folder.persist_seconds)
             try:
@@ -183,10 +174,9 @@ class BrokerServer:
         folder.close(self.clock.now())
 
     async def advance(self, milliseconds: int) -> None:
-        """Move the clock, for tests; what is due meanwhile happens at its own time.
+        """Move the clock, for tests; actions run at their own time, periodic ones with others.
 
-        Clients cannot send heartbeats meanwhile, so none of them expires. What happens every few
-        seconds happens only when something else does.
+        Clients cannot send heartbeats meanwhile, so none of them expires.
         """
         broker = self.broker
         end = self.clock.now() + milliseconds
@@ -209,7 +199,6 @@ class BrokerServer:
             connection.close()
 
     def _hurry(self) -> None:
-        """Wake the timer earlier, if something is due earlier than it knows."""
         due = self.broker.schedule.next_due
         if due is not None:
             deadline = self.clock.trio_time(due)
@@ -234,10 +223,8 @@ class BrokerServer:
         connection.close()
 
     async def _open(self, connection: Connection) -> bytes:
-        """Read up to the first frame; return the bytes of it that were received."""
-
         def introduce(client: str) -> None:
-            """Use the address of a load balancer's client from now on."""
+            # the address of a client of a load balancer
             connection.peer.address, connection.peer.host = client, Host.parse(client)
 
         return await open_connection(connection, self.tls, introduce)
@@ -253,7 +240,7 @@ class BrokerServer:
         session = Session(broker, peer)
         connection = Connection(stream, peer, session, self._tasks, broker.note_unsent)
         self._connections[peer.number] = connection
-        broker.connected(peer)
+        broker.add_peer(peer)
         try:
             with connection.scope:
                 await self._converse(connection)
@@ -269,13 +256,13 @@ class BrokerServer:
         finally:
             del self._connections[peer.number]
             self._acceptor.leave(address)
-            broker.lost(peer, self.clock.now())
+            broker.remove_peer(peer, self.clock.now())
             trio.lowlevel.notify_closing(stream.socket)
             stream.socket.close()
             self._begin_delivery()
 
     async def _converse(self, connection: Connection) -> None:
-        session, broker, gathering = connection.session, self.broker, self._gathering
+        session, broker, batching = connection.session, self.broker, self._batching
         data = await self._open(connection)
         over_tls = type(connection.stream) is TlsStream
         receive = connection.stream.receive_some if over_tls else connection.socket.receive_some
@@ -287,7 +274,7 @@ class BrokerServer:
                 if (seconds := perf_counter() - start) > SLOW_SECONDS:
                     code, address = session.last_code, connection.peer.address
                     self._report_slow(seconds, f"requests of {address} up to one with code {code}")
-                if broker.queued >= MOST_GATHERED or await gathering.answers():
+                if broker.queued >= MAX_BATCH_BYTES or await batching.is_last():
                     broker.queued = 0
                     await self.settle()
             if session.frame_started:
@@ -296,13 +283,12 @@ class BrokerServer:
                 )
             else:
                 connection.is_active, connection.frame_since = True, math.inf
-            await connection.drained()
+            await connection.drain()
             if session.is_paused:  # answers may still wait for the disk or a name server
                 await trio.sleep(PAUSE_SECONDS if connection.peer.unsent else 0)
             data = b""
 
     def _report_slow(self, seconds: float, what: str) -> None:
-        """Count and log what took long: nobody else was served meanwhile."""
         self.broker.statistics.slow += 1
         LOGGER.warning("nobody was served for %.1f s: %s", seconds, what)
 
@@ -321,7 +307,6 @@ class BrokerServer:
             await ended.wait()
 
     def _begin_delivery(self) -> trio.Event | None:
-        """Send all frames, at once or when they are safe; see ``Delivery.begin``."""
         topics = self.broker.topics
         is_new = bool(topics.changed or topics.removed)
         return self._delivery.begin(self.announce if is_new else None)

@@ -1,4 +1,1 @@
-"""All that a broker knows and will do: store, tables, schedule, waits, frames to send.
-
-It may import ``storage``, ``tables`` and ``config``.
-"""
+"""The state of a broker: store, tables, schedule, waiting requests, frames to send."""

@@ -30,7 +30,7 @@ from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
 from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Place, Store
 from rocketwire_broker.tables.groups import Groups
-from rocketwire_broker.tables.halves import Halves
+from rocketwire_broker.tables.half_messages import HalfMessages
 from rocketwire_broker.tables.locks import Locks
 from rocketwire_broker.tables.members import Members
 from rocketwire_broker.tables.offsets import Offsets
@@ -65,46 +65,11 @@ Answered = Callable[["RemotingCommand | None", int], None]
 
 
 class Broker:
-    """A broker without its sockets.
-
-    Args:
-        config: the settings.
-        now: time of the start.
-        store: its messages; in memory by default.
-
-    Attributes:
-        config: the settings; the listening port is the real one.
-        address: ``host:port`` for clients.
-        started: time of the start.
-        store: all messages.
-        topics, groups, offsets, members, locks, timers, halves: the tables.
-        delivered: offset of the first message that still waits, by queue of the delay topic.
-        pops: popped messages that are not acknowledged.
-        pop_orders: the last pops in order.
-        lite: lite topics, their readers and events.
-        routes: queues of topics at all brokers.
-        request_modes: whether a group pulls or pops a topic (code 401), by topic and group.
-        cold_read_limits: bytes of cold data that groups may read; without effect.
-        clock_advance: milliseconds by which the broker's clock is ahead of its clients' clocks: a
-            test has moved it, or the wall clock has jumped back.
-        access: accounts, and what they may do; None if every request may be sent.
-        faults: what a test lets happen to the next requests.
-        schedule: everything that happens later.
-        waits: requests that wait for messages.
-        statistics: counters.
-        peers: open connections by number.
-        outbox: peers with frames to send, by number; the driver empties it.
-        closing: connections that the driver has to close, by number.
-        work: parts of a turn that requests have taken; from 1 on other connections are served
-            before the next request.
-        queued: bytes in ``Peer.out`` since the driver has set it to 0.
-        unsent, buffered: ``Peer.unsent``, if it is large, and the bytes of requests that are not
-            handled or wait, by number of the connection.
-        record: called with each event for the log.
-    """
+    """A broker without its sockets, with messages in memory by default."""
 
     def __init__(self, config: Config, now: int, store: Store | None = None) -> None:
-        self.config = config
+        self.config = config  # the settings; the listening port is the real one
+        # ``host:port`` for clients
         self.address = f"{config.broker_ip}:{config.advertised_port or config.listen_port}"
         self.started = now
         self.store = (
@@ -122,34 +87,46 @@ class Broker:
         self.members = Members(config)
         self.locks = Locks(config.lock_expiry_ms, config.max_locks)
         self.timers = Timers()
-        self.halves = Halves()
+        self.half_messages = HalfMessages()
+        # offset of the first message that still waits, by queue of the delay topic
         self.delivered: dict[int, int] = {}
+        # popped messages that are not acknowledged
         self.pops: Pops[Entry] = Pops(is_logged=self.store.is_durable)
         self.pop_orders = PopOrders()
-        self.routes = Routes()
+        self.routes = Routes()  # queues of topics at all brokers
+        # whether a group pulls or pops a topic (code 401), by topic and group
         self.request_modes: dict[str, dict[str, SetMessageRequestModeRequestBody]] = {}
+        # bytes of cold data that groups may read; without effect
         self.cold_read_limits: dict[str, int] = {}
+        # milliseconds by which the broker's clock is ahead of its clients' clocks: a test has moved
+        # it, or the wall clock has jumped back
         self.clock_advance = 0
+        # accounts, and what they may do; None if every request may be sent
         self.access: Access | None = None
-        self.faults = Faults()
+        self.faults = Faults()  # what a test lets happen to the next requests
         self.schedule = Schedule()
         self.waits = Waits()
         self.statistics = Statistics()
-        self.peers: dict[int, Peer] = {}
+        self.peers: dict[int, Peer] = {}  # open connections by number
+        # peers with frames to send, by number; the driver empties it
         self.outbox: dict[int, Peer] = {}
-        self.closing: dict[int, str] = {}
+        self.closing: dict[int, str] = {}  # connections that the driver has to close, by number
+        # parts of a turn that requests have taken; from 1 on other connections are served before
+        # the next request
         self.work = 0.0
-        self.queued = 0
+        self.queued = 0  # bytes in ``Peer.out``; the driver resets it
+        # unsent, buffered: ``Peer.unsent``, if it is large, and the bytes of requests that are not
+        # handled or wait, by number of the connection.
         self.unsent = Holdings()
         self.buffered = Holdings()
-        self.record: Callable[[Event], None] = _drop
+        self.record: Callable[[Event], None] = _drop  # called with each event for the log
         self._id_prefix = create_offset_message_id(self.store.store_host, 0)[:-16]
         self._relays: dict[tuple[int, int], tuple[Answered, Entry]] = {}
         self._unique = 0
         self._pops = 0
         self._untold: dict[str, list[Member]] = {}
-        self.store.has_light_queues = config.light_queues
-        self.lite = LiteTopics(self, now)
+        self.store.has_lmqs = config.enable_lmq
+        self.lite = LiteTopics(self, now)  # lite topics, their readers and events
         self.schedule.every(SCAN_MS, self._scan, now)
         self.schedule.every(SAMPLE_MS, self.statistics.sample, now)
 
@@ -160,7 +137,7 @@ class Broker:
         self.locks.most = config.max_locks
         retain_bytes = config.store_retain_bytes if self.store.is_durable else config.retain_bytes
         self.store.retain(retain_bytes, config.retain_hours * 3_600_000)
-        self.store.has_light_queues = config.light_queues
+        self.store.has_lmqs = config.enable_lmq
 
     # ------------------------------------------------------------------ messages
 
@@ -171,17 +148,15 @@ class Broker:
         return place
 
     def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
-        """Store the messages of a batch in one queue."""
         places = self.store.put_all(messages, now)
         for place in places:
             self.statistics.note_put(messages[0].topic, place.size)
         return places
 
     def put_if_it_fits(self, message: Message, now: int) -> Place | None:
-        """Store a message again that has more properties than before; nobody can be told of errors.
+        """Store a message again, with more properties than before; there is no request to answer.
 
-        Returns:
-            None if the properties are too large now; the message is lost then, as in Java.
+        As in Java, the message is lost if the properties are too large now.
         """
         try:
             return self.put(message, now)
@@ -189,7 +164,6 @@ class Broker:
             return None
 
     def message_id(self, physical: int) -> str:
-        """Return the id of the message at a physical offset."""
         return f"{self._id_prefix}{physical:016X}"
 
     def new_unique_key(self, now: int) -> str:
@@ -207,14 +181,12 @@ class Broker:
     # ------------------------------------------------------------------ answers and requests
 
     def answer(self, peer: Peer, opaque: int, response: Response) -> None:
-        """Send a response."""
         if not peer.gone:
             self._queue(peer, encode_response(response, opaque, binary=self.config.binary))
 
     def notify(
         self, peer: Peer, code: int, ext_fields: Mapping[str, str], body: bytes = b""
     ) -> None:
-        """Send a one-way request to a client."""
         if not peer.gone:
             binary = self.config.binary
             opaque = peer.new_opaque()
@@ -251,7 +223,6 @@ class Broker:
         self._queue(peer, parts)
 
     def _queue(self, peer: Peer, parts: list[bytes]) -> None:
-        """Put a frame into the outbox."""
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         peer.out += parts
         peer.unsent += size
@@ -260,8 +231,8 @@ class Broker:
         if size >= LARGE:
             self.note_unsent(peer)
 
-    def relayed(self, peer: Peer, response: RemotingCommand, now: int) -> None:
-        """Take a client's answer to ``ask``; one that nobody waits for is dropped."""
+    def take_response(self, peer: Peer, response: RemotingCommand, now: int) -> None:
+        """Take a client's response to ``ask``; an unexpected one is dropped."""
         found = self._relays.pop((peer.number, response.opaque), None)
         if found is not None:
             answered, entry = found
@@ -280,10 +251,7 @@ class Broker:
         *,
         size: int = 0,
     ) -> None:
-        """Let a request wait for messages until a time; the caller has tried it.
-
-        Args:
-            size: about the bytes that it takes, if they depend on the client.
+        """Let a request wait for messages until a time; ``size`` is about its bytes of memory.
 
         Raises:
             RefusedError: too many requests wait.
@@ -319,7 +287,7 @@ class Broker:
             self.answer(wait.peer, wait.opaque, response)
 
     def _postpone(self, wait: Wait, now: int) -> None:
-        """Try a request again soon, because its sender does not read its responses now."""
+        # the client does not read its responses now
         if wait.deadline is not None:
             self.schedule.cancel(wait.deadline)
         wait.deadline = self.schedule.at(
@@ -349,10 +317,7 @@ class Broker:
         return actions
 
     def _wake_all(self, waits: list[Wait], now: int) -> None:
-        """Try waiting requests again, many of them in several turns.
-
-        Between two turns, which are a millisecond apart, the driver serves others.
-        """
+        # Between two turns, which are a millisecond apart, the driver serves others.
         for wait in waits[:MAX_ACTIONS]:
             if wait in self.waits:
                 self._wake_up(wait, now)
@@ -361,12 +326,11 @@ class Broker:
 
     # ------------------------------------------------------------------ connections
 
-    def connected(self, peer: Peer) -> None:
-        """Take a new connection."""
+    def add_peer(self, peer: Peer) -> None:
         self.peers[peer.number] = peer
 
-    def lost(self, peer: Peer, now: int) -> None:
-        """Forget a connection that has ended, and tell the groups that it was in."""
+    def remove_peer(self, peer: Peer, now: int) -> None:
+        """Forget a connection that has ended, and notify its groups."""
         peer.gone = True
         peer.out.clear()
         self.peers.pop(peer.number, None)
@@ -375,7 +339,7 @@ class Broker:
             self._end_wait(wait)
         self.unsent.note(peer.number, 0)
         self.buffered.note(peer.number, 0)
-        for group in self.members.lost(peer.number):
+        for group in self.members.remove(peer.number):
             self.notify_members(group, now)
         for key in [key for key in self._relays if key[0] == peer.number]:
             answered, entry = self._relays.pop(key)
@@ -383,8 +347,7 @@ class Broker:
             answered(None, now)
 
     def note_unsent(self, peer: Peer) -> None:
-        """Count the bytes that wait for a connection; close those with most if they are too
-        many."""
+        """Count unsent bytes of a connection; close those with most if all are too many."""
         size = peer.unsent if peer.unsent >= LARGE and not peer.gone else 0
         self.unsent.note(peer.number, size)
         limit = self.config.max_all_unsent_bytes
@@ -392,8 +355,7 @@ class Broker:
             self._relieve(self.unsent, Guard.ALL_UNSENT_BYTES, limit, "unsent responses")
 
     def note_buffered(self, peer: Peer) -> None:
-        """Count the bytes of a connection's requests that are incomplete or wait; close those with
-        most if they are too many."""
+        """Count bytes of waiting requests; close connections with most if all are too many."""
         self.buffered.note(peer.number, peer.buffered + peer.held_bytes)
         limit = self.config.max_buffered_bytes
         if self.buffered.total > limit:
@@ -406,8 +368,7 @@ class Broker:
             self.record(LimitExceeded(limit=guard, allowed=limit, what=text))
 
     def notify_members(self, name: str, now: int) -> None:
-        """Tell the members of a clustering group that it has changed (code 40), many in several
-        turns; changes meanwhile are told once."""
+        """Notify the members of a clustering group of a change (40), many in several turns."""
         group, config = self.members.online(name), self.groups.get(name)
         if group is None or group.is_broadcasting:
             return
@@ -429,13 +390,13 @@ class Broker:
         self.schedule.no_later("notifications", now + 1, self._notify_some)
 
     def _scan(self, now: int) -> None:
-        """Drop old messages and clients that have been silent for too long."""
         self.store.expire(now)
         for peer in self.members.silent(now - self.config.client_expiry_ms):
             self.closing[peer.number] = "no heartbeat"
-            for group in self.members.lost(peer.number):
+            for group in self.members.remove(peer.number):
                 self.notify_members(group, now)
 
 
 def _drop(event: Event) -> None:
-    """Log nothing: the broker has no driver."""
+    # a broker without a driver logs nothing
+    return

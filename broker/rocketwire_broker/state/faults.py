@@ -26,30 +26,19 @@ SENDS: Final = frozenset(
 
 @dataclass(slots=True)
 class Fault:
-    """What happens to some requests.
-
-    Attributes:
-        codes: codes of the requests.
-        times: number of requests, from the next one on.
-        refusal: sent in the place of handling the request.
-        delay_ms: time after which the answer is sent; the request takes effect at once.
-        is_lost: the request takes effect, and no answer is sent.
-        is_cut: the request does not take effect, and its connection is closed.
-        script: makes the answer in the place of handling the request; None for no answer.
-    """
+    """A fault of some requests."""
 
     codes: frozenset[int]
-    times: int
-    refusal: Response | None = None
-    delay_ms: int = 0
-    is_lost: bool = False
-    is_cut: bool = False
+    times: int  # number of requests, from the next one on
+    refusal: Response | None = None  # sent in the place of handling the request
+    delay_ms: int = 0  # time after which the answer is sent; the request takes effect at once
+    is_lost: bool = False  # the request takes effect, and no answer is sent
+    is_cut: bool = False  # the request does not take effect, and its connection is closed
+    # makes the answer in the place of handling the request; None for no answer
     script: Callable[[RemotingCommand], Response | None] | None = None
 
 
 class Faults:
-    """The faults of a broker, in the order in which they were asked for."""
-
     def __init__(self) -> None:
         self._faults: list[Fault] = []
 
@@ -57,7 +46,7 @@ class Faults:
         return len(self._faults)
 
     def add(self, fault: Fault) -> None:
-        """Ask for a fault; a script takes the place of the previous one for its codes."""
+        """Add a fault; a script replaces the previous one for its codes."""
         if fault.script is not None:
             self._faults = [
                 one for one in self._faults if one.script is None or one.codes != fault.codes
@@ -66,7 +55,6 @@ class Faults:
             self._faults.append(fault)
 
     def clear(self) -> None:
-        """Drop all faults that have not happened."""
         self._faults.clear()
 
     def take(self, code: int) -> Fault | None:

@@ -1,9 +1,10 @@
-"""Lite topics: who reads which light queue, and who is told of a new message.
+"""Lite topics: the readers of their LMQs (light message queues), and events of new messages.
 
 A message of a lite topic makes an event for one client of each group that subscribes to it. The
 client's next pop, or the one that waits, reads the queues of its events.
 
-Java: ``LiteEventDispatcher``, ``LiteSubscriptionRegistryImpl``, ``AbstractLiteLifecycleManager``.
+Java: ``LiteEventDispatcher``, ``LiteSubscriptionRegistryImpl``, ``AbstractLiteLifecycleManager``,
+``LiteShardingImpl``.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 from rocketwire.codes import RequestCode
 from rocketwire.messages.enums import OffsetOptionType
 from rocketwire.messages.lite import OffsetOption
+from rocketwire.policy.java_strings import string_hash
 from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
-from rocketwire_broker.tables.lite_events import LiteEvents
-from rocketwire_broker.tables.lite_subscriptions import LiteSubscriptions
+from rocketwire_broker.tables.lite import LiteEvents, LiteSubscriptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.offsets import Offsets
     from rocketwire_broker.tables.peer import Peer
     from rocketwire_broker.tables.pop_orders import PopOrders
+    from rocketwire_broker.tables.routes import Routes
     from rocketwire_broker.tables.topics import Topics
 
 LITE: Final = "LITE"
@@ -61,7 +63,6 @@ def wake_key(client_id: str) -> TopicQueue:
 
 
 def is_lite(topic: TopicConfig) -> bool:
-    """Return whether a topic has lite topics."""
     return (topic.attributes or {}).get("message.type", "").upper() == LITE
 
 
@@ -78,7 +79,7 @@ def _integer(text: str | None) -> int:
 
 
 class Home(Protocol):
-    """The parts of a broker that lite topics need; see ``Broker``."""
+    """The parts of a broker that lite topics need: no module imports the one that uses it."""
 
     config: Config
     store: Store
@@ -86,26 +87,17 @@ class Home(Protocol):
     groups: Groups
     offsets: Offsets
     pop_orders: PopOrders
+    routes: Routes
     schedule: Schedule
 
-    def notify(self, peer: Peer, code: int, ext_fields: Mapping[str, str]) -> None:
-        """Send a one-way request to a client."""
+    def notify(self, peer: Peer, code: int, ext_fields: Mapping[str, str]) -> None: ...
 
 
 class LiteTopics:
-    """Subscriptions and events of a broker.
-
-    Args:
-        broker: the broker; its other tables exist already.
-        now: the time.
-
-    Attributes:
-        subscriptions: who has subscribed to what.
-        events: events by client.
-    """
+    """Subscriptions and events of a broker, whose other tables exist already."""
 
     def __init__(self, broker: Home, now: int) -> None:
-        self.subscriptions = LiteSubscriptions()
+        self.subscriptions = LiteSubscriptions()  # clients and their LMQs
         self.events: dict[str, LiteEvents] = {}
         self._broker = broker
         self._started = now
@@ -128,8 +120,7 @@ class LiteTopics:
         """Return whether clients of a group read all lite topics of its parent topic."""
         return _WILDCARD in self._group(group)
 
-    def bound_groups(self) -> dict[str, list[SubscriptionGroupConfig]]:
-        """Return the groups that read lite topics, by their parent topic."""
+    def groups_by_parent(self) -> dict[str, list[SubscriptionGroupConfig]]:
         bound: dict[str, list[SubscriptionGroupConfig]] = {}
         for group in self._broker.groups:
             parent = (group.attributes or {}).get(BIND_TOPIC)
@@ -138,7 +129,6 @@ class LiteTopics:
         return bound
 
     def readers(self, queue: str) -> dict[str, Sequence[str]]:
-        """Return the clients that read a light queue, by group."""
         subscriptions = self.subscriptions
         readers = {
             group: subscriptions.clients_of(queue, group)
@@ -165,7 +155,7 @@ class LiteTopics:
         option: OffsetOption | None,
         now: int,
     ) -> None:
-        """Subscribe a client to a light queue; in an exclusive group it takes it from others."""
+        """Subscribe a client to an LMQ; in an exclusive group it takes it from others."""
         if self._group(group).get(_MODEL) == "Exclusive":
             self._exclude(group, queue, now)
         subscription = self.subscriptions.of_client(client_id, group, parent, now)
@@ -194,7 +184,6 @@ class LiteTopics:
             self.dispatch(queue, group, now)
 
     def unsubscribe(self, client_id: str, group: str, parent: str, queue: str, now: int) -> None:
-        """End a subscription of a client."""
         subscription = self.subscriptions.of_client(client_id, group, parent, now)
         is_reset = self._group(group).get(_RESET_UNSUBSCRIBE, "").lower() == "true"
         if self.subscriptions.remove(client_id, queue) and is_reset:
@@ -207,7 +196,6 @@ class LiteTopics:
         self._give_away(client_id, now)
 
     def _exclude(self, group: str, queue: str, now: int) -> None:
-        """Take a queue from the clients of a group, and tell them (code 200073)."""
         is_reset = self._group(group).get(_RESET_EXCLUSIVE, "").lower() == "true"
         for client_id in self.subscriptions.clients_of(queue, group):
             subscription = self.subscriptions.get(client_id)
@@ -222,7 +210,6 @@ class LiteTopics:
                 self._reset(group, queue, _FROM_START, now)
 
     def _reset(self, group: str, queue: str, option: OffsetOption | None, now: int) -> None:
-        """Let a group begin where a client's option says."""
         if option is None:
             return
         broker = self._broker
@@ -246,7 +233,7 @@ class LiteTopics:
     # ------------------------------------------------------------------ events
 
     def note_arrivals(self, arrivals: set[TopicQueue], now: int) -> None:
-        """Make events of new messages in light queues."""
+        """Make events of new messages in LMQs."""
         if self.subscriptions.count:
             for queue, _ in [place for place in arrivals if place[0].startswith(LITE_PREFIX)]:
                 for group, clients in self.readers(queue).items():
@@ -268,7 +255,6 @@ class LiteTopics:
     def _choose(
         self, queue: str, group: str, clients: Sequence[str], exclude: str | None, now: int
     ) -> bool:
-        """Make an event for one of some clients; return whether one had room for it."""
         if not clients:
             return True
         self._turn += 1
@@ -291,7 +277,7 @@ class LiteTopics:
         return False
 
     def _offer(self, queue: str, client_id: str, group: str, now: int, *, is_planned: bool) -> bool:
-        """Add an event; if there are too many, all queues of the client are looked at later."""
+        # if there are too many events, all queues of the client are looked at later
         if self._events_of(client_id, group, now).offer(queue):
             self._broker.store.arrivals.add(wake_key(client_id))
             return True
@@ -320,7 +306,6 @@ class LiteTopics:
             self.dispatch(queue, events.group, now, exclude=client_id)
 
     def _scan(self, now: int) -> None:
-        """Give events of silent clients to others, and look at all queues where it is planned."""
         self._banned = {name: until for name, until in self._banned.items() if until > now}
         for client_id in [name for name, events in self.events.items() if events.is_silent(now)]:
             self._banned[client_id] = now + _BLACKLIST_MS
@@ -374,12 +359,10 @@ class LiteTopics:
     # ------------------------------------------------------------------ lite topics
 
     def queues_of(self, parent: str) -> list[str]:
-        """Return the light queues of a topic's lite topics."""
         prefix = lite_queue(parent, "")
-        return [name for name in self._broker.store.light_queues if name.startswith(prefix)]
+        return [name for name in self._broker.store.lmqs if name.startswith(prefix)]
 
     def delete_all(self, parent: str) -> None:
-        """Delete all lite topics of a topic."""
         for queue in self.queues_of(parent):
             self._delete(parent, queue)
 
@@ -393,11 +376,10 @@ class LiteTopics:
                 self.subscriptions.remove(client_id, queue)
 
     def _expire(self, now: int) -> None:
-        """Delete lite topics without a new message for as long as their parent topic says."""
         config, store = self._broker.config, self._broker.store
         if now - self._started < config.lite_min_ttl_ms:
             return
-        for queue in list(store.light_queues):
+        for queue in list(store.lmqs):
             names = lite_names(queue)
             topic = None if names is None else self._broker.topics.get(names[0])
             minutes = -1 if topic is None else expiration_minutes(topic)
@@ -407,3 +389,37 @@ class LiteTopics:
             silence = now - (last.store_time(last.max_offset - 1) or 0)
             if silence >= config.lite_min_ttl_ms and silence > minutes * 60_000:
                 self._delete(names[0], queue)
+
+
+_FACTOR: Final = 2_862_933_555_777_941_757
+_MASK: Final = (1 << 64) - 1
+
+
+def consistent_hash(number: int, buckets: int) -> int:
+    """Return the bucket of a number (Guava: ``Hashing.consistentHash``)."""
+    state, candidate = number & _MASK, 0
+    while True:
+        state = (_FACTOR * state + 1) & _MASK
+        fraction = ((state >> 33) + 1) / (1 << 31)
+        following = int((candidate + 1) / fraction)
+        if following >= buckets:
+            return candidate
+        candidate = following
+
+
+def broker_of(broker: Home, parent: str, lite_topic: str) -> str:
+    """Return the name of the broker that has a lite topic, by the last known queues."""
+    queues = sorted(
+        broker.routes.queues(parent),
+        key=lambda queue: (queue.broker_name or "", queue.queue_id or 0),
+    )
+    if not queues or not lite_topic:
+        return broker.config.broker_name
+    return queues[consistent_hash(string_hash(lite_topic), len(queues))].broker_name or ""
+
+
+def has_lite_topic(broker: Home, parent: str, lite_topic: str, queue: str) -> bool:
+    """Return whether a broker has, or will have, messages of a lite topic."""
+    if broker_of(broker, parent, lite_topic) == broker.config.broker_name:
+        return True
+    return broker.store.max_offset(queue, 0) > 0

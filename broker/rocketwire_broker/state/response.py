@@ -20,18 +20,12 @@ _ONEWAY: Final = 2
 
 
 class Response(NamedTuple):
-    """The response to a request.
-
-    Attributes:
-        code: a ``ResponseCode``.
-        remark: text, or None.
-        ext_fields: texts by name, or None.
-        body: parts of the body; stored messages are sent as they are.
-    """
+    """The response to a request."""
 
     code: int = ResponseCode.SUCCESS
     remark: str | None = None
-    ext_fields: Mapping[str, str] | None = None
+    ext_fields: Mapping[str, str] | None = None  # texts by name, or None
+    # parts of the body; stored messages are sent as they are
     body: tuple[bytes, ...] | list[bytes] = ()
 
 
@@ -45,11 +39,7 @@ LATER: Final = None
 
 
 class RefusedError(Exception):
-    """A request that is answered with an error.
-
-    Attributes:
-        response: the answer.
-    """
+    """A request that is answered with an error."""
 
     def __init__(
         self, code: int, remark: str | None = None, ext_fields: Mapping[str, str] | None = None
@@ -59,11 +49,7 @@ class RefusedError(Exception):
 
 
 def encode_response(response: Response, opaque: int, *, binary: bool = False) -> list[bytes]:
-    """Return the parts of a response's frame.
-
-    Args:
-        binary: whether its header has the binary form.
-    """
+    """Return the parts of a response's frame; its header may have the binary form."""
     code, remark, ext_fields, body = response
     return _frame(code, opaque, _RESPONSE, remark, ext_fields, body, binary=binary)
 

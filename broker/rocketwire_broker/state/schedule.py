@@ -26,21 +26,15 @@ _FEW_ENTRIES: Final = 1_000
 
 
 class Entry:
-    """Something that happens later.
-
-    Attributes:
-        due: when, in milliseconds since 1970.
-        action: what; None after it was cancelled or done.
-        is_periodic: whether it happens every few seconds.
-    """
+    """Something that happens later."""
 
     __slots__ = ("_number", "action", "due", "is_periodic")
 
     def __init__(self, due: int, number: int, action: Action) -> None:
-        self.due = due
+        self.due = due  # when, in milliseconds since 1970
         self._number = number
-        self.action: Action | None = action
-        self.is_periodic = False
+        self.action: Action | None = action  # what; None after it was cancelled or done
+        self.is_periodic = False  # whether it happens every few seconds
 
     def __lt__(self, other: Entry) -> bool:
         return (self.due, self._number) < (other.due, other._number)
@@ -60,24 +54,17 @@ class Schedule:
 
     @property
     def size(self) -> int:
-        """Number of entries with those that were cancelled and take room still."""
+        """Number of entries, cancelled ones included."""
         return len(self._heap)
 
     def at(self, due: int, action: Action) -> Entry:
-        """Run an action at a time, or as soon as possible after it."""
         self._count += 1
         entry = Entry(due, self._count, action)
         heapq.heappush(self._heap, entry)
         return entry
 
     def no_later(self, name: str, due: int, action: Action) -> None:
-        """Run an action at a time, or earlier if that was said under this name before.
-
-        Args:
-            name: name of the action; it runs once, however often this is called.
-            due: when.
-            action: what.
-        """
+        """Run an action once at a time, or earlier if the same name was scheduled earlier."""
         known = self._named.get(name)
         if known is not None and known.action is not None:
             if known.due <= due:
@@ -86,7 +73,7 @@ class Schedule:
         self._named[name] = self.at(due, action)
 
     def every(self, period: int, action: Action, now: int) -> None:
-        """Run an action again and again; first after one period."""
+        """Run an action periodically; first after one period."""
 
         @wraps(action)
         def again(due: int) -> None:
@@ -96,7 +83,6 @@ class Schedule:
         self.at(now + period, again).is_periodic = True
 
     def cancel(self, entry: Entry) -> None:
-        """Do not run an action."""
         if entry.action is None:
             return
         entry.action = None
@@ -108,7 +94,6 @@ class Schedule:
 
     @property
     def next_due(self) -> int | None:
-        """When the first action is due; None if there is none."""
         heap = self._heap
         while heap and heap[0].action is None:
             heapq.heappop(heap)
@@ -126,8 +111,7 @@ class Schedule:
         return min(once, default=None)
 
     def run(self, now: int) -> list[Action]:
-        """Run the actions that are due, also those that they add, up to ``MAX_ACTIONS``; return
-        them.
+        """Run the actions that are due, new ones included, up to ``MAX_ACTIONS``; return them.
 
         An action that cannot store a message runs again later; what it had done must hold.
         """

@@ -19,14 +19,10 @@ _SAMPLES: Final = 601
 
 @dataclass(slots=True)
 class Count:
-    """A counter with samples.
+    """A counter with samples."""
 
-    Attributes:
-        total: messages since the start.
-        samples: times and totals.
-    """
-
-    total: int = 0
+    total: int = 0  # messages since the start
+    # times and totals
     samples: deque[tuple[int, int]] = field(
         default_factory=lambda: deque[tuple[int, int]](maxlen=_SAMPLES)
     )
@@ -43,29 +39,20 @@ class Count:
 
 
 class Statistics:
-    """Counters of a broker.
-
-    Attributes:
-        put: messages stored.
-        got: messages pulled or popped.
-        put_bytes: bytes stored.
-        slow: times when requests, or what was due, took so long that it was logged.
-        limit_hits: exceeded limits of connections, by the name of their setting.
-        topic_puts: messages stored by topic.
-        group_gets: messages pulled or popped, by topic and group as ``topic@group``.
-    """
+    """Counters of a broker."""
 
     def __init__(self) -> None:
         self.put = Count()
-        self.got = Count()
+        self.got = Count()  # messages pulled or popped
         self.put_bytes = 0
-        self.slow = 0
+        self.slow = 0  # times when requests, or what was due, took so long that it was logged
+        # exceeded limits of connections, by the name of their setting
         self.limit_hits: Counter[str] = Counter()
         self.topic_puts: dict[str, Count] = {}
+        # messages pulled or popped, by topic and group as ``topic@group``
         self.group_gets: dict[str, Count] = {}
 
     def note_put(self, topic: str, size: int) -> None:
-        """Count a stored message."""
         self.put.total += 1
         self.put_bytes += size
         count = self.topic_puts.get(topic)
@@ -74,7 +61,6 @@ class Statistics:
         count.total += 1
 
     def note_got(self, topic: str, group: str, messages: int) -> None:
-        """Count pulled or popped messages."""
         self.got.total += messages
         key = f"{topic}@{group}"
         count = self.group_gets.get(key)
@@ -83,12 +69,10 @@ class Statistics:
         count.total += messages
 
     def delete_topic(self, topic: str) -> None:
-        """Drop the counters of a deleted topic."""
         self.topic_puts.pop(topic, None)
         self._drop_gets(f"{topic}@", "")
 
     def delete_group(self, group: str) -> None:
-        """Drop the counters of a deleted group."""
         self._drop_gets("", f"@{group}")
 
     def _drop_gets(self, start: str, end: str) -> None:
@@ -97,6 +81,5 @@ class Statistics:
             del self.group_gets[key]
 
     def sample(self, now: int) -> None:
-        """Remember the totals of now."""
         for count in (self.put, self.got, *self.topic_puts.values(), *self.group_gets.values()):
             count.samples.append((now, count.total))

@@ -1,7 +1,7 @@
 """Requests that wait for messages (long polling).
 
 A wait has one or more queues, which wake it, and a deadline. A request that is woken is tried
-again, and may go on waiting. At its deadline it must answer. ``ANY_QUEUE`` stands for all queues
+again, and may keep waiting. At its deadline it must answer. ``ANY_QUEUE`` stands for all queues
 of a topic.
 
 Java: ``PullRequestHoldService``, ``PopLongPollingService``.
@@ -21,40 +21,29 @@ ANY_QUEUE: Final = -1
 """Queue id that stands for all queues of a topic."""
 
 WakeUp = Callable[[int, bool], "Response | None"]
-"""Tries a request again, at a time, and maybe for the last time; returns None to go on waiting."""
+"""Tries a request again, at a time, and maybe for the last time; returns None to keep waiting."""
 
 TopicQueue = tuple[str, int]
 """A topic and a queue id."""
 
 
 class Wait:
-    """A request that waits.
-
-    Attributes:
-        peer: its sender.
-        opaque: its number.
-        queues: the queues that wake it.
-        wake_up: see ``WakeUp``.
-        size: about the bytes that it takes, if they depend on the client.
-        deadline: entry of the schedule at which it must answer.
-    """
+    """A request that waits."""
 
     __slots__ = ("deadline", "opaque", "peer", "queues", "size", "wake_up")
 
     def __init__(
         self, peer: Peer, opaque: int, queues: tuple[TopicQueue, ...], wake_up: WakeUp, size: int
     ) -> None:
-        self.size = size
+        self.size = size  # about the bytes that it takes, if they depend on the client
         self.peer = peer
         self.opaque = opaque
         self.queues = queues
         self.wake_up = wake_up
-        self.deadline: Entry | None = None
+        self.deadline: Entry | None = None  # entry of the schedule at which it must answer
 
 
 class Waits:
-    """Waiting requests by queue."""
-
     def __init__(self) -> None:
         self._by_queue: dict[TopicQueue, dict[int, Wait]] = {}
         self._by_peer: dict[int, dict[int, Wait]] = {}
@@ -67,7 +56,6 @@ class Waits:
         return id(wait) in self._by_peer.get(wait.peer.number, ())
 
     def add(self, wait: Wait) -> None:
-        """Let a request wait."""
         self._count += 1
         wait.peer.held += 1
         wait.peer.held_bytes += wait.size
@@ -76,7 +64,6 @@ class Waits:
             self._by_queue.setdefault(queue, {})[id(wait)] = wait
 
     def remove(self, wait: Wait) -> None:
-        """Forget a request."""
         of_peer = self._by_peer.get(wait.peer.number, {})
         if of_peer.pop(id(wait), None) is None:
             return
@@ -107,7 +94,6 @@ class Waits:
         return self._by_queue.get(queue, {}).values()
 
     def of_topic(self, topic: str) -> list[Wait]:
-        """Return the requests that wait for a topic."""
         return [
             wait
             for (name, _), waits in self._by_queue.items()
@@ -116,5 +102,4 @@ class Waits:
         ]
 
     def of_peer(self, number: int) -> list[Wait]:
-        """Return the requests of a connection."""
         return list(self._by_peer.get(number, {}).values())

@@ -1,4 +1,1 @@
-"""Messages in memory: queues of stored bytes, and the log that orders all of them.
-
-It may import ``config``.
-"""
+"""Messages in memory: queues of stored bytes, and the log that orders all of them."""

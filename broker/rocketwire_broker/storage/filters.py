@@ -30,40 +30,32 @@ Condition = Callable[[Mapping[str, str]], bool]
 """Decides by the properties of a message."""
 
 MAX_TERMS_PER_READ: Final = 50_000
-"""Terms of an expression times messages of a read: some 100 ms, in which nobody else is served."""
+"""Terms of an expression times messages of a read: 100 ms, in which no other request is served."""
 
 
 class Filter(NamedTuple):
-    """The messages of a topic that a consumer receives; without either part, all of them.
+    """The messages of a topic that a consumer receives; without either part, all of them."""
 
-    Attributes:
-        codes: tag codes that pass.
-        condition: an SQL92 expression.
-        size: about the bytes that it takes.
-    """
-
-    codes: frozenset[int] | None = None
+    codes: frozenset[int] | None = None  # tag codes that pass
     condition: Condition | None = None
-    size: int = 0
+    size: int = 0  # about the bytes that it takes
 
     @property
     def is_open(self) -> bool:
-        """Whether everything passes."""
         return self.codes is None and self.condition is None
 
     @property
     def max_messages(self) -> int:
-        """Maximum number of messages of a read that the filter looks at."""
+        """Maximum number of messages that one read may filter."""
         if self.condition is None:
             return MAX_TERMS_PER_READ
         return max(1, MAX_TERMS_PER_READ * _TERM_BYTES // (_TERM_BYTES + self.size))
 
     def work_of(self, messages: int) -> float:
-        """Return the part of a turn that a look at a number of messages takes."""
+        """Return which part of a turn it takes to filter messages."""
         return 0 if self.is_open else messages / self.max_messages
 
     def passes(self, tag_code: int, record: bytes) -> bool:
-        """Return whether a stored message passes."""
         if self.codes is not None:
             return tag_code in self.codes
         if self.condition is None:
@@ -92,20 +84,17 @@ def filter_of(subscription: SubscriptionData) -> Filter:
         return Filter(codes=frozenset(codes), size=_CODE_BYTES * len(codes))
     text = subscription.sub_string or ""
     try:
-        return Filter(condition=compiled(kind, text), size=_CONDITION_BYTES * len(text))
+        return Filter(condition=compile_condition(kind, text), size=_CONDITION_BYTES * len(text))
     except IllegalValueError:
         return EVERYTHING
 
 
 class _Conditions:
-    """Compiled expressions; those that were not used for longest are forgotten first."""
-
     def __init__(self) -> None:
         self._by_text: dict[str, Condition] = {}
         self._size = 0
 
     def compile(self, text: str) -> Condition:
-        """Return the condition of an expression."""
         by_text = self._by_text
         condition = by_text.pop(text, None)
         if condition is None:
@@ -122,7 +111,7 @@ class _Conditions:
 _CONDITIONS: Final = _Conditions()
 
 
-def compiled(kind: str, text: str) -> Condition:
+def compile_condition(kind: str, text: str) -> Condition:
     """Compile an expression that is not about tags.
 
     Raises:
@@ -134,17 +123,11 @@ def compiled(kind: str, text: str) -> Condition:
 
 
 class Selection(NamedTuple):
-    """Messages that were read.
-
-    Attributes:
-        records: their stored bytes.
-        offsets: their offsets in the queue.
-        next_offset: offset after the last message that was read.
-    """
+    """Messages that were read."""
 
     records: list[bytes]
-    offsets: list[int]
-    next_offset: int
+    offsets: list[int]  # their offsets in the queue
+    next_offset: int  # offset after the last message that was read
 
 
 def select(
@@ -159,9 +142,6 @@ def select(
     """Read messages from an offset on, which must be that of a message.
 
     Args:
-        queue: the queue to read.
-        offset: offset of the first message to read.
-        message_filter: decides which messages are returned.
         count: most messages.
         max_bytes: most bytes of them; the first message is returned whatever its size.
         max_filtered: messages that are read if there is a filter; fewer if it is expensive.
@@ -173,7 +153,7 @@ def select(
         end = offset + len(records)
         return Selection(records, list(range(offset, end)), end)
     max_filtered = min(max(max_filtered, count), message_filter.max_messages)
-    return _filtered(queue, offset, message_filter, count, max_bytes, max_filtered)
+    return _select_filtered(queue, offset, message_filter, count, max_bytes, max_filtered)
 
 
 def _within(records: list[bytes], max_bytes: int) -> list[bytes]:
@@ -185,7 +165,7 @@ def _within(records: list[bytes], max_bytes: int) -> list[bytes]:
     return records
 
 
-def _filtered(
+def _select_filtered(
     queue: Queue, offset: int, message_filter: Filter, count: int, max_bytes: int, max_filtered: int
 ) -> Selection:
     records: list[bytes] = []

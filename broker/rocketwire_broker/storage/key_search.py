@@ -31,15 +31,9 @@ _FOREVER: Final = 1 << 62
 
 
 class Hit(NamedTuple):
-    """A message with the key; later ones are greater.
+    """A message with the key; later ones are greater."""
 
-    Attributes:
-        store_time: time of its storage in milliseconds.
-        physical: its physical offset.
-        record: its stored bytes.
-    """
-
-    store_time: int
+    store_time: int  # time of its storage in milliseconds
     physical: int
     record: bytes
 
@@ -48,14 +42,8 @@ class KeySearch:
     """A search for the messages with a key, a unique key included, or with a tag.
 
     Args:
-        queues: where to search; each gets an equal part of the work, and what others leave of it.
-        key: the key or tag.
+        queues: each gets an equal part of the work, and what the others leave of it.
         begin, end: period of the storage, in milliseconds.
-        by_tag: whether it is a tag.
-
-    Attributes:
-        hits: what was found.
-        is_complete: whether all messages were searched; else the oldest of a queue were not.
     """
 
     def __init__(
@@ -73,6 +61,7 @@ class KeySearch:
         self._messages, self._bytes = MOST_SEARCHED, MOST_BYTES
         given = iter(queues)
         spans = [(q.offset_at(begin), q.offset_until(end), q) for q in islice(given, MOST_QUEUES)]
+        # whether all messages were searched; else the oldest of a queue were not
         self.is_complete = next(given, None) is None
         spans.sort(key=lambda span: span[1] - span[0])
         for index, (first, after, queue) in enumerate(spans):
@@ -80,7 +69,7 @@ class KeySearch:
             self._search(queue, first, after, self._messages // left, self._bytes // left)
 
     def _search(self, queue: Queue, first: int, after: int, messages: int, size: int) -> None:
-        """Search a queue backwards, up to a number of messages and bytes."""
+        # newest first
         least, end = max(first, after - messages), after
         self._bytes -= size
         while end > least and size > 0:

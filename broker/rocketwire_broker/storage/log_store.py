@@ -1,6 +1,6 @@
 """A store whose messages are in the files of a commit log.
 
-A message is in the log before it is in its queue, so whatever a client is told is on the disk.
+A message is in the log before it is in its queue, so every message with a response is on the disk.
 Whole files are dropped, the oldest first. Messages of the last moments stay in memory, too, because
 consumers that keep up read them.
 
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from rocketwire.errors import EncodeError
 from rocketwire.messages.message_const import LITE_TOPIC
 from rocketwire.store.commit_log import BLANK_SIZE, SMALLEST_MESSAGE, message_parts
+from rocketwire_broker.storage.queue import UnitQueue, store_time_of
 from rocketwire_broker.storage.store import Place, Store
-from rocketwire_broker.storage.unit_queue import UnitQueue, store_time_of
 
 if TYPE_CHECKING:
     from rocketwire.wire.message.host import Host
@@ -28,21 +28,15 @@ RECENT_BYTES: Final = 8 << 20
 """Bytes of the newest messages that are kept in memory."""
 
 EXPIRY_MS: Final = 3_600_000
-"""Time between two looks for old files; the first is so long after the start."""
+"""Time from the start to the first search for old files, and between two searches."""
 
 _PHYSICAL: Final = slice(28, 36)
 
 
 class Log(Protocol):
-    """A commit log: bytes of messages at physical offsets, in files of one size.
+    """A commit log: bytes of messages at physical offsets, in files of one size."""
 
-    Attributes:
-        first: offset of the first byte that is kept.
-        end: offset after the last message.
-        file_size: bytes of a file.
-    """
-
-    first: int
+    first: int  # offset of the first byte that is kept
     end: int
     file_size: int
 
@@ -50,8 +44,8 @@ class Log(Protocol):
         """Write messages, which a kill of the process does not lose.
 
         Args:
-            physical: ``end``, or the start of the next file; the rest of the current one is left
-                blank then.
+            physical: ``end``, or the start of the next file; the rest of the current one is blank
+                then.
             data: whole messages that fit into the file.
 
         Raises:
@@ -59,7 +53,7 @@ class Log(Protocol):
         """
 
     def read(self, physical: int, size: int) -> bytes:
-        """Return bytes of one file; fewer if it has not so many, none if there is no such file."""
+        """Return bytes of one file; fewer at its end, none if there is no such file."""
         ...
 
     def remove_first(self) -> None:
@@ -74,16 +68,8 @@ class LogStore(Store):
     """Queues, and a log in files.
 
     Args:
-        log: the commit log.
-        retain_bytes: messages of so many bytes are kept at least; 0 keeps all.
-        retain_ms: time that a message is kept at least.
-        store_host: the broker's address, which each message contains.
-
-    Attributes:
-        log: see above.
-        changed: queues with messages that their files do not have yet, or whose files are too many,
-            since the owner of this set has emptied it.
-        deleted: topics that were deleted, in the same way.
+        retain_bytes: minimum bytes of messages that are kept; 0 keeps all.
+        retain_ms: minimum time for which a message is kept.
     """
 
     is_durable = True
@@ -93,8 +79,10 @@ class LogStore(Store):
         self.log = log
         self.next_physical = log.end
         self._file_size = log.file_size
+        # queues with messages that their files do not have yet, or whose files are too many, since
+        # the owner of this set has emptied it
         self.changed: set[tuple[str, int]] = set()
-        self.deleted: set[str] = set()
+        self.deleted: set[str] = set()  # deleted topics whose files still exist
         self._recent: dict[int, bytes] = {}
         self._recent_order: deque[int] = deque()
         self._recent_size = 0
@@ -110,10 +98,10 @@ class LogStore(Store):
             UnwritableError: the disk is full or fails; nothing is stored.
         """
         if LITE_TOPIC in message.properties:
-            light = self._light_queue(message)
+            light = self._lmq(message)
             place = self._put(message, now)
             if light is not None:
-                self.place_light(light, place.physical_offset, place.size, message.tags_code)
+                self.place_lmq(light, place.physical_offset, place.size, message.tags_code)
                 self.arrivals.add((light, 0))
             return place
         return self._put(message, now)
@@ -207,20 +195,20 @@ class LogStore(Store):
         self.changed.add((topic, queue_id))
         return queue
 
-    def place_light(
+    def place_lmq(
         self, name: str, physical: int, size: int, tag_code: int, offset: int | None = None
     ) -> None:
-        """Put a message of the log into its light queue, at an offset or at the end."""
+        """Put a message of the log into its LMQ, at an offset or at the end."""
         queue = self.unit_queue(name, 0)
         if queue is None:
             queue = UnitQueue(name, 0, self._read, self._recent)
             self._queues[name] = {0: queue}
-            self.light_queues[name] = None
+            self.lmqs[name] = None
         queue.place(queue.max_offset if offset is None else offset, physical, size, tag_code)
         self.changed.add((name, 0))
 
     def finish_placing(self) -> int:
-        """Put the messages whose offsets are doubted; return how many are not where they said."""
+        """Place the messages whose offsets are doubted; return how many were misplaced."""
         return sum(queue.finish_placing() for queue in self.all_queues())
 
     def _keep(self, physical: int, record: bytes) -> None:
@@ -262,45 +250,37 @@ class LogStore(Store):
         for queue in self.all_queues():
             dropped = queue.drop_before(self.log.first)
             if dropped:
-                self.evicted_count += 0 if queue.topic in self.light_queues else dropped
+                self.evicted_count += 0 if queue.topic in self.lmqs else dropped
                 self.changed.add((queue.topic, queue.queue_id))
-        self.size = sum(
-            queue.size for queue in self.all_queues() if queue.topic not in self.light_queues
-        )
+        self.size = sum(queue.size for queue in self.all_queues() if queue.topic not in self.lmqs)
 
     def delete_topic(self, topic: str) -> None:
-        """Drop a topic's messages; a later message begins at offset 0 again."""
-        is_light = topic in self.light_queues
-        self.light_queues.pop(topic, None)
+        is_lmq = topic in self.lmqs
+        self.lmqs.pop(topic, None)
         for queue in self._queues.pop(topic, {}).values():
-            self.size -= 0 if is_light else queue.size
+            self.size -= 0 if is_lmq else queue.size
             self.changed.discard((topic, queue.queue_id))
         self.deleted.add(topic)
 
     # ------------------------------------------------------------------ looking
 
     def unit_queue(self, topic: str, queue_id: int) -> UnitQueue | None:
-        """Return a queue; None while it has never had a message."""
         return cast("UnitQueue | None", self.queue(topic, queue_id))
 
     def all_queues(self) -> Iterator[UnitQueue]:
-        """Yield all queues."""
         for queues in self._queues.values():
             yield from cast("Iterable[UnitQueue]", queues.values())
 
     @property
     def topics(self) -> list[str]:
-        """The topics that have queues."""
         return list(self._queues)
 
     @property
     def first_physical(self) -> int:
-        """Physical offset of the oldest file, or of the next message if there is none."""
         return self.log.first
 
     @property
     def earliest_store_time(self) -> int:
-        """Store time of the oldest message in milliseconds; -1 if there is none."""
         time = self.time_at(self.log.first)
         return -1 if time is None else time
 
@@ -312,7 +292,6 @@ class LogStore(Store):
         return store_time_of(head)
 
     def record_at(self, physical: int) -> bytes | None:
-        """Return the stored bytes at a physical offset; None if no message begins there."""
         record = self._recent.get(physical)
         if record is not None:
             return record

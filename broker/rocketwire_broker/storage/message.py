@@ -1,4 +1,4 @@
-"""A message that is to be stored, and the bytes of it.
+"""A message before it is stored, and its stored bytes.
 
 Java: ``MessageExtBrokerInner``, ``MessageExtEncoder``.
 """
@@ -24,7 +24,7 @@ from rocketwire.policy.resource_names import (
     lite_queue,
 )
 from rocketwire.wire.checksum import crc32
-from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, build_stored
+from rocketwire.wire.layouts.fused import MAGIC_V1, MAGIC_V2, build_stored_message
 from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire.wire.message.properties import encode_properties
 from rocketwire.wire.message.stored import MAX_TOPIC_LENGTH_V1, StoredMessage
@@ -39,43 +39,44 @@ _HOST_BITS: Final = BORN_V6 | STORE_V6
 SENT_BY_CLIENT: Final = -1
 """``prepared_transaction_offset`` of a message that looks like a delivery, and is none."""
 
-_WITHOUT_LIGHT_QUEUES: Final = (RETRY_PREFIX, DLQ_PREFIX, SYSTEM_TOPIC_PREFIX)
-"""Beginnings of topics whose messages are in no light queue (Java: ``MixAll.topicAllowsLMQ``)."""
+_WITHOUT_LMQS: Final = (RETRY_PREFIX, DLQ_PREFIX, SYSTEM_TOPIC_PREFIX)
+"""Beginnings of topics whose messages are in no LMQ (Java: ``MixAll.topicAllowsLMQ``)."""
 
 code_of_tag: Final = lru_cache(maxsize=1024)(string_hash)
 """The code of a tag that filters see; messages of a topic have few tags."""
 
 
+INT: Final = 1 << 31
+LONG: Final = 1 << 63
+
+
+def parse_number(text: str | None, limit: int = LONG) -> int | None:
+    """Return the number in a property below a limit; None if it is none (Java: ``parseLong``)."""
+    if text is None:
+        return None
+    digits = text[1:] if text[:1] in {"-", "+"} else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
+        return None
+    value = int(text)
+    return value if -limit <= value < limit else None
+
+
 @dataclass(slots=True, kw_only=True)
 class Message:
-    """A message on its way into a queue.
-
-    Attributes:
-        topic: topic of the queue.
-        queue_id: id of the queue.
-        body: the body as sent, possibly compressed.
-        properties: the properties.
-        flag: flag of the application.
-        sys_flag: bits of ``MessageSysFlag``; those about addresses are set when it is stored.
-        born_timestamp: time of sending according to the producer.
-        born_host: address of the producer.
-        reconsume_times: number of redeliveries.
-        prepared_transaction_offset: physical offset of the half message that it ends, or
-            ``SENT_BY_CLIENT``.
-        tag_code: code that filters see; None for that of its tag.
-    """
+    """A message on its way into a queue."""
 
     topic: str
     queue_id: int
-    body: bytes | None
+    body: bytes | None  # the body as sent, possibly compressed
     properties: dict[str, str]
     born_host: Host
     flag: int = 0
-    sys_flag: int = 0
-    born_timestamp: int = 0
+    sys_flag: int = 0  # bits of ``MessageSysFlag``; those about addresses are set when it is stored
+    born_timestamp: int = 0  # time of sending according to the producer
     reconsume_times: int = 0
+    # physical offset of the half message that it ends, or ``SENT_BY_CLIENT``
     prepared_transaction_offset: int = 0
-    tag_code: int | None = None
+    tag_code: int | None = None  # code that filters see; None for that of its tag
 
     @classmethod
     def of(cls, stored: StoredMessage) -> Message:
@@ -101,20 +102,20 @@ class Message:
         tag = self.properties.get(TAGS)
         return code_of_tag(tag) if tag else 0
 
-    def light_queue(self) -> str | None:
-        """Return the light queue that has the message, too, because it is of a lite topic.
+    def lmq(self) -> str | None:
+        """Return the LMQ that has the message, too, because it is of a lite topic.
 
         A broker names it in a property when it takes the message. While the message waits in a
-        system topic, it is in no light queue (Java: ``MessageExtBrokerInner.needDispatchLMQ``).
+        system topic, it is in no LMQ (Java: ``MessageExtBrokerInner.needDispatchLMQ``).
         """
         lite_topic = self.properties.get(LITE_TOPIC)
-        if not lite_topic or self.topic.startswith(_WITHOUT_LIGHT_QUEUES):
+        if not lite_topic or self.topic.startswith(_WITHOUT_LMQS):
             return None
         name = lite_queue(self.topic, lite_topic)
         return name if self.properties.get(INNER_MULTI_DISPATCH) == name else None
 
-    def set_light_queue_offset(self, offset: int) -> None:
-        """Set the message's offset in its light queue, which consumers read in a property."""
+    def set_lmq_offset(self, offset: int) -> None:
+        """Set the message's offset in its LMQ, which consumers read in a property."""
         self.properties[INNER_MULTI_QUEUE_OFFSET] = str(offset)
 
     def encode(
@@ -133,7 +134,7 @@ class Message:
             sys_flag |= STORE_V6
         born_address, born_port = self.born_host
         store_address, store_port = store_host
-        return build_stored(
+        return build_stored_message(
             (
                 MAGIC_V1 if len(topic) <= MAX_TOPIC_LENGTH_V1 else MAGIC_V2,
                 crc32(body),

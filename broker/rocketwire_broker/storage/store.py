@@ -30,16 +30,10 @@ class UnwritableError(Exception):
 
 
 class Place(NamedTuple):
-    """Where a message was stored.
+    """Where a message was stored."""
 
-    Attributes:
-        queue_offset: its offset in its queue.
-        physical_offset: its position in the log.
-        size: its bytes.
-    """
-
-    queue_offset: int
-    physical_offset: int
+    queue_offset: int  # its offset in its queue
+    physical_offset: int  # its position in the log
     size: int
 
 
@@ -47,21 +41,8 @@ class Store:
     """Queues and log.
 
     Args:
-        retain_bytes: most bytes of messages.
-        retain_ms: longest time that a message is kept.
-        store_host: the broker's address, which each message contains.
-
-    Attributes:
-        store_host: see above.
-        size: bytes of all messages.
-        next_physical: physical offset of the next message.
-        last_stored: time of the last message, in milliseconds; 0 before the first.
-        arrivals: queues with new messages since the owner of this set has emptied it.
-        put_count: number of messages that were stored.
-        evicted_count: number of messages that were dropped because of the bounds.
-        light_queues: names of the light queues of lite topics. Each is a topic with one queue,
-            which has messages of its parent topic.
-        has_light_queues: whether messages of lite topics are put into them (Java: ``enableLmq``).
+        retain_bytes: maximum bytes of messages.
+        retain_ms: maximum time for which a message is kept.
     """
 
     is_durable: bool = False
@@ -71,35 +52,38 @@ class Store:
         self.store_host = store_host
         self.size: int = 0
         self.next_physical: int = 0
-        self.last_stored: int = 0
+        self.last_stored: int = 0  # time of the last message, in milliseconds; 0 before the first
+        # queues with new messages since the owner of this set has emptied it
         self.arrivals: set[tuple[str, int]] = set()
         self.put_count: int = 0
-        self.evicted_count: int = 0
-        self.light_queues: dict[str, None] = {}
-        self.has_light_queues = True
+        self.evicted_count: int = 0  # number of messages that were dropped because of the bounds
+        # names of the LMQs of lite topics. Each is a topic with one queue, which has
+        # messages of its parent topic.
+        self.lmqs: dict[str, None] = {}
+        # whether messages of lite topics are put into them (Java: ``enableLmq``)
+        self.has_lmqs = True
         self._retain_bytes = retain_bytes
         self._retain_ms = retain_ms
         self._queues: dict[str, dict[int, Queue]] = {}
         self._physical = array("q")
         self._owners: list[Queue] = []
         self._begin = 0
-        self._second: dict[int, Queue] = {}  # light queue of the message at a physical offset
+        self._second: dict[int, Queue] = {}  # LMQ of the message at a physical offset
 
     def retain(self, retain_bytes: int, retain_ms: float) -> None:
-        """Change how many bytes of messages are kept, and for how long."""
         self._retain_bytes = retain_bytes
         self._retain_ms = retain_ms
 
     # ------------------------------------------------------------------ storing
 
     def put(self, message: Message, now: int) -> Place:
-        """Store a message; whoever waits for its queue is told by ``arrivals``.
+        """Store a message; ``arrivals`` gets its queue, for requests that wait.
 
         Raises:
             EncodeError: a number or text exceeds its field; nothing is stored.
         """
         topic, queue_id = message.topic, message.queue_id
-        light = self._light_queue(message) if LITE_TOPIC in message.properties else None
+        light = self._lmq(message) if LITE_TOPIC in message.properties else None
         queues = self._queues.get(topic)
         queue = None if queues is None else queues.get(queue_id)
         offset = 0 if queue is None else queue.max_offset
@@ -115,7 +99,7 @@ class Store:
             second = self._queues.setdefault(light, {}).setdefault(0, Queue(light, 0))
             second.append(record, message.tags_code, now, physical)
             self._second[physical] = second
-            self.light_queues[light] = None
+            self.lmqs[light] = None
             self.arrivals.add((light, 0))
         self.next_physical = physical + size
         self.size += size
@@ -126,11 +110,10 @@ class Store:
             self._evict(self._retain_bytes)
         return Place(offset, physical, size)
 
-    def _light_queue(self, message: Message) -> str | None:
-        """Return the light queue of a message, and tell the message its offset in it."""
-        name = message.light_queue() if self.has_light_queues else None
+    def _lmq(self, message: Message) -> str | None:
+        name = message.lmq() if self.has_lmqs else None
         if name is not None:
-            message.set_light_queue_offset(self.max_offset(name, 0))
+            message.set_lmq_offset(self.max_offset(name, 0))
         return name
 
     def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
@@ -142,7 +125,7 @@ class Store:
         return [self.put(message, now) for message in messages]
 
     def expire(self, now: int) -> None:
-        """Drop the messages that are older than the bound."""
+        """Drop the messages that are too old."""
         oldest = now - self._retain_ms
         while self._begin < len(self._owners):
             queue = self._owners[self._begin]
@@ -158,7 +141,6 @@ class Store:
             last = len(self._owners) - 1
 
     def _is_first(self, queue: Queue) -> bool:
-        """Return whether the log's first message is still in its queue."""
         return queue.offset_of(self._physical[self._begin]) is not None
 
     def _drop_first(self) -> None:
@@ -178,12 +160,12 @@ class Store:
 
     def delete_topic(self, topic: str) -> None:
         """Drop a topic's messages; a later message begins at offset 0 again."""
-        is_light = topic.startswith(LITE_PREFIX)
-        self.light_queues.pop(topic, None)
+        is_lmq = topic.startswith(LITE_PREFIX)
+        self.lmqs.pop(topic, None)
         for queue in self._queues.pop(topic, {}).values():
             while queue.min_offset < queue.max_offset:
                 size = queue.drop_first()
-                self.size -= 0 if is_light else size
+                self.size -= 0 if is_lmq else size
 
     # ------------------------------------------------------------------ looking
 
@@ -209,7 +191,6 @@ class Store:
         return None if queues is None else queues.get(queue_id)
 
     def queues(self, topic: str) -> Iterator[Queue]:
-        """Yield the queues of a topic that have had messages."""
         yield from self._queues.get(topic, {}).values()
 
     def min_offset(self, topic: str, queue_id: int) -> int:

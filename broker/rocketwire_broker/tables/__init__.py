@@ -1,4 +1,4 @@
-"""What a broker knows beside messages: topics, groups, offsets, members, locks, filters.
+"""The state of a broker besides messages: topics, groups, offsets, members, locks.
 
-Plain data; time is an argument. It may import ``config``.
+Plain data; time is an argument.
 """

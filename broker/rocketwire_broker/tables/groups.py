@@ -31,18 +31,13 @@ SYSTEM_GROUPS: Final = (
 
 
 class Groups:
-    """Consumer groups by name, with the version of all of them.
-
-    Attributes:
-        config: the settings that are valid now.
-        version: changes with each group.
-        forbidden: topics that a group may not read, by group (code 353).
-    """
+    """Consumer groups by name, with the version of all of them."""
 
     def __init__(self, config: Config, now: int) -> None:
         self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now)
+        # topics that a group may not read, by group (code 353)
         self.forbidden: dict[str, set[str]] = {}
-        self.config = config
+        self.config = config  # the settings that are valid now
         self._groups = {
             name: SubscriptionGroupConfig(
                 group_name=name, consume_broadcast_enable=name != "SELF_TEST_C_GROUP"
@@ -61,20 +56,16 @@ class Groups:
 
     @staticmethod
     def is_system(name: str) -> bool:
-        """Return whether every broker has this group."""
         return name in SYSTEM_GROUPS
 
     @property
     def is_full(self) -> bool:
-        """Whether there may be no further group."""
         return exceeds(len(self) + 1, self.config.max_groups)
 
     def get(self, name: str) -> SubscriptionGroupConfig | None:
-        """Return a group, or None."""
         return self._groups.get(name)
 
     def put(self, group: SubscriptionGroupConfig, now: int) -> None:
-        """Add or change a group."""
         name = str(group.group_name)
         if self._groups.get(name) != group:
             self._groups[name] = group
@@ -86,13 +77,7 @@ class Groups:
         forbidden: Mapping[str, Mapping[str, int]],
         version: DataVersion | None,
     ) -> None:
-        """Go on with the groups of an earlier run.
-
-        Args:
-            groups: by name.
-            forbidden: topics that a group may not read, with bits of ``Perm``.
-            version: of all of them.
-        """
+        """Go on with the groups of an earlier run; what they may not read has bits of ``Perm``."""
         self._groups.update(groups)
         for name, topics in forbidden.items():
             self.forbidden[name] = {topic for topic, bits in topics.items() if bits}
@@ -125,13 +110,11 @@ class Groups:
         return group
 
     def forbid(self, name: str, topic: str, now: int, *, readable: bool) -> None:
-        """Allow or forbid a group to read a topic."""
         topics = self.forbidden.setdefault(name, set())
         (topics.discard if readable else topics.add)(topic)
         self._advance(now)
 
     def is_forbidden(self, name: str, topic: str) -> bool:
-        """Return whether a group may not read a topic."""
         return topic in self.forbidden.get(name, ())
 
     def _advance(self, now: int) -> None:

@@ -27,15 +27,7 @@ class _Lock(NamedTuple):
 
 
 class Locks:
-    """Locked queues by group.
-
-    Args:
-        expiry_ms: time without renewal after which a lock is free.
-        most: most locks of all groups; 0: no limit. Further queues are not locked.
-
-    Attributes:
-        most: see above.
-    """
+    """Locked queues by group; beyond ``most`` locks no further queue is locked."""
 
     def __init__(self, expiry_ms: int, most: int) -> None:
         self._expiry_ms = expiry_ms
@@ -67,7 +59,6 @@ class Locks:
         return tuple(granted)
 
     def unlock(self, group: str, client_id: str, queues: Iterable[MessageQueue]) -> None:
-        """Free the queues that the client has."""
         locks = self._groups.get(group, {})
         for queue in queues:
             lock = locks.get(queue)
@@ -75,12 +66,11 @@ class Locks:
                 del locks[queue]
 
     def is_any_held(self, group: str, now: int) -> bool:
-        """Return whether a queue of a group is locked."""
         locks = self._groups.get(group, {})
         return any(not self._is_free(lock, now) for lock in locks.values())
 
     def _count(self, now: int) -> int:
-        """Return the number of locks; if there is no room for another one, without free ones."""
+        # if there is no room for another lock, free ones are removed
         count = sum(map(len, self._groups.values()))
         if not exceeds(count + 1, self.most):
             return count

@@ -1,7 +1,8 @@
-"""Who is connected: the members of consumer and producer groups.
+"""The members of consumer and producer groups, which are connections.
 
-A member is a connection with a client id. What a group subscribes to is what its last heartbeat
-said. It leaves with the last member. Members and subscriptions of all groups are bounded in bytes.
+A member is a connection with a client id. The subscriptions of a group are those of its last
+heartbeat, and end with the last member. Members and subscriptions of all groups are bounded in
+bytes.
 
 Java: ``ConsumerManager``, ``ConsumerGroupInfo``, ``ProducerManager``.
 """
@@ -29,51 +30,32 @@ ITEM_BYTES: Final = 256
 
 
 class MembersLimitError(RocketWireError):
-    """A group, member or subscription is too much."""
+    pass
 
 
 @dataclass(slots=True)
 class Member:
-    """A client in a group.
-
-    Attributes:
-        peer: its connection.
-        client_id: its id.
-        language: its language.
-        version: its protocol version.
-        heard: time of its last heartbeat, in milliseconds.
-    """
+    """A client in a group."""
 
     peer: Peer
     client_id: str
     language: Language
     version: int
-    heard: int
+    heard: int  # time of its last heartbeat, in milliseconds
 
     @property
     def size(self) -> int:
-        """Bytes that it takes."""
         return ITEM_BYTES + len(self.client_id)
 
 
 @dataclass(slots=True)
 class ConsumerGroup:
-    """A consumer group that has members.
-
-    Attributes:
-        name: name of the group.
-        consume_type: pushed or pulled, as its last heartbeat said.
-        message_model: clustering or broadcasting, likewise.
-        consume_from_where: where new members begin, likewise.
-        members: members by the number of their connection.
-        subscriptions: subscriptions by topic.
-        size: bytes of the subscriptions.
-    """
+    """A consumer group that has members."""
 
     name: str
-    consume_type: object = None
-    message_model: object = None
-    consume_from_where: object = None
+    consume_type: object = None  # pushed or pulled; these three are from the last heartbeat
+    message_model: object = None  # clustering or broadcasting
+    consume_from_where: object = None  # where new members begin
     members: dict[int, Member] = field(default_factory=dict[int, Member])
     subscriptions: dict[str, SubscriptionData] = field(
         default_factory=dict[str, "SubscriptionData"]
@@ -82,15 +64,12 @@ class ConsumerGroup:
 
     @property
     def is_broadcasting(self) -> bool:
-        """Whether each member receives every message."""
         return self.message_model == MessageModel.BROADCASTING
 
     def client_ids(self) -> list[str]:
-        """Return the ids of all members."""
         return [member.client_id for member in self.members.values()]
 
     def find(self, client_id: str) -> Member | None:
-        """Return the member with a client id, or None."""
         for member in self.members.values():
             if member.client_id == client_id:
                 return member
@@ -98,24 +77,15 @@ class ConsumerGroup:
 
 
 class Members:
-    """Members of all groups.
-
-    Args:
-        config: the settings.
-
-    Attributes:
-        config: the settings that are valid now.
-        consumers: consumer groups with members by name.
-        producers: members of producer groups by name and number of the connection.
-        fingerprints: known fingerprints of heartbeats, by number of the connection.
-        size: bytes of all members and subscriptions.
-    """
+    """Members of all groups."""
 
     def __init__(self, config: Config) -> None:
-        self.config = config
-        self.size = 0
-        self.consumers: dict[str, ConsumerGroup] = {}
+        self.config = config  # the settings that are valid now
+        self.size = 0  # bytes of all members and subscriptions
+        self.consumers: dict[str, ConsumerGroup] = {}  # consumer groups with members by name
+        # members of producer groups by name and number of the connection
         self.producers: dict[str, dict[int, Member]] = {}
+        # known fingerprints of heartbeats, by number of the connection
         self.fingerprints: dict[int, int] = {}
 
     # ------------------------------------------------------------------ consumers
@@ -155,11 +125,6 @@ class Members:
                 known.heard = member.heard
 
     def _make_room(self, members: dict[int, Member], member: Member, more: int) -> None:
-        """Count the bytes of a member and ``more``.
-
-        Raises:
-            MembersLimitError: they are too many.
-        """
         known = members.get(member.peer.number)
         more += member.size - (0 if known is None else known.size)
         limit = self.config.max_subscription_bytes
@@ -196,7 +161,6 @@ class Members:
         self._put(members, member)
 
     def producer(self, client_id: str) -> Member | None:
-        """Return a producer by its client id, or None."""
         for members in self.producers.values():
             for member in members.values():
                 if member.client_id == client_id:
@@ -216,7 +180,7 @@ class Members:
         self.fingerprints.pop(number, None)
         return self._leave_consumers(number, consumer_group or "")
 
-    def lost(self, number: int) -> list[str]:
+    def remove(self, number: int) -> list[str]:
         """Remove a connection from all groups; return the consumer groups that it was in."""
         for name in list(self.producers):
             self._leave_producers(number, name)
@@ -268,7 +232,7 @@ class Members:
 def _merge_subscriptions(
     known: Mapping[str, SubscriptionData], data: ConsumerData
 ) -> dict[str, SubscriptionData]:
-    """Return the subscriptions after a heartbeat; per topic the newest version stays."""
+    # the newest version of each topic stays
     subscriptions = {item.topic or "": item for item in data.subscription_data_set or ()}
     for topic, item in subscriptions.items():
         old = known.get(topic)
@@ -278,7 +242,6 @@ def _merge_subscriptions(
 
 
 def _size_of(subscription: SubscriptionData) -> int:
-    """Return about how many bytes a subscription takes."""
     tags, codes = subscription.tags_set or (), subscription.code_set or ()
     texts = (subscription.topic, subscription.sub_string, subscription.expression_type, *tags)
     return ITEM_BYTES + sum(64 + len(text or "") for text in texts) + 64 * len(codes)

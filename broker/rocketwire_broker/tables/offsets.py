@@ -17,13 +17,10 @@ Predicate = Callable[[GroupTopic], bool]
 
 
 def _by_name(table: Mapping[GroupTopic, dict[int, int]]) -> dict[str, dict[int, int]]:
-    """Return offsets by ``topic@group``."""
     return {f"{topic}@{group}": offsets for (group, topic), offsets in table.items()}
 
 
 class Offsets:
-    """Offsets by group, topic and queue."""
-
     def __init__(self, now: int) -> None:
         self._changes = 0
         self._changed = now
@@ -32,12 +29,10 @@ class Offsets:
         self._pulled: dict[GroupTopic, dict[int, int]] = {}
 
     def __iter__(self) -> Iterator[GroupTopic]:
-        """Yield the groups and topics with committed offsets."""
         return iter(self._offsets)
 
     @property
     def version(self) -> DataVersion:
-        """Changes with each commit."""
         return DataVersion(counter=self._changes, state_version=0, timestamp=self._changed)
 
     def get(self, group: str, topic: str, queue_id: int) -> int | None:
@@ -56,13 +51,12 @@ class Offsets:
         self._changed = now
 
     def restore(self, group: str, topic: str, offsets: Mapping[int, int]) -> None:
-        """Go on with the offsets of an earlier run."""
         self._offsets[group, topic] = {
             queue_id: offset for queue_id, offset in offsets.items() if 0 <= queue_id < MAX_QUEUES
         }
 
     def reset(self, group: str, topic: str, queue_id: int, offset: int, now: int) -> None:
-        """Set the offset at which consumers must go on; commits are ignored until they do."""
+        """Set the offset at which consumers must continue; commits are ignored until they do."""
         self.commit(group, topic, queue_id, offset, now)
         self._resets.setdefault((group, topic), {})[queue_id] = offset
 
@@ -72,7 +66,7 @@ class Offsets:
         return None if resets is None else resets.get(queue_id)
 
     def take_reset(self, group: str, topic: str, queue_id: int) -> int | None:
-        """Return the same target, and forget it, because its consumer is told now."""
+        """Return the target of a reset and forget it, because its consumer learns it now."""
         resets = self._resets.get((group, topic))
         return None if resets is None else resets.pop(queue_id, None)
 
@@ -80,24 +74,20 @@ class Offsets:
         """Remember where a group's next pull begins (``pullOffset`` of code 208)."""
         self._pulled.setdefault((group, topic), {})[queue_id] = offset
 
-    def pulled(self, group: str, topic: str, queue_id: int) -> int | None:
+    def next_pull(self, group: str, topic: str, queue_id: int) -> int | None:
         """Return where a group's next pull begins; None before its first."""
         return self._pulled.get((group, topic), {}).get(queue_id)
 
     def topics_of(self, group: str) -> list[str]:
-        """Return the topics with committed offsets of a group."""
         return [topic for name, topic in self._offsets if name == group]
 
     def groups_of(self, topic: str) -> list[str]:
-        """Return the groups with committed offsets of a topic."""
         return [group for group, name in self._offsets if name == topic]
 
     def of(self, group: str, topic: str) -> Mapping[int, int]:
-        """Return the committed offsets by queue."""
         return self._offsets.get((group, topic), {})
 
     def table(self) -> dict[str, dict[int, int]]:
-        """Return all offsets by ``topic@group``."""
         return _by_name(self._offsets)
 
     def document(self) -> dict[str, object]:
@@ -118,15 +108,12 @@ class Offsets:
         }
 
     def delete_group(self, group: str) -> None:
-        """Forget the offsets of a group."""
         self._delete(lambda key: key[0] == group)
 
     def delete_topic(self, topic: str) -> None:
-        """Forget the offsets of a topic."""
         self._delete(lambda key: key[1] == topic)
 
     def clone(self, source: str, target: str, topic: str) -> None:
-        """Copy the offsets of one group to another."""
         offsets = self._offsets.get((source, topic))
         if offsets is not None:
             self._offsets[target, topic] = dict(offsets)

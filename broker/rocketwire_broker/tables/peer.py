@@ -9,21 +9,7 @@ if TYPE_CHECKING:
 
 
 class Peer:
-    """The other side of a connection.
-
-    Attributes:
-        number: number of the connection, never reused.
-        address: ``host:port``.
-        host: the same as a value, as stored messages have it.
-        out: frames to send to it, in order; the driver empties it.
-        unsent: bytes for it that its socket has not taken.
-        buffered: bytes from it that are not handled.
-        held: number of its requests that wait for messages.
-        held_bytes: bytes that these take.
-        first_ends: ends of queues, by topic and queue id, when a consumer that begins at the end
-            asked for an offset and there was none; it asks for the end next.
-        gone: whether the connection has ended.
-    """
+    """The other side of a connection."""
 
     __slots__ = (
         "address",
@@ -40,19 +26,20 @@ class Peer:
     )
 
     def __init__(self, number: int, address: str, host: Host) -> None:
-        self.number = number
-        self.address = address
-        self.host = host
-        self.out: list[bytes] = []
-        self.unsent = 0
-        self.buffered = 0
-        self.held = 0
-        self.held_bytes = 0
+        self.number = number  # number of the connection, never reused
+        self.address = address  # ``host:port``
+        self.host = host  # the address as stored messages have it
+        self.out: list[bytes] = []  # frames to send to it, in order; the driver empties it
+        self.unsent = 0  # bytes for it that its socket has not taken
+        self.buffered = 0  # bytes from it that are not handled
+        self.held = 0  # number of its requests that wait for messages
+        self.held_bytes = 0  # bytes that these take
+        # ends of queues, by topic and queue id, when a consumer that begins at the end asked for an
+        # offset and there was none; it asks for the end next
         self.first_ends: dict[tuple[str, int], int] = {}
-        self.gone = False
+        self.gone = False  # whether the connection has ended
         self.next_opaque = 0
 
     def new_opaque(self) -> int:
-        """Return the number of the next request to it."""
         self.next_opaque = self.next_opaque + 1 & 0x7FFFFFFF
         return self.next_opaque

@@ -1,4 +1,4 @@
-"""What consumers popped in order and have not acknowledged yet, by group and queue.
+"""Messages that were popped in order and are not acknowledged, by group and queue.
 
 While a message of the last pop is hidden, other pops of the group get nothing from its queue.  The
 group's offset advances over the acknowledged messages at the beginning.
@@ -26,27 +26,18 @@ UNKNOWN: Final = -1
 
 @dataclass(slots=True)
 class OrderedPop:
-    """The last pop in order of a group in a queue.
+    """The last pop in order of a group in a queue."""
 
-    Attributes:
-        offsets: offsets of its messages, ascending.
-        pop_time: time of the pop in milliseconds.
-        invisible_time: milliseconds for which its messages are hidden.
-        attempt_id: the consumer's name for its attempt, if it sent one.
-        counts: earlier deliveries of a message by its offset.
-        acknowledged: offsets of acknowledged messages.
-        visible_at: when a message is visible again, by offset, if its time was changed.
-    """
-
-    offsets: Sequence[int]
-    pop_time: int
-    invisible_time: int
-    attempt_id: str | None
-    counts: Mapping[int, int]
-    acknowledged: set[int] = field(default_factory=set[int])
+    offsets: Sequence[int]  # offsets of its messages, ascending
+    pop_time: int  # time of the pop in milliseconds
+    invisible_time: int  # milliseconds for which its messages are hidden
+    attempt_id: str | None  # the consumer's name for its attempt, if it sent one
+    counts: Mapping[int, int]  # earlier deliveries of a message by its offset
+    acknowledged: set[int] = field(default_factory=set[int])  # offsets of acknowledged messages
+    # when a message is visible again, by offset, if its time was changed
     visible_at: dict[int, int] = field(default_factory=dict[int, int])
 
-    def hidden_until(self) -> int:
+    def visible_time(self) -> int:
         """When the last message without acknowledgement is visible again; 0 if there is none."""
         end = self.pop_time + self.invisible_time
         waiting = [offset for offset in self.offsets if offset not in self.acknowledged]
@@ -61,11 +52,7 @@ class OrderedPop:
 
 
 class PopOrders:
-    """The last pop in order of each group in each queue.
-
-    Attributes:
-        changes: number of changes.
-    """
+    """The last pop in order of each group in each queue."""
 
     def __init__(self) -> None:
         self.changes = 0
@@ -75,11 +62,9 @@ class PopOrders:
         return len(self._pops)
 
     def items(self) -> Iterable[tuple[GroupQueue, OrderedPop]]:
-        """Return the pops with their groups and queues."""
         return self._pops.items()
 
     def restore(self, pops: Mapping[GroupQueue, OrderedPop]) -> None:
-        """Go on with the pops of an earlier run."""
         self._pops.update(pops)
 
     def is_blocked(self, queue: GroupQueue, attempt_id: str | None, now: int) -> bool:
@@ -87,7 +72,7 @@ class PopOrders:
         pop = self._pops.get(queue)
         if pop is None or (attempt_id and attempt_id == pop.attempt_id):
             return False
-        return now < pop.hidden_until()
+        return now < pop.visible_time()
 
     def record_pop(
         self,

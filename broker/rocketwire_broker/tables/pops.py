@@ -17,35 +17,21 @@ T = TypeVar("T")
 
 
 class HiddenMessage(NamedTuple):
-    """A popped message.
-
-    Attributes:
-        group: the consumer group.
-        topic: topic that stores it; a retry topic for redeliveries.
-        queue_id: its queue.
-        queue_offset: its offset.
-        pop_time: time of the pop in milliseconds, which its handle contains.
-    """
+    """A popped message."""
 
     group: str
-    topic: str
+    topic: str  # topic that stores it; a retry topic for redeliveries
     queue_id: int
     queue_offset: int
-    pop_time: int
+    pop_time: int  # time of the pop in milliseconds, which its handle contains
 
 
 class Origin(NamedTuple):
-    """The pop of a hidden message, for the log of pops.
+    """The pop of a hidden message, for the log of pops."""
 
-    Attributes:
-        start_offset: first offset of the pop in its queue.
-        revive_queue_id: queue of the log of pops that its handles name.
-        due: when the message is delivered again, in milliseconds.
-    """
-
-    start_offset: int
-    revive_queue_id: int
-    due: int
+    start_offset: int  # first offset of the pop in its queue
+    revive_queue_id: int  # queue of the log of pops that its handles name
+    due: int  # when the message is delivered again, in milliseconds
 
 
 class Pops(Generic[T]):
@@ -53,17 +39,12 @@ class Pops(Generic[T]):
 
     The same message may be hidden more than once: by several groups, and by one group after its
     offset was reset.
-
-    Args:
-        is_logged: whether hidden messages are written to the log of pops.
-
-    Attributes:
-        unlogged: hidden messages that are not in the log of pops yet.
-        ended: messages that are in the log of pops as hidden, and are hidden no more.
     """
 
     def __init__(self, *, is_logged: bool = False) -> None:
+        # hidden messages that are not in the log of pops yet
         self.unlogged: dict[HiddenMessage, Origin] = {}
+        # messages that are in the log of pops as hidden, and are hidden no more
         self.ended: dict[HiddenMessage, Origin] = {}
         self._is_logged = is_logged
         self._logged: dict[HiddenMessage, Origin] = {}
@@ -85,7 +66,7 @@ class Pops(Generic[T]):
             self.unlogged[message] = origin
 
     def take(self, message: HiddenMessage) -> T | None:
-        """Forget a message and return what would end its time; None if it is not hidden."""
+        """Forget a message; return what would end its time, or None if it is not hidden."""
         timer = self._timers.pop(message, None)
         if timer is not None and self._is_logged:
             self.unlogged.pop(message, None)
@@ -95,12 +76,12 @@ class Pops(Generic[T]):
         return timer
 
     def note_logged(self, messages: Iterable[HiddenMessage]) -> None:
-        """Take note that hidden messages are in the log of pops."""
+        """Note that hidden messages are in the log of pops."""
         for message in messages:
             self._logged[message] = self.unlogged.pop(message)
 
     def discard(self, is_gone: Callable[[HiddenMessage], bool]) -> Iterator[T]:
-        """Forget the messages for which a condition holds; yield what would end their time."""
+        """Forget messages; yield what would end their time."""
         for message in [message for message in self._timers if is_gone(message)]:
             timer = self.take(message)
             if timer is not None:

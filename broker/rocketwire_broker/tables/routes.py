@@ -1,7 +1,7 @@
 """Queues of topics at all brokers, as a name server knows them.
 
 A broker that assigns queues to the members of a group needs those of the other brokers as well. It
-asks a name server: ``ask`` keeps what goes on with the answer, the driver brings it with ``put``.
+asks a name server: ``ask`` keeps what continues with the answer, the driver brings it with ``put``.
 
 Java: ``TopicRouteInfoManager``.
 """
@@ -22,13 +22,10 @@ Waiting = Callable[[int], None]
 
 
 class Routes:
-    """Queues by topic.
-
-    Attributes:
-        on_asked: called when a topic was asked for; None while there is no name server.
-    """
+    """Queues by topic."""
 
     def __init__(self) -> None:
+        # called when a topic was asked for; None while there is no name server
         self.on_asked: Callable[[], None] | None = None
         self._queues: dict[str, tuple[int, Sequence[MessageQueue]]] = {}
         self._asked: dict[str, list[Waiting]] = {}
@@ -41,16 +38,14 @@ class Routes:
         return time <= now < time + FRESH_MS
 
     def queues(self, topic: str) -> Sequence[MessageQueue]:
-        """Return the queues of a topic in the last answer."""
         return self._queues.get(topic, (0, ()))[1]
 
     def ask(self, topic: str, waiting: Waiting) -> None:
-        """Ask a name server for the queues of a topic."""
         self._asked.setdefault(topic, []).append(waiting)
         if self.on_asked is not None:
             self.on_asked()
 
-    def asked(self) -> list[str]:
+    def pending(self) -> list[str]:
         """Return the topics that were asked for and have no answer yet."""
         return list(self._asked)
 
@@ -61,5 +56,4 @@ class Routes:
             waiting(now)
 
     def delete_topic(self, topic: str) -> None:
-        """Forget the queues of a deleted topic."""
         self._queues.pop(topic, None)

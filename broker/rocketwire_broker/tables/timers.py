@@ -22,16 +22,13 @@ class Timers:
         return len(self._heap)
 
     def offsets(self) -> set[int]:
-        """Return the offsets of the messages that wait."""
         return {offset for _, offset in self._heap}
 
     @property
     def next_due(self) -> int | None:
-        """Earliest time of delivery; None if no message waits."""
         return self._heap[0][0] if self._heap else None
 
     def add(self, due: int, offset: int) -> None:
-        """Let a message wait."""
         heapq.heappush(self._heap, (due, offset))
 
     def pop(self, now: int) -> int | None:
@@ -41,12 +38,7 @@ class Timers:
         return None
 
     def forget(self, min_offset: int, kept: int) -> None:
-        """Drop the offsets of evicted messages, if they are many.
-
-        Args:
-            min_offset: offset of the oldest message that is kept.
-            kept: number of messages that are kept.
-        """
+        """Drop the offsets of evicted messages, if they are many more than the kept messages."""
         if len(self._heap) > _FEW + 2 * kept:
             self._heap = [item for item in self._heap if item[1] >= min_offset]
             heapq.heapify(self._heap)
@@ -56,7 +48,6 @@ class Timers:
         self._recalled.add(key)
 
     def is_recalled(self, key: str) -> bool:
-        """Return whether the message with this key was recalled."""
         return key in self._recalled
 
     def end_recall(self, key: str) -> None:

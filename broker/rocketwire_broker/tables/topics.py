@@ -47,25 +47,18 @@ def new_topic(
 
 
 class Topics:
-    """Topics by name, with the version of all of them.
-
-    Attributes:
-        config: the settings that are valid now.
-        version: changes with each topic.
-        changed: topics to be registered at the name servers, by name, since the owner has
-            emptied it.
-        removed: names of deleted topics, in the same way.
-        deleted: for each deleted topic the physical offset up to which its messages are gone.
-        save: called after each change; if it raises ``UnwritableError``, the topics are as before.
-    """
+    """Topics by name, with the version of all of them."""
 
     def __init__(self, config: Config, now: int) -> None:
         self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now)
+        # topics to be registered at the name servers, by name, since the owner has emptied it
         self.changed: dict[str, TopicConfig] = {}
-        self.removed: set[str] = set()
+        self.removed: set[str] = set()  # names of deleted topics, to be unregistered
+        # for each deleted topic the physical offset up to which its messages are gone
         self.deleted: dict[str, int] = {}
+        # called after each change; if it raises ``UnwritableError``, the topics are as before
         self.save: Callable[[], None] = _save_nothing
-        self.config = config
+        self.config = config  # the settings that are valid now
         self._topics = {str(topic.topic_name): topic for topic in _system_topics(config)}
         self._system = frozenset(self._topics) | set(NOT_COUNTED)
 
@@ -80,23 +73,19 @@ class Topics:
 
     @property
     def system(self) -> frozenset[str]:
-        """Names of the system topics of this broker."""
         return self._system
 
     @property
     def is_full(self) -> bool:
-        """Whether there may be no further topic."""
         return exceeds(len(self) + 1, self.config.max_topics)
 
     def configure(self, config: Config, now: int) -> None:
-        """Use other settings from now on."""
         self.config = config
         self.put(_delay_topic(config), now)
         if config.auto_create_topics and TEMPLATE_TOPIC not in self:
             self.put(_template(config), now)
 
     def get(self, name: str) -> TopicConfig | None:
-        """Return a topic, or None."""
         return self._topics.get(name)
 
     def is_system(self, name: str) -> bool:
@@ -111,22 +100,12 @@ class Topics:
             self.changed[name] = topic
 
     def restore(self, topics: Mapping[str, TopicConfig], version: DataVersion | None) -> None:
-        """Go on with the topics of an earlier run."""
         self._topics.update(topics)
         if version is not None:
             self.version = version
 
     def delete(self, name: str, now: int, *, end: int = 0) -> bool:
-        """Delete a topic.
-
-        Args:
-            name: name of the topic.
-            now: the time.
-            end: physical offset after its last message; 0 if it has none.
-
-        Returns:
-            Whether it existed.
-        """
+        """Delete a topic whose messages end at a physical offset; return whether it existed."""
         if name not in self._topics:
             return False
         before = self.deleted
@@ -158,8 +137,7 @@ class Topics:
     def create_for_group(
         self, name: str, queues: int, now: int, *, order: bool = False
     ) -> TopicConfig | None:
-        """Return a group's retry or dead-letter topic, created if it is missing; None if too many
-        topics exist."""
+        """Return a retry or dead-letter topic, created if missing; None if there are too many."""
         topic = self._topics.get(name)
         if topic is None:
             if self.is_full:
@@ -176,7 +154,6 @@ class Topics:
         self.put(new_topic(name, min(queues, MAX_QUEUES)), now)
 
     def _change(self, name: str, topic: TopicConfig | None, now: int) -> None:
-        """Set or delete a topic."""
         before, version = self._topics.get(name), self.version
         self._set(name, topic)
         self.version = replace(version, counter=(version.counter or 0) + 1, timestamp=now)
@@ -195,7 +172,8 @@ class Topics:
 
 
 def _save_nothing() -> None:
-    """Keep the topics in memory."""
+    # the topics stay in memory
+    return
 
 
 def unit_flag(*, unit_mode: bool) -> int:
@@ -212,7 +190,7 @@ def _delay_topic(config: Config) -> TopicConfig:
 
 
 def _system_topics(config: Config) -> Iterator[TopicConfig]:
-    """Yield the topics of a new broker (Java: ``TopicConfigManager``'s constructor)."""
+    # Java: the constructor of ``TopicConfigManager``
     cluster, broker = config.cluster_name, config.broker_name
     yield new_topic("SELF_TEST_TOPIC", 1)
     if config.auto_create_topics:

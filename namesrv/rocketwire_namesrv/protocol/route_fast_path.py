@@ -26,7 +26,7 @@ from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.json_header import decode_json_header
-from rocketwire.wire.layouts.functions import (
+from rocketwire.wire.layouts.fused import (
     LENGTH_SIZE,
     PREFIX_SIZE,
     PREFIX_STRUCT,

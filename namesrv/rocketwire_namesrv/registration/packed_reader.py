@@ -16,16 +16,16 @@ from collections.abc import Generator
 from operator import itemgetter, sub
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.messages.registration import MAX_RATIO, body_from_parts
+from rocketwire.messages.registration import MAX_RATIO, RegisterParts, body_from_parts
 from rocketwire.messages.topic_config import decode_topic
 from rocketwire.versions import MQVersion
 from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire.wire.layouts.functions import (
+from rocketwire.wire.layouts.fused import (
     ITEM_LENGTH_SIZE,
-    RegisterParts,
     parse_register_head,
+    parse_register_item,
     parse_register_tail,
-    parse_topic_item,
+    parse_register_tail_with_mappings,
 )
 from rocketwire.wire.zlib_stream import inflating
 from rocketwire_namesrv.registration.parsed import (
@@ -75,9 +75,9 @@ def read_packed(
         _take(topics, settings, items)
         count -= len(items)
         yield
-    with_mappings = identity.version >= MQVersion.V5_0_0
-    tail = parse_register_tail(data, start, with_mappings=with_mappings)
-    content = body_from_parts(RegisterParts(data_version, [], *tail))
+    has_mappings = identity.version >= MQVersion.V5_0_0
+    parse_tail = parse_register_tail_with_mappings if has_mappings else parse_register_tail
+    content = body_from_parts(RegisterParts(data_version, [], *parse_tail(data, start)[0]))
     return read_registration(
         content,
         wall_ms,
@@ -123,6 +123,6 @@ def _any_items(data: bytes, start: int, count: int) -> tuple[list[bytes], int]:
     items: list[bytes] = []
     limit = start + CHUNK_BYTES
     while len(items) < count and start < limit:
-        item, start = parse_topic_item(data, start)
+        item, start = parse_register_item(data, start)
         items.append(item)
     return items, start

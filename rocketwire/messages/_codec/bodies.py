@@ -32,23 +32,15 @@ _RECORDS: Final[dict[object, Form[Any]]] = {}
 
 
 class Member(NamedTuple):
-    """Metadata of a body member.
+    """Metadata of a body member."""
 
-    Attributes:
-        form: the form of its values.
-        wire: its name in JSON; empty for the Python name in lower camel case.
-        also: other names that Java reads.
-        clock: Java's default is its wall clock in milliseconds; here the default is None.
-        write_only: Java computes and writes it, and ignores it when reading.
-        since: first Java release with this member, if that is later than 5.3.3.
-    """
-
-    form: Form[Any]
-    wire: str = ""
-    also: tuple[str, ...] = ()
+    form: Form[Any]  #: the form of its values
+    wire: str = ""  #: its name in JSON; empty for the Python name in lower camel case
+    also: tuple[str, ...] = ()  #: other names that Java reads
+    #: Java's default is its wall clock in milliseconds; here the default is None
     clock: bool = False
-    write_only: bool = False
-    since: str | None = None
+    write_only: bool = False  #: Java computes and writes it, and ignores it when reading
+    since: str | None = None  #: first Java release with this member, if that is later than 5.3.3
 
 
 @overload
@@ -101,7 +93,7 @@ def member(
     if factory is not None:
         return dataclasses.field(default_factory=factory, metadata=metadata)
     if default is _ABSENT:
-        default = form.zero if isinstance(form, Primitive) else None
+        default = form.zero
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -124,12 +116,9 @@ def members_of(cls: type[Any]) -> dict[str, Member]:
 
 
 def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
-    """A function that reads objects of a class.
-
-    It stores values directly in the slots, because the constructor would take three times as long,
-    and a registration can have ten thousand topics.  It analyses the class at its first call,
-    because most programs read only a few classes.
-    """
+    # The reader stores values directly in the slots, because the constructor would take three times
+    # as long, and a registration can have ten thousand topics. It analyses the class at its first
+    # call, because most programs read only a few classes.
     rows: list[tuple[Any, ...]] | None = None
     aliases: dict[str, str] = {}
     create, absent = object.__new__, _ABSENT
@@ -166,7 +155,7 @@ def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
 
 
 def _rows(cls: type[Any], members: dict[str, Member]) -> list[tuple[Any, ...]]:
-    """Rows of wire name, exact type, conversion, default, default factory and store."""
+    # Wire name, exact type, conversion, default, default factory and store.
     return [
         (
             members[name].wire,
@@ -238,20 +227,16 @@ def java_name(cls: type[Any]) -> str:
 
 
 def read_text(
-    read: Callable[[JsonValue], T | None],
-    text: bytes,
-    limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
+    read: Callable[[JsonValue], T | None], text: bytes, limits: JsonLimits = DEFAULT_LIMITS
 ) -> T | None:
     """Reads JSON text; reads it again with exact numbers if their digits matter, which is rare."""
     try:
-        return read(loads(text, limits=limits, dialect=dialect))
+        return read(loads(text, limits=limits))
     except InexactError:
-        return read(loads(text, limits=limits, dialect=dialect, exact=True))
+        return read(loads(text, limits=limits, exact=True))
 
 
 def _exact(value: JsonValue) -> JsonValue:
-    """A copy in which each double is exact."""
     waiting: list[Container] = []
     root = _exact_item(value, waiting)
     for copy in waiting:  # the loop appends to it
@@ -314,22 +299,11 @@ def to_json(body: object) -> dict[str, Any]:
 
 
 def decode_body(
-    cls: type[T],
-    body: bytes | None,
-    *,
-    limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
+    cls: type[T], body: bytes | None, *, limits: JsonLimits = DEFAULT_LIMITS
 ) -> T | None:
-    """Reads a body as Java's ``RemotingSerializable.decode`` does.
+    """Reads a body as Java's ``RemotingSerializable.decode`` does; None for no bytes and for null.
 
-    Args:
-        cls: the class to read.
-        body: the bytes of the command's body.
-        limits: limits of size, depth and number of values.
-        dialect: None accepts what any Java release accepts, ``FASTJSON2`` only what 5.5.0 does.
-
-    Returns:
-        The body; None for no bytes and for null.
+    Accepts what any Java release accepts.
 
     Raises:
         DecodeError: invalid JSON, or a value that does not fit the class.
@@ -338,23 +312,19 @@ def decode_body(
     if not body:
         return None
     try:
-        return read_text(record(cls).read, body, limits, dialect)
+        return read_text(record(cls).read, body, limits)
     except Mismatch as problem:
         raise _located(problem, cls) from problem
 
 
 def decode_bodies(
-    cls: type[T],
-    body: bytes | None,
-    *,
-    limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
+    cls: type[T], body: bytes | None, *, limits: JsonLimits = DEFAULT_LIMITS
 ) -> tuple[T, ...] | None:
     """Reads a body that is a JSON array of ``cls`` (codes 3005 and 3010); see ``decode_body``."""
     if not body:
         return None
     try:
-        return read_text(listing(record(cls)).read, body, limits, dialect)
+        return read_text(listing(record(cls)).read, body, limits)
     except Mismatch as problem:
         raise _located(problem, cls) from problem
 
@@ -375,6 +345,6 @@ def encode_body(
     return dumps(to_json(body), dialect=dialect, standard=standard)
 
 
-def encode_bodies(bodies: Iterable[object], *, dialect: Dialect = Dialect.FASTJSON2) -> bytes:
+def encode_bodies(bodies: Iterable[object]) -> bytes:
     """Writes a JSON array of bodies; see ``encode_body``."""
-    return dumps([to_json(body) for body in bodies], dialect=dialect)
+    return dumps([to_json(body) for body in bodies])

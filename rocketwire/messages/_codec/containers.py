@@ -36,7 +36,7 @@ def _elements(values: list[JsonValue], form: Form[T]) -> tuple[T, ...]:
 
 
 def _texts_of(value: JsonValue, *, is_set: bool) -> list[JsonValue] | None:
-    """Reads a value other than an array in place of texts, as fastjson2 does; None is null."""
+    # As fastjson2 reads a value other than an array in place of texts; None is null.
     if isinstance(value, str):
         return [] if value == "" or (value == "null" and not is_set) else [value]
     if value is None or not is_set:
@@ -47,7 +47,7 @@ def _texts_of(value: JsonValue, *, is_set: bool) -> list[JsonValue] | None:
 
 
 def _values_of(value: JsonValue) -> list[JsonValue] | None:
-    """Reads a value other than an array in place of objects and others, as fastjson2 does."""
+    # As fastjson2 reads a value other than an array in place of objects and others.
     if value is None or value in ("", "null"):
         return None
     if isinstance(value, dict):
@@ -56,11 +56,8 @@ def _values_of(value: JsonValue) -> list[JsonValue] | None:
 
 
 def _numbers_of(value: JsonValue, *, scalar: bool, commas: bool) -> list[JsonValue] | None:
-    """Reads a value other than an array in place of integers, as fastjson2 does.
-
-    Its readers differ: some accept a single integer (``scalar``), some a text of integers with
-    commas between them (``commas``).
-    """
+    # fastjson2's readers of integers differ: some accept a single integer (``scalar``), some a text
+    # of integers with commas between them (``commas``).
     if isinstance(value, str) and value not in ("", "null"):
         items = value.rstrip(",").split(",") if commas else [value]
         if "" in items:
@@ -75,7 +72,6 @@ def _numbers_of(value: JsonValue, *, scalar: bool, commas: bool) -> list[JsonVal
 
 
 def _scalar_reader(java: str, *, is_set: bool) -> Callable[[JsonValue], list[JsonValue] | None]:
-    """The function that reads a value other than an array in place of a list of ``java``."""
     if java == "String":
         return lambda value: _texts_of(value, is_set=is_set)
     if java in ("Integer", "Long"):
@@ -88,12 +84,11 @@ def _scalar_reader(java: str, *, is_set: bool) -> Callable[[JsonValue], list[Jso
 
 
 def _map_of(value: JsonValue) -> list[JsonValue] | None:
-    """Reads a single map; anything else is null."""
+    # Anything but a map is null.
     return [value] if isinstance(value, dict) else None
 
 
 def _none_of(value: JsonValue) -> None:
-    """Accepts only null in place of an array."""
     if value not in (None, "", "null"):
         raise Mismatch(f"expected an array, got {kind(value)}")
 
@@ -191,7 +186,6 @@ def mapping(
 
 
 def _object_in(source: JsonValue, *, in_array: bool) -> dict[str, JsonValue]:
-    """The object that is the only element of an array, if ``in_array`` allows it."""
     if in_array and isinstance(source, list) and len(source) == 1:
         only = source[0]
         if isinstance(only, dict):

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._codec.bodies import java_name, lower_camel
 from rocketwire.messages._codec.java_numbers import Mismatch
-from rocketwire.messages._codec.types import Form, Primitive
 from rocketwire.wire.values.frozen import declared_fields
+
+if TYPE_CHECKING:
+    from rocketwire.messages._codec.types import Form, Primitive
 
 T = TypeVar("T")
 
@@ -25,24 +27,17 @@ _UNSET: Final = object()
 
 
 class Ext(NamedTuple):
-    """Metadata of a header field.
+    """Metadata of a header field."""
 
-    Attributes:
-        form: the form of its values.
-        wire: its key in ``extFields``; empty for the Python name in lower camel case.
-        required: Java marks it ``CFNotNull``.  Senders must set it; readers, as in Java, do not
-            check.
-        clock: Java's default is its wall clock in milliseconds; here the default is None.
-        check: Java's condition for the value, if a command has any field (``checkFields``).
-        since: first Java release with this field, if that is later than 5.3.3.
-    """
-
-    form: Form[Any]
-    wire: str = ""
+    form: Form[Any]  #: the form of its values
+    wire: str = ""  #: its key in ``extFields``; empty for the Python name in lower camel case
+    #: Java marks it ``CFNotNull``.  Senders must set it; readers, as in Java, do not check.
     required: bool = False
+    #: Java's default is its wall clock in milliseconds; here the default is None
     clock: bool = False
+    #: Java's condition for the value, if a command has any field (``checkFields``)
     check: Callable[[Any], bool] | None = None
-    since: str | None = None
+    since: str | None = None  #: first Java release with this field, if that is later than 5.3.3
 
 
 @overload
@@ -90,7 +85,7 @@ def ext(
     if default is _UNSET:
         if required:
             return dataclasses.field(metadata=metadata)
-        default = _zero(form)
+        default = form.zero
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -102,10 +97,6 @@ def among(*values: object) -> Callable[[Any], bool]:
 def positive(value: int) -> bool:
     """A check that the value is positive."""
     return value > 0
-
-
-def _zero(form: Form[Any]) -> Any:
-    return form.zero if isinstance(form, Primitive) else None
 
 
 def ext_fields_of(cls: type[Any]) -> dict[str, Ext]:
@@ -157,7 +148,7 @@ def _rows(cls: type[Any]) -> tuple[_Row, ...]:
     rows: list[_Row] = []
     for name, field in declared_fields(cls).items():
         ext_field = declared[name]
-        default = _zero(ext_field.form) if field.default is dataclasses.MISSING else field.default
+        default = ext_field.form.zero if field.default is dataclasses.MISSING else field.default
         # Java's hand-written readers read only their own keys
         parse = None if fast and ext_field.wire not in fast else ext_field.form.parse
         store = getattr(cls, name).__set__

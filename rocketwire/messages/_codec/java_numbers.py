@@ -11,10 +11,11 @@ import math
 import re
 from typing import Final
 
-from rocketwire.messages._codec.number_format import formatted_number
 from rocketwire.wire.json.fastjson import JsonValue, Real
 
 _NUMBER = r"(?a)([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?"
+_FORMATTED_NUMBER = r"(-?)(?:(∞)|(,*+\d[\d,]*+)(?:E(-?\d{1,9})(?!\d))?)"
+_LONG_MAX: Final = (1 << 63) - 1
 _LONG_DIGITS: Final = 19
 """Digits of the largest ``long``."""
 _INT_LOW: Final = -(1 << 31)
@@ -26,25 +27,20 @@ _MAX_DIGITS: Final = 38
 
 
 class Mismatch(ValueError):
-    """A value does not fit its type; becomes a ``DecodeError`` or an ``EncodeError``.
-
-    Attributes:
-        path: names of the members that lead to the value, outermost first.
-    """
+    """A value does not fit its type; becomes a ``DecodeError`` or an ``EncodeError``."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+        #: names of the members that lead to the value, outermost first
         self.path: tuple[str, ...] = ()
 
     def under(self, name: object) -> Mismatch:
-        """Adds an outer member's name to the path."""
         self.path = (str(name), *self.path)
         return self
 
 
 def kind(value: object) -> str:
-    """The JSON name of a value's type, for messages."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -108,7 +104,8 @@ def _not_an_integer(value: JsonValue, low: int, high: int) -> Mismatch:
 
 
 def _of_array(values: list[JsonValue], low: int, high: int) -> int:
-    """The only element, truncated to 32 bits unless it is an integer that fits the member."""
+    # Java takes the only element, truncated to 32 bits unless it is an integer that fits the
+    # member.
     inner = values[0] if len(values) == 1 else None
     if isinstance(inner, str):
         try:
@@ -121,7 +118,8 @@ def _of_array(values: list[JsonValue], low: int, high: int) -> int:
 
 
 def _of_object(value: dict[str, JsonValue], low: int, high: int) -> int:
-    """The member ``val`` as 32 bits; without it, an ``int`` is 0 and a ``long`` is an error."""
+    # Java takes the member ``val`` as 32 bits; without it, an ``int`` is 0 and a ``long`` is an
+    # error.
     inner = value.get("val")
     if not isinstance(inner, bool) and isinstance(inner, float | int):
         return _int_value(inner)
@@ -131,7 +129,7 @@ def _of_object(value: dict[str, JsonValue], low: int, high: int) -> int:
 
 
 def _int_value(number: float) -> int:
-    """Java's ``Number.intValue`` of a parsed number."""
+    # Java: ``Number.intValue``.
     if isinstance(number, int):
         return _wrap(number, _INT_LOW, _INT_HIGH)
     if math.isnan(number):
@@ -150,9 +148,7 @@ def _clamp(value: float, low: int, high: int) -> int:
 
 
 def _truncate(value: float, low: int, high: int) -> int:
-    """The integer of a number with a fraction, an exponent or a suffix.
-
-    Out of range, Java's ``BigDecimal`` keeps the low bits, and its ``double`` the nearest value."""
+    # Out of range, Java's ``BigDecimal`` keeps the low bits, and its ``double`` the nearest value.
     if not isinstance(value, Real):
         if value % 1 == 0 or not low <= value <= high:
             raise InexactError("the exact number is needed")
@@ -170,11 +166,8 @@ def _truncate(value: float, low: int, high: int) -> int:
 
 
 def _suffixed(value: Real, low: int, high: int) -> int:
-    """The integer of a number with a suffix F or D.
-
-    It is the digits if they are an integer that fits, else the ``long`` of the ``float`` or
-    ``double``.
-    """
+    # With a suffix F or D, it is the digits if they are an integer that fits, else the ``long`` of
+    # the ``float`` or ``double``.
     if value.whole is not None and low <= value.whole <= high:
         return value.whole
     number = _clamp(value.rounded(), -(1 << 63), (1 << 63) - 1)
@@ -199,9 +192,7 @@ def _number_of_text(text: str) -> int | Real | None:
 
 
 def _literal(text: str) -> str | None:
-    """The numeric literal of a text, if the whole text is a number.
-
-    Java adds a zero to an exponent that has no number before it, or no digits."""
+    # Java adds a zero to an exponent that has no number before it, or no digits.
     if len(text) < _LONG_DIGITS and text.isdecimal() and text.isascii():
         return text  # the usual key of a map; needs no compiled pattern
     match = re.fullmatch(_NUMBER, text)
@@ -232,7 +223,7 @@ def convert_to_double(value: JsonValue) -> float:
 
 
 def _double_of_integer(value: int) -> float:
-    """Java uses a ``long`` for most integers, and a ``BigDecimal`` for those with many digits."""
+    # Java uses a ``long`` for most integers, and a ``BigDecimal`` for those with many digits.
     if -(1 << 63) <= value <= 1 << 63:
         return float(value)
     if abs(value) < 10**_MAX_DIGITS:
@@ -248,7 +239,7 @@ def _double_of_any(value: int) -> float:
 
 
 def _boxed_double(value: JsonValue) -> float:
-    """The only element of an array, which must be a number or its text."""
+    # Java takes the only element of an array, which must be a number or its text.
     if isinstance(value, str) and value not in ("", "null", "true", "false"):
         return _double_of_text(value, strict=True)
     if isinstance(value, float):
@@ -259,7 +250,7 @@ def _boxed_double(value: JsonValue) -> float:
 
 
 def _double_of_text(text: str, *, strict: bool = False) -> float:
-    """Converts as fastjson2's reader, or if ``strict``, as Java's ``Double.parseDouble``."""
+    # As fastjson2's reader, or if ``strict``, as Java's ``Double.parseDouble``.
     if text in ("true", "false"):
         return float(text == "true")
     if text.lstrip("+-") in ("NaN", "Infinity"):
@@ -273,3 +264,36 @@ def _double_of_text(text: str, *, strict: bool = False) -> float:
     if literal.lstrip("+-").isdecimal():
         return _double_of_integer(int(literal))
     return float(literal)
+
+
+# ---------------------------------------------------------------------------- NumberFormat
+
+
+def formatted_number(text: str) -> int | float | None:
+    """Reads a number with thousands separators, as fastjson2 does with Java's ``NumberFormat``.
+
+    It reads the number at the start of the text in English notation and ignores the rest.
+    fastjson2 uses it if a comma precedes the last three characters, and also for any text of three
+    characters without a comma.
+
+    Returns:
+        An integer if it fits a ``long``, else the nearest ``double``; None for other texts, and if
+        the text does not start with a number.
+    """
+    if text.rfind(",") != len(text) - 4 or "." in text:
+        return None
+    match = re.match(_FORMATTED_NUMBER, text)
+    if match is None:
+        return None
+    minus, infinity, digits, exponent = match.groups("")
+    sign = -1 if minus else 1
+    if infinity:
+        return sign * math.inf
+    from decimal import Decimal
+
+    number = Decimal(f"{digits.replace(',', '')}E{exponent or 0}")
+    if number.adjusted() < _LONG_DIGITS and number == number.to_integral_value():
+        integer = sign * int(number)
+        if -_LONG_MAX - 1 <= integer <= _LONG_MAX:
+            return integer
+    return sign * float(number)

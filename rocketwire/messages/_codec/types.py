@@ -11,7 +11,6 @@ import base64
 import math
 import re
 from collections.abc import Callable
-from dataclasses import field
 from enum import Enum
 from typing import Any, Final, Generic, TypeVar
 
@@ -40,30 +39,24 @@ _MAX_TEXT_BITS: Final = 12_000
 
 @dataclass(frozen=True, slots=True, init=False)
 class Form(Generic[T]):
-    """Functions that read and write values of a Java type.
+    """Functions that read and write values of a Java type."""
 
-    Attributes:
-        java: the Java type, with interfaces instead of implementations (``Map<Long, String>``).
-        read: from parsed JSON; None stands for null.
-        write: to JSON; None if the value is its own JSON.
-        parse: from the text of a header field; raises ``ValueError`` if Java cannot parse it.
-            None if no header has this type.
-        print: to the text of a header field.
-        read_key: from the text of a map key, if that differs from ``read``.
-        write_key: to a map key, if that differs from ``write``.
-        exact: a type whose instances ``read`` returns unchanged, so that callers need not call it.
-        nulls: whether a collection keeps null elements of this form, and a map null values.
-    """
-
-    java: str
-    read: Callable[[JsonValue], T | None]
-    write: Callable[[T], Any] | None = None
+    java: str  #: the Java type, with interfaces instead of implementations (``Map<Long, String>``)
+    read: Callable[[JsonValue], T | None]  #: from parsed JSON; None stands for null
+    write: Callable[[T], Any] | None = None  #: to JSON; None if the value is its own JSON
+    #: from the text of a header field; raises ``ValueError`` if Java cannot parse it. None if no
+    #: header has this type
     parse: Callable[[str], T] | None = None
-    print: Callable[[T], str] | None = None
+    print: Callable[[T], str] | None = None  #: to the text of a header field
+    #: from the text of a map key, if that differs from ``read``
     read_key: Callable[[str], T | None] | None = None
-    write_key: Callable[[T], Any] | None = None
+    write_key: Callable[[T], Any] | None = None  #: to a map key, if that differs from ``write``
+    #: a type whose instances ``read`` returns unchanged, so that callers need not call it
     exact: type | None = None
+    #: whether a collection keeps null elements of this form, and a map null values
     nulls: bool = False
+    #: of a primitive: the value of an absent header field, and of an explicit null in a body
+    zero: T | None = None
 
     def __init__(
         self,
@@ -76,8 +69,9 @@ class Form(Generic[T]):
         write_key: Callable[[T], Any] | None = None,
         exact: type | None = None,
         nulls: bool = False,
+        zero: T | None = None,
     ) -> None:
-        """Sets the attributes; written by hand, because compiling a constructor takes longer."""
+        # Written by hand, because compiling a constructor takes longer.
         _set(self, "java", java)
         _set(self, "read", read)
         _set(self, "write", write)
@@ -87,37 +81,13 @@ class Form(Generic[T]):
         _set(self, "write_key", write_key)
         _set(self, "exact", exact)
         _set(self, "nulls", nulls)
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class Primitive(Form[T]):
-    """The form of a Java primitive: never null.
-
-    Attributes:
-        zero: the value of an absent header field, and of an explicit null in a body.
-    """
-
-    zero: T = field(kw_only=True)
-
-    def __init__(
-        self,
-        java: str,
-        read: Callable[[JsonValue], T | None],
-        write: Callable[[T], Any] | None = None,
-        parse: Callable[[str], T] | None = None,
-        print: Callable[[T], str] | None = None,  # noqa: A002 - as the attribute
-        read_key: Callable[[str], T | None] | None = None,
-        write_key: Callable[[T], Any] | None = None,
-        exact: type | None = None,
-        nulls: bool = False,
-        *,
-        zero: T,
-    ) -> None:
-        """Calls the constructor of ``Form`` and sets ``zero``."""
-        # the decorator creates the class again, so "super" would have the wrong class
-        form: Any = Form
-        form.__init__(self, java, read, write, parse, print, read_key, write_key, exact, nulls)
         _set(self, "zero", zero)
+
+
+class Primitive(Form[T]):
+    """The form of a Java primitive: never null."""
+
+    __slots__ = ()
 
 
 # ---------------------------------------------------------------------------- integers
@@ -163,7 +133,7 @@ _EXACT_BYTE, _ = _integers("byte", "Byte", 8)
 
 
 def _read_byte(value: JsonValue) -> int:
-    """Java reads an ``int`` and keeps the low eight bits."""
+    # Java reads an ``int`` and keeps the low eight bits.
     return ((INT.read(value) or 0) + 128) % 256 - 128
 
 
@@ -265,7 +235,6 @@ def _text_of_real(value: float) -> str:
 
 
 def _holds_inexact(value: JsonValue) -> bool:
-    """Whether a number inside the value may have lost digits."""
     waiting = [value]
     for item in waiting:  # the loop appends to it
         if isinstance(item, list):
@@ -278,7 +247,6 @@ def _holds_inexact(value: JsonValue) -> bool:
 
 
 def same(text: str) -> str:
-    """The text itself."""
     return text
 
 

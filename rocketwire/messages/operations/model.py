@@ -34,17 +34,11 @@ Body: TypeAlias = type[Any] | ArrayOf | Raw | None
 
 
 class Operation(NamedTuple):
-    """The classes of a request and of its response.
-
-    Attributes:
-        request_header: header class of the request; None without header fields.
-        request_body: content of the request's body.
-        response_header: header class of a successful response.
-        response_body: content of a successful response's body.
-    """
+    """The classes of a request and of its response."""
 
     code: RequestCode
+    #: header class of the request; None without header fields
     request_header: type[Any] | None = None
-    request_body: Body = None
-    response_header: type[Any] | None = None
-    response_body: Body = None
+    request_body: Body = None  #: content of the request's body
+    response_header: type[Any] | None = None  #: header class of a successful response
+    response_body: Body = None  #: content of a successful response's body

@@ -55,7 +55,6 @@ def shortest_text(value: float, *, farther: bool) -> str:
 
 
 def _is_halfway(value: float, digits: int, exponent: int) -> bool:
-    """Return whether a number is halfway between ``digits`` and ``digits`` + 1, scaled."""
     numerator, denominator = value.as_integer_ratio()
     above: int = 2 * numerator * 10 ** max(0, -exponent)
     below: int = denominator * (2 * digits + 1) * 10 ** max(0, exponent)
@@ -63,7 +62,7 @@ def _is_halfway(value: float, digits: int, exponent: int) -> bool:
 
 
 def _format(sign: str, digits: str, point: int) -> str:
-    """Format digits with an exponent, or without one from 0.001 to 10,000,000."""
+    # Java writes no exponent from 0.001 to 10,000,000.
     if 0 < point < 8:
         return f"{sign}{digits[:point].ljust(point, '0')}.{digits[point:] or '0'}"
     if -3 < point <= 0:
@@ -72,7 +71,6 @@ def _format(sign: str, digits: str, point: int) -> str:
 
 
 def _digits(value: float) -> tuple[str, int]:
-    """Return the digits of a positive number, and the position of the decimal point."""
     (bits,) = _BITS.unpack(_DOUBLE.pack(value))
     exponent, fraction = bits >> _FRACTION, bits & (1 << _FRACTION) - 1
     if exponent:
@@ -90,7 +88,7 @@ def _digits(value: float) -> tuple[str, int]:
 
 
 def _digits_of_integer(number: int, beyond: int) -> tuple[str, int]:
-    """Return the digits of an integer, without those that ``beyond`` binary places do not fix."""
+    # Without those that ``beyond`` binary places do not fix.
     dropped = math.floor(beyond * _LOG_2) if beyond > 1 else 0
     if dropped:
         number, remainder = divmod(number, 10**dropped)
@@ -100,14 +98,8 @@ def _digits_of_integer(number: int, beyond: int) -> tuple[str, int]:
 
 
 def _digits_of_any(fraction: int, kept: int, exponent: int, significant: int) -> tuple[str, int]:
-    """Return the digits of a number that is not a small integer.
-
-    Args:
-        fraction: 53 bits, with the binary point after the first.
-        kept: number of bits without trailing zeros.
-        exponent: power of 2.
-        significant: number of significant bits.
-    """
+    # ``fraction`` has 53 bits, with the binary point after the first, and ``kept`` bits without
+    # trailing zeros; ``exponent`` is a power of 2.
     estimate = (fraction / (1 << _FRACTION) - 1.5) * 0.289529654 + 0.176091259 + exponent * _LOG_2
     power = math.floor(estimate)
     fraction_bits = max(0, kept - exponent - 1)
@@ -141,16 +133,9 @@ def _bits_of_power(power: int) -> int:
 
 
 def _divide(number: int, divisor: int, margin: int, power: int, size: int) -> tuple[str, int]:
-    """Return the digits of a quotient below ten, until the remainder is within the margin.
-
-    Args:
-        number: the dividend.
-        divisor: the divisor.
-        margin: largest remainder to ignore, in the unit of the dividend.
-        power: power of ten of the first digit.
-        size: bits of Java's integer type, whose sums may overflow; 0 for Java's ``BigInteger``, for
-            which the upper end is within the margin.
-    """
+    # The digits of a quotient below ten, until the remainder is within ``margin``, which has the
+    # unit of the dividend. ``power`` is that of the first digit. Sums wrap at ``size`` bits, as
+    # those of Java's integer type; 0 is unlimited.
     tenfold = divisor * 10
     digits: list[int] = []
     low = high = False
@@ -177,7 +162,6 @@ def _divide(number: int, divisor: int, margin: int, power: int, size: int) -> tu
 
 
 def _wrap(number: int, size: int) -> int:
-    """Wrap a number as a signed integer of ``size`` bits does."""
     if not size:
         return number
     half = 1 << (size - 1)
@@ -185,5 +169,5 @@ def _wrap(number: int, size: int) -> int:
 
 
 def _rounds_up(difference: int, last: int) -> bool:
-    """Return whether to round up: to the nearer digit, in a tie to the even one."""
+    # To the nearer digit, in a tie to the even one.
     return difference > 0 or (difference == 0 and last % 2 == 1)

@@ -66,15 +66,15 @@ def loads(
     data: bytes,
     *,
     limits: JsonLimits = DEFAULT_LIMITS,
-    dialect: Dialect | None = None,
     exact: bool = False,
 ) -> JsonValue:
     """Decode a JSON text as Java does (``RemotingSerializable.decode``, before it makes objects).
 
+    Texts of all releases are decoded alike.
+
     Args:
         data: the text, UTF-8.
         limits: limits of the text with all references written out.
-        dialect: ignored; texts of both dialects are decoded alike.
         exact: whether to return numbers that are not integers as ``Real``, which has their digits;
             much slower.
 
@@ -86,7 +86,6 @@ def loads(
         DecodeError: the text is invalid.
         LimitExceededError: a limit is exceeded.
     """
-    del dialect
     check_limits(data, limits)
     value = _REFUSED if exact else _strict(data, limits)
     if value is _REFUSED:
@@ -164,11 +163,8 @@ def _check_size(data: bytes, limit: int) -> None:
 
 
 def _count_values(data: bytes, limit: int) -> int:
-    """Count commas and opening brackets outside of strings, plus one, up to the limit.
-
-    Without escaped quotation marks, every second part between quotation marks is outside of
-    strings.
-    """
+    # Commas and opening brackets outside of strings, plus one. Without escaped quotation marks,
+    # every second part between quotation marks is outside of strings.
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     data = data.translate(None, _NEITHER_MARK_NOR_QUOTE)
@@ -196,7 +192,6 @@ _REFUSED = cast("JsonValue", _Refused())
 
 
 def _strict(data: bytes, limits: JsonLimits) -> JsonValue:
-    """Decode strict JSON, or JSON with bare integer keys; return ``_REFUSED`` for other texts."""
     try:
         value = strict_loads(data)
     except StrictError as error:
@@ -220,7 +215,7 @@ _BEYOND_64_BITS = 2.0**63
 
 
 def _has_inexact_integer(value: JsonValue) -> bool:
-    """Return whether a double may have been written as an integer beyond 64 bits."""
+    # A double may have been written as an integer beyond 64 bits.
     waiting = [value]
     for item in waiting:  # the list grows during the loop
         if isinstance(item, float):
@@ -261,7 +256,6 @@ _UP_TO_KEY = rb'(?s)(?:(?>[^"{,]++|"[^"\\]*+(?:(?>\\.[^"\\]*+))*+"|[{,](?!\s*+-?
 
 
 def _quote_integer_keys(data: bytes) -> bytes:
-    """Put integers in key position in double quotes."""
     if b"\\" in data:
         return _quote_with_escapes(data)
     parts = data.split(b'"')

@@ -12,22 +12,15 @@ JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, J
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonLimits:
-    """Limits of a JSON text.
+    """Limits of a JSON text."""
 
-    Attributes:
-        max_size: size of the text in bytes.
-        max_depth: levels of nesting; the strict decoder has a limit of 1024 of its own.
-        max_count: number of values; commas and brackets in strings do not count.
-        max_odd_size: size in bytes of a text that is not strict JSON (maps with object keys), or is
-            decoded exactly, which takes up to a hundred times as long.
-        max_odd_count: number of values of such a text.
-    """
-
-    max_size: int = 16_777_216
-    max_depth: int = 1024
-    max_count: int = 1_000_000
+    max_size: int = 16_777_216  #: size of the text in bytes
+    max_depth: int = 1024  #: levels of nesting; the strict decoder has a limit of 1024 of its own
+    max_count: int = 1_000_000  #: number of values; commas and brackets in strings do not count
+    #: size in bytes of a text that is not strict JSON (maps with object keys), or is decoded
+    #: exactly, which takes up to a hundred times as long
     max_odd_size: int = 4_194_304
-    max_odd_count: int = 262_144
+    max_odd_count: int = 262_144  #: number of values of such a text
 
 
 DEFAULT_LIMITS: Final = JsonLimits()

@@ -70,22 +70,16 @@ _WORDS: dict[str, JsonValue] = {
 
 
 class _Opened(Enum):
-    """The value of a container that has been opened and not closed yet."""
-
     OPENED = auto()
 
 
 class _Next(Enum):
-    """The next token in a container."""
-
     VALUE = auto()
     OBJECT_KEY = auto()
     END = auto()
 
 
 class _Frame:
-    """A container that has not been closed yet."""
-
     __slots__ = ("container", "is_empty", "is_key", "key")
 
     def __init__(self, container: list[JsonValue] | dict[str, JsonValue], *, is_key: bool) -> None:
@@ -95,7 +89,6 @@ class _Frame:
         self.is_empty = True
 
     def add(self, value: JsonValue) -> None:
-        """Add the next element, or the value of the current key."""
         if isinstance(self.container, list):
             self.container.append(value)
         else:
@@ -138,8 +131,6 @@ def read(
 
 
 class _Reader:
-    """One pass over a text."""
-
     def __init__(
         self,
         text: str,
@@ -159,7 +150,6 @@ class _Reader:
         self._in_key = False
 
     def document(self) -> JsonValue:
-        """Decode the only value of the text."""
         value = self._value()
         while self._frames:
             frame = self._frames[-1]
@@ -194,7 +184,6 @@ class _Reader:
         return _Opened.OPENED
 
     def _advance(self, frame: _Frame) -> _Next:
-        """Decode up to the next value of a container: a comma, and a key with its colon."""
         char = self._peek()
         is_list = isinstance(frame.container, list)
         if char == ("]" if is_list else "}"):
@@ -232,7 +221,7 @@ class _Reader:
         return self._read_flat(flat[0])
 
     def _take(self, flat: re.Match[str]) -> None:
-        """Count the members of a flat object: only member names end with a quote and a colon."""
+        # Only member names end with a quote and a colon.
         self._position = flat.end()
         self._count += max(flat[0].count('":') - 1, 0)
         self._check_count()
@@ -331,7 +320,6 @@ class _Reader:
     # ------------------------------------------------------------------------ places
 
     def _peek(self) -> str:
-        """Skip blanks, and return the next character; empty at the end of the text."""
         character = _NOT_BLANK.search(self._text, self._position)
         self._position = len(self._text) if character is None else character.start()
         return self._text[self._position : self._position + 1]
@@ -351,7 +339,6 @@ class _Reader:
         )
 
     def _place(self) -> tuple[int, bytes]:
-        """Return the byte offset of the position and the first bytes there."""
         text, position = self._text, self._position
         offset = position if text.isascii() else len(text[:position].encode())
         return offset, text[position : position + 16].encode()

@@ -39,7 +39,6 @@ def is_path(value: object) -> bool:
 
 
 def _target(value: JsonValue) -> str | None:
-    """Return the path of a value that is a reference, else None."""
     if isinstance(value, dict) and len(value) == 1:
         path = value.get(REFERENCE)
         if isinstance(path, str) and is_path(path):
@@ -71,7 +70,7 @@ def resolve_references(
 
 
 def _containers(root: Container) -> list[Container]:
-    """Return the root and all containers below it, parents first."""
+    # Parents come first.
     containers: list[Container] = [root]
     for container in containers:  # the list grows during the loop
         containers += _inner(container)
@@ -85,7 +84,6 @@ class _Resolver:
         self._steps = 0
 
     def resolve_in(self, container: Container) -> None:
-        """Replace the references that are direct elements of a container."""
         if isinstance(container, list):
             for index, value in enumerate(container):
                 path = _target(value)
@@ -102,8 +100,7 @@ class _Resolver:
             container.update(members)
 
     def _key(self, key: str) -> str:
-        """Returns the key that stands for a reference in key position: the first object at that
-        place."""
+        # The first object at the place of a reference stands for it in key position.
         path = _target(self._read_key(key)) if _is_key_reference(key) else None
         if path is None:
             return key
@@ -111,7 +108,6 @@ class _Resolver:
         return _first_object_key(holder) or BareKey("null")
 
     def _follow(self, path: str) -> JsonValue:
-        """Return the target of a path, or None."""
         value: JsonValue = self._root
         steps = re.compile(_STEP)
         position = 1
@@ -167,7 +163,6 @@ def _first_object_key(value: JsonValue) -> str | None:
 
 
 def _measure(root: Container, limits: JsonLimits) -> None:
-    """Check that no value contains itself, and that the written-out document is within limits."""
     sizes: dict[int, tuple[int, int]] = {}  # container -> number of values and levels in it
     open_: set[int] = set()
     waiting: list[Container] = [root]

@@ -51,20 +51,15 @@ class BareKey(str):
 
 
 class Real(float):
-    """A number that was not written as an integer, with Java's text of it for a string field.
-
-    Attributes:
-        text: ``1.10`` for ``1.10`` (Java: ``BigDecimal``), ``1000.0`` for ``1e3`` (``double``).
-        decimal: the exact number if Java uses a ``BigDecimal``; None for a ``double``.
-        suffix: ``F`` (``float``), ``D`` (``double``), or empty.
-        whole: the digits before the suffix if they are an integer, which integer members keep
-            exactly; else None.
-    """
+    """A number that was not written as an integer, with Java's text of it for a string field."""
 
     __slots__ = ("decimal", "suffix", "text", "whole")
+    #: the exact number if Java uses a ``BigDecimal``; None for a ``double``
     decimal: Decimal | None
-    suffix: str
-    text: str
+    suffix: str  #: ``F`` (``float``), ``D`` (``double``), or empty
+    text: str  #: ``1.10`` for ``1.10`` (Java: ``BigDecimal``), ``1000.0`` for ``1e3`` (``double``)
+    #: the digits before the suffix if they are an integer, which integer members keep exactly; else
+    #: None
     whole: int | None
 
     @classmethod
@@ -92,12 +87,10 @@ class Real(float):
         return value
 
     def rounded(self) -> float:
-        """Return the number rounded to its type: the nearest ``float`` for the suffix F."""
         return single(self) if self.suffix == "F" else float(self)
 
 
 def _single_text(value: float) -> str:
-    """Format a number as Java formats a ``float``."""
     shortest = shortest_single(value)
     return (
         shortest_text(shortest, farther=False) if math.isfinite(shortest) else double_text(shortest)
@@ -135,7 +128,7 @@ _SHORT_ESCAPES = {
 
 @cache
 def _escaped(*, standard: bool) -> re.Pattern[str]:
-    """Return the pattern of characters that 1.2.83 escapes; most programs never need it."""
+    # Compiled at the first use: most programs never need it.
     if standard:
         return re.compile(r'["\\/\x00-\x1f\x7f-\U0010ffff]')
     return re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029]')
@@ -156,7 +149,6 @@ _STYLE_IN_BARE = r"\\u[0-9a-f]{4}|\\.|[\x7f-\x9f\u2028\u2029]"
 
 
 def _old_style(match: re.Match[str]) -> str:
-    """Convert an escape or character of fastjson2's text to that of 1.2.83."""
     text = match[0]
     if text.startswith("\\u"):
         return "\\u" + text[2:].upper()
@@ -256,7 +248,7 @@ class Writer:
         )
 
     def _flat(self, value: object) -> bytes | None:
-        """Encode a flat value with the strict encoder; return None if Java's bytes may differ."""
+        # None if Java's bytes may differ from those of the strict encoder.
         try:
             data = self._strict_dumps(value)
         except TypeError:  # a lone surrogate, or an integer beyond 64 bits
@@ -283,7 +275,7 @@ class Writer:
 
 
 def _natural_order(key: object) -> tuple[int, int, bytes]:
-    """Return Java's sort key: integers by value, other keys by their UTF-16 code units."""
+    # Java sorts integers by value, other keys by their UTF-16 code units.
     if isinstance(key, int):
         return (0, key, b"")
     text = "null" if key is None else str(key)

@@ -1,8 +1,8 @@
 """All binary layouts of the protocol as construct declarations.
 
 Rules of this file: expressions use only ``this``, and lengths that can be computed are ``Rebuild``.
-``derive`` generates the functions of ``fused`` from the declarations, and ``functions`` adds types.
-Integers are big-endian.
+Programs use the functions of ``fused``, which ``derive`` writes from the declarations; construct
+itself is 10 to 40 times slower.  Integers are big-endian.
 """
 
 # construct has no types, so its values are Any in this file
@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from construct import (
     Bytes,
-    Check,
     GreedyBytes,
     IfThenElse,
     Int8sb,
@@ -33,9 +32,10 @@ from construct import (
     this,
 )
 
-from rocketwire.wire.layouts.compiler.constructs import (
+from rocketwire.wire.layouts.constructs import (
     JavaEntries,
     JavaText,
+    OneOf,
     OptionalPrefixed,
     StrictArray,
     StrictRange,
@@ -80,6 +80,7 @@ BINARY_HEADER: Final[Any] = Struct(
 # ------------------------------------------------------------------ registration
 
 REGISTER_ITEM: Final[Any] = Prefixed(Int32sb, GreedyBytes)
+"""A part of a registration, such as a topic."""
 _ITEMS: Final[Any] = StrictArray(Int32sb, REGISTER_ITEM, element_size=_LENGTH_SIZE)
 _COUNT: Final[Any] = _ITEMS.countfield
 
@@ -96,6 +97,7 @@ REGISTER_HEAD: Final[Any] = Struct("data_version" / REGISTER_ITEM, "topics" / _C
 REGISTER_TAIL: Final[Any] = Struct(*REGISTER_BODY.subcons[2:])
 """The parts of ``REGISTER_BODY`` after its topics."""
 REGISTER_TAIL_WITH_MAPPINGS: Final[Any] = Struct(*REGISTER_BODY_WITH_MAPPINGS.subcons[2:])
+"""The parts of ``REGISTER_BODY_WITH_MAPPINGS`` after its topics."""
 
 # ------------------------------------------------------------------ stored message
 
@@ -108,8 +110,7 @@ def _stored_message(text: Any) -> Any:
     return Prefixed(
         Int32sb,
         Struct(
-            "magic" / Int32ub,
-            Check((this.magic == MAGIC_V1) | (this.magic == MAGIC_V2)),
+            "magic" / OneOf(Int32ub, MAGIC_V1, MAGIC_V2),
             "body_crc" / Int32sb,
             "queue_id" / Int32sb,
             "flag" / Int32sb,
@@ -141,7 +142,7 @@ Java does not compare the size with the fields; here they must match.
 """
 
 STORED_MESSAGE_RAW: Final[Any] = _stored_message(GreedyBytes)
-"""``STORED_MESSAGE`` with topic and properties as bytes, because most callers do not need them."""
+"""``STORED_MESSAGE`` with topic and properties as bytes, which most callers do not need."""
 
 # ------------------------------------------------------------------ batch
 

@@ -1,724 +1,894 @@
-"""Parsers and builders of the layouts; ``derive`` writes this file."""
+"""Functions that parse and build the layouts of ``declarations``; ``derive`` writes this file.
+
+``parse_x(buf, pos, end)`` reads a layout from ``pos`` and returns its value and the position after
+it.  A record is a tuple of its fields, without those that the builder computes.  Slices have the
+type of the buffer.  A parser raises, with the field's path and the position:
+``TruncatedError`` if a length or a field passes ``end``, ``LimitExceededError`` if a count is too
+large for the remaining bytes, and ``DecodeError`` for other invalid data.
+
+``build_x`` takes such a value, or the fields of a record.  It raises ``EncodeError`` with the
+field's path for a value that the layout cannot hold.
+"""
 
 from __future__ import annotations
 
-from struct import Struct
-from struct import error as StructError
-from typing import Any, Final
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
 
 from rocketwire.wire.buffer import Buffer
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
-from rocketwire.wire.layouts.runtime.build_errors import invalid, unfit, wrong_size
-from rocketwire.wire.layouts.runtime.entries import build_entries, decode_buffer, parse_entries
-from rocketwire.wire.layouts.runtime.parse_errors import bad_count, bad_length, refused, short
+from rocketwire.wire.layouts import errors
+from rocketwire.wire.layouts.entries import build_entries, decode_buffer, parse_entries
 
-LENGTH_SIZE = 4
-PREFIX_SIZE = 8
-ITEM_LENGTH_SIZE = 4
-MAX_EXT_FIELDS = 16384
-MAGIC_V1 = 3668123815
-MAGIC_V2 = 3668123819
-BINARY_HEADER_FIXED = (('code', 'i2'), ('language', 'u1'), ('version', 'i2'), ('opaque', 'i4'), ('flag', 'i4'))
-REMARK_LENGTH_SIZE = 4
-EXT_FIELDS_LENGTH_SIZE = 4
-KEY_LENGTH_SIZE = 2
-VALUE_LENGTH_SIZE = 4
-PREFIX_STRUCT = Struct('>lBBH')
-pack_Llllqqlq: Final = Struct('>Llllqqlq').pack
-pack_b: Final = Struct('>b').pack
-pack_h: Final = Struct('>h').pack
-pack_hBhlll: Final = Struct('>hBhlll').pack
-pack_l: Final = Struct('>l').pack
-pack_lBBH: Final = Struct('>lBBH').pack
-pack_llll: Final = Struct('>llll').pack
-pack_llql: Final = Struct('>llql').pack
-pack_lq: Final = Struct('>lq').pack
-unpack_L: Final = Struct('>L').unpack_from
-unpack_h: Final = Struct('>h').unpack_from
-unpack_hBhlll: Final = Struct('>hBhlll').unpack_from
-unpack_l: Final = Struct('>l').unpack_from
-unpack_lBBH: Final = Struct('>lBBH').unpack_from
-unpack_llll: Final = Struct('>llll').unpack_from
-unpack_lllqqlq: Final = Struct('>lllqqlq').unpack_from
-unpack_llql: Final = Struct('>llql').unpack_from
-unpack_lq: Final = Struct('>lq').unpack_from
+BufferT = TypeVar("BufferT", bound=Buffer)
 
-def parse_length(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
+MAX_EXT_FIELDS: Final = 0x4000
+MAGIC_V1: Final = 0xDAA320A7
+MAGIC_V2: Final = 0xDAA320AB
+LENGTH_SIZE: Final = 4
+PREFIX_SIZE: Final = 8
+ITEM_LENGTH_SIZE: Final = 4
+REMARK_LENGTH_SIZE: Final = 4
+EXT_FIELDS_LENGTH_SIZE: Final = 4
+PREFIX_STRUCT: Final = struct.Struct(">lBBH")
+BINARY_HEADER_FIXED: Final[tuple[tuple[str, str], ...]] = (
+    ("code", "i2"),
+    ("language", "u1"),
+    ("version", "i2"),
+    ("opaque", "i4"),
+    ("flag", "i4"),
+)
+"""Fields of fixed size: name, and ``i`` or ``u`` with the size in bytes."""
+
+pack_Llllqqlq: Final = struct.Struct(">Llllqqlq").pack
+pack_b: Final = struct.Struct(">b").pack
+pack_h: Final = struct.Struct(">h").pack
+pack_hBhlll: Final = struct.Struct(">hBhlll").pack
+pack_l: Final = struct.Struct(">l").pack
+pack_lBBH: Final = struct.Struct(">lBBH").pack
+pack_llll: Final = struct.Struct(">llll").pack
+pack_llql: Final = struct.Struct(">llql").pack
+pack_lq: Final = struct.Struct(">lq").pack
+unpack_L: Final = struct.Struct(">L").unpack_from
+unpack_h: Final = struct.Struct(">h").unpack_from
+unpack_hBhlll: Final = struct.Struct(">hBhlll").unpack_from
+unpack_l: Final = struct.Struct(">l").unpack_from
+unpack_lBBH: Final = struct.Struct(">lBBH").unpack_from
+unpack_llll: Final = struct.Struct(">llll").unpack_from
+unpack_lllqqlq: Final = struct.Struct(">lllqqlq").unpack_from
+unpack_llql: Final = struct.Struct(">llql").unpack_from
+unpack_lq: Final = struct.Struct(">lq").unpack_from
+
+
+def parse_length(buf: BufferT, pos: int = 0, end: int | None = None) -> tuple[int, int]:
+    """The first word of a frame: the number of bytes after it."""
     if end is None or end > len(buf):
         end = len(buf)
-    if p + 4 > end:
-        raise short(buf, p, end, (('', 4),))
-    value, = unpack_l(buf, p)
-    p += 4
-    return value, p
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "")
+    (length,) = unpack_l(buf, pos)
+    pos += 4
+    return length, pos
 
-def parse_prefix(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
+
+def parse_prefix(
+    buf: BufferT, pos: int = 0, end: int | None = None
+) -> tuple[tuple[int, int, int], int]:
+    """The first two words of a frame."""
     if end is None or end > len(buf):
         end = len(buf)
-    if p + 8 > end:
-        raise short(buf, p, end, (('length', 4), ('header_type', 5), ('header_length', 6), ('header_length', 8)))
-    length_1, header_type_2, high4, header_length_3, = unpack_lBBH(buf, p)
-    p += 8
-    header_length_3 |= high4 << 16
-    value = (length_1, header_type_2, header_length_3, )
-    return value, p
+    # length: Int32sb, header_type: Int8ub, header_length: Int24ub
+    if pos + 8 > end:
+        raise errors.too_short(buf, pos, end, "lBI", "length header_type header_length")
+    (length, header_type, header_length_high, header_length) = unpack_lBBH(buf, pos)
+    pos += 8
+    header_length |= header_length_high << 16
+    return (length, header_type, header_length), pos
 
-def parse_register_head(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
+
+def parse_envelope(
+    buf: BufferT, pos: int = 0, end: int | None = None
+) -> tuple[tuple[int, BufferT, BufferT], int]:
+    """A frame (Java: ``RemotingCommand.encode``, ``NettyDecoder``)."""
     if end is None or end > len(buf):
         end = len(buf)
-    if p + 4 > end:
-        raise short(buf, p, end, (('data_version', 4),))
-    length3, = unpack_l(buf, p)
-    p += 4
-    stop4 = p + length3
-    if stop4 > end or length3 < 0:
-        raise bad_length(buf, p, end, length3, 'data_version')
-    data_version_1 = buf[p:stop4]
-    p = stop4
-    if p + 4 > end:
-        raise short(buf, p, end, (('topics', 4),))
-    topics_2, = unpack_l(buf, p)
-    p += 4
-    value = (data_version_1, topics_2, )
-    return value, p
+    # length: Rebuild(Int32sb, len(header) + len(body) + 4), header_type: Int8ub,
+    # header_length: Rebuild(Int24ub, len(header))
+    if pos + 8 > end:
+        raise errors.too_short(buf, pos, end, "lBI", "length header_type header_length")
+    (length, header_type, header_length_high, header_length) = unpack_lBBH(buf, pos)
+    pos += 8
+    header_length |= header_length_high << 16
+    # header: Bytes(header_length)
+    header_end = pos + header_length
+    if header_end > end or header_length < 0:
+        raise errors.bad_length(buf, pos, end, header_length, "header")
+    header = buf[pos:header_end]
+    pos = header_end
+    # body: Bytes(length - header_length - 4)
+    body_length = length - header_length - 4
+    body_end = pos + body_length
+    if body_end > end or body_length < 0:
+        raise errors.bad_length(buf, pos, end, body_length, "body")
+    body = buf[pos:body_end]
+    pos = body_end
+    return (header_type, header, body), pos
 
-def parse_register_item(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
-    if end is None or end > len(buf):
-        end = len(buf)
-    if p + 4 > end:
-        raise short(buf, p, end, (('', 4),))
-    length1, = unpack_l(buf, p)
-    p += 4
-    stop2 = p + length1
-    if stop2 > end or length1 < 0:
-        raise bad_length(buf, p, end, length1, '')
-    value = buf[p:stop2]
-    p = stop2
-    return value, p
 
-def parse_register_tail(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
-    if end is None or end > len(buf):
-        end = len(buf)
-    if p + 4 > end:
-        raise short(buf, p, end, (('filter_servers', 4),))
-    length2, = unpack_l(buf, p)
-    p += 4
-    stop3 = p + length2
-    if stop3 > end or length2 < 0:
-        raise bad_length(buf, p, end, length2, 'filter_servers')
-    filter_servers_1 = buf[p:stop3]
-    p = stop3
-    value = (filter_servers_1, )
-    return value, p
-
-def parse_register_tail_with_mappings(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
-    if end is None or end > len(buf):
-        end = len(buf)
-    if p + 4 > end:
-        raise short(buf, p, end, (('filter_servers', 4),))
-    length3, = unpack_l(buf, p)
-    p += 4
-    stop4 = p + length3
-    if stop4 > end or length3 < 0:
-        raise bad_length(buf, p, end, length3, 'filter_servers')
-    filter_servers_1 = buf[p:stop4]
-    p = stop4
-    if p + 4 > end:
-        raise short(buf, p, end, (('mappings', 4),))
-    count5, = unpack_l(buf, p)
-    p += 4
-    if count5 * 4 > end - p:
-        raise bad_count(count5, end - p, 4, 'mappings', p)
-    mappings_2 = []
-    add6 = mappings_2.append
-    for _ in range(count5):
-        if p + 4 > end:
-            raise short(buf, p, end, (('mappings[]', 4),))
-        length8, = unpack_l(buf, p)
-        p += 4
-        stop9 = p + length8
-        if stop9 > end or length8 < 0:
-            raise bad_length(buf, p, end, length8, 'mappings[]')
-        element7 = buf[p:stop9]
-        p = stop9
-        add6(element7)
-    value = (filter_servers_1, mappings_2, )
-    return value, p
-
-def parse_stored_message_raw(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
-    if end is None or end > len(buf):
-        end = len(buf)
-    if p + 4 > end:
-        raise short(buf, p, end, (('', 4),))
-    length1, = unpack_l(buf, p)
-    p += 4
-    length1 -= 4
-    stop2 = p + length1
-    if stop2 > end or length1 < 0:
-        raise bad_length(buf, p, end, length1, '')
-    if p + 4 > stop2:
-        raise short(buf, p, stop2, (('magic', 4),))
-    magic_3, = unpack_L(buf, p)
-    p += 4
-    if not ((magic_3 == 3668123815) | (magic_3 == 3668123819)):
-        raise refused(buf, p, stop2, 'invalid value', 'magic')
-    if p + 40 > stop2:
-        raise short(buf, p, stop2, (('body_crc', 4), ('queue_id', 8), ('flag', 12), ('queue_offset', 20), ('physical_offset', 28), ('sys_flag', 32), ('born_timestamp', 40)))
-    body_crc_4, queue_id_5, flag_6, queue_offset_7, physical_offset_8, sys_flag_9, born_timestamp_10, = unpack_lllqqlq(buf, p)
-    p += 40
-    if (sys_flag_9 & 16):
-        stop22 = p + 16
-        if stop22 > stop2:
-            raise bad_length(buf, p, stop2, 16, 'born_address')
-        born_address_11 = buf[p:stop22]
-        p = stop22
-    else:
-        stop23 = p + 4
-        if stop23 > stop2:
-            raise bad_length(buf, p, stop2, 4, 'born_address')
-        born_address_11 = buf[p:stop23]
-        p = stop23
-    if p + 12 > stop2:
-        raise short(buf, p, stop2, (('born_port', 4), ('store_timestamp', 12)))
-    born_port_12, store_timestamp_13, = unpack_lq(buf, p)
-    p += 12
-    if (sys_flag_9 & 32):
-        stop24 = p + 16
-        if stop24 > stop2:
-            raise bad_length(buf, p, stop2, 16, 'store_address')
-        store_address_14 = buf[p:stop24]
-        p = stop24
-    else:
-        stop25 = p + 4
-        if stop25 > stop2:
-            raise bad_length(buf, p, stop2, 4, 'store_address')
-        store_address_14 = buf[p:stop25]
-        p = stop25
-    if p + 20 > stop2:
-        raise short(buf, p, stop2, (('store_port', 4), ('reconsume_times', 8), ('prepared_transaction_offset', 16), ('body', 20)))
-    store_port_15, reconsume_times_16, prepared_transaction_offset_17, length26, = unpack_llql(buf, p)
-    p += 20
-    body_18 = None
-    if length26:
-        stop27 = p + length26
-        if stop27 > stop2 or length26 < 0:
-            raise bad_length(buf, p, stop2, length26, 'body')
-        body_18 = buf[p:stop27]
-        p = stop27
-    if (magic_3 == 3668123819):
-        if p + 2 > stop2:
-            raise short(buf, p, stop2, (('topic', 2),))
-        length28, = unpack_h(buf, p)
-        p += 2
-        stop29 = p + length28
-        if stop29 > stop2 or length28 < 0:
-            raise bad_length(buf, p, stop2, length28, 'topic')
-        topic_19 = buf[p:stop29]
-        p = stop29
-    else:
-        if p + 1 > stop2:
-            raise short(buf, p, stop2, (('topic', 1),))
-        length30 = (buf[p] ^ 128) - 128
-        p += 1
-        stop31 = p + length30
-        if stop31 > stop2 or length30 < 0:
-            raise bad_length(buf, p, stop2, length30, 'topic')
-        topic_19 = buf[p:stop31]
-        p = stop31
-    if p + 2 > stop2:
-        raise short(buf, p, stop2, (('properties', 2),))
-    length32, = unpack_h(buf, p)
-    p += 2
-    properties_20 = None
-    if length32:
-        stop33 = p + length32
-        if stop33 > stop2 or length32 < 0:
-            raise bad_length(buf, p, stop2, length32, 'properties')
-        properties_20 = buf[p:stop33]
-        p = stop33
-    if p != stop2:
-        raise refused(buf, p, stop2, f'{stop2 - p} bytes left over', '')
-    value = (magic_3, body_crc_4, queue_id_5, flag_6, queue_offset_7, physical_offset_8, sys_flag_9, born_timestamp_10, born_address_11, born_port_12, store_timestamp_13, store_address_14, store_port_15, reconsume_times_16, prepared_transaction_offset_17, body_18, topic_19, properties_20, )
-    p = stop2
-    return value, p
-
-def parse_envelope(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
-    if end is None or end > len(buf):
-        end = len(buf)
-    if p + 8 > end:
-        raise short(buf, p, end, (('length', 4), ('header_type', 5), ('header_length', 6), ('header_length', 8)))
-    length_1, header_type_2, high6, header_length_3, = unpack_lBBH(buf, p)
-    p += 8
-    header_length_3 |= high6 << 16
-    length7 = header_length_3
-    stop8 = p + length7
-    if stop8 > end or length7 < 0:
-        raise bad_length(buf, p, end, length7, 'header')
-    header_4 = buf[p:stop8]
-    p = stop8
-    length9 = ((length_1 - header_length_3) - 4)
-    stop10 = p + length9
-    if stop10 > end or length9 < 0:
-        raise bad_length(buf, p, end, length9, 'body')
-    body_5 = buf[p:stop10]
-    p = stop10
-    value = (header_type_2, header_4, body_5, )
-    return value, p
-
-def parse_binary_header(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
+def parse_binary_header(
+    buf: BufferT, pos: int = 0, end: int | None = None
+) -> tuple[tuple[int, int, int, int, int, str, dict[str, str] | None], int]:
+    """The ROCKETMQ header (Java: ``RocketMQSerializable``)."""
     if end is None or end > len(buf):
         end = len(buf)
     text = decode_utf8 if buf.__class__ is bytes else decode_buffer
-    if p + 17 > end:
-        raise short(buf, p, end, (('code', 2), ('language', 3), ('version', 5), ('opaque', 9), ('flag', 13), ('remark', 17)))
-    code_1, language_2, version_3, opaque_4, flag_5, length8, = unpack_hBhlll(buf, p)
-    p += 17
-    stop9 = p + length8
-    if stop9 > end or length8 < 0:
-        raise bad_length(buf, p, end, length8, 'remark')
-    remark_6 = text(buf[p:stop9])
-    p = stop9
-    if p + 4 > end:
-        raise short(buf, p, end, (('ext_fields', 4),))
-    total10, = unpack_l(buf, p)
-    p += 4
-    ext_fields_7 = None
-    if total10 > 0:
-        stop11 = p + total10
-        if stop11 > end:
-            raise bad_length(buf, p, end, total10, 'ext_fields')
-        ext_fields_7, p = parse_entries(buf, p, stop11, end, 16384, 'ext_fields')
-    value = (code_1, language_2, version_3, opaque_4, flag_5, remark_6, ext_fields_7, )
-    return value, p
+    # code: Int16sb, language: Int8ub, version: Int16sb, opaque: Int32sb, flag: Int32sb,
+    # remark: Prefixed(Int32sb, JavaText)
+    if pos + 17 > end:
+        raise errors.too_short(buf, pos, end, "hBhlll", "code language version opaque flag remark")
+    (code, language, version, opaque, flag, remark_length) = unpack_hBhlll(buf, pos)
+    pos += 17
+    remark_end = pos + remark_length
+    if remark_end > end or remark_length < 0:
+        raise errors.bad_length(buf, pos, end, remark_length, "remark")
+    remark = text(buf[pos:remark_end])
+    pos = remark_end
+    # ext_fields: JavaEntries(Int32sb, Int16sb, Int32sb)
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "ext_fields")
+    (ext_fields_length,) = unpack_l(buf, pos)
+    pos += 4
+    ext_fields = None
+    if ext_fields_length > 0:
+        ext_fields_end = pos + ext_fields_length
+        if ext_fields_end > end:
+            raise errors.bad_length(buf, pos, end, ext_fields_length, "ext_fields")
+        ext_fields, pos = parse_entries(buf, pos, ext_fields_end, end, MAX_EXT_FIELDS, "ext_fields")
+    return (code, language, version, opaque, flag, remark, ext_fields), pos
 
-def parse_register_body(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
+
+def parse_register_item(buf: BufferT, pos: int = 0, end: int | None = None) -> tuple[BufferT, int]:
+    """A part of a registration, such as a topic."""
     if end is None or end > len(buf):
         end = len(buf)
-    if p + 4 > end:
-        raise short(buf, p, end, (('data_version', 4),))
-    length4, = unpack_l(buf, p)
-    p += 4
-    stop5 = p + length4
-    if stop5 > end or length4 < 0:
-        raise bad_length(buf, p, end, length4, 'data_version')
-    data_version_1 = buf[p:stop5]
-    p = stop5
-    if p + 4 > end:
-        raise short(buf, p, end, (('topics', 4),))
-    count6, = unpack_l(buf, p)
-    p += 4
-    if count6 * 4 > end - p:
-        raise bad_count(count6, end - p, 4, 'topics', p)
-    topics_2 = []
-    add7 = topics_2.append
-    for _ in range(count6):
-        if p + 4 > end:
-            raise short(buf, p, end, (('topics[]', 4),))
-        length9, = unpack_l(buf, p)
-        p += 4
-        stop10 = p + length9
-        if stop10 > end or length9 < 0:
-            raise bad_length(buf, p, end, length9, 'topics[]')
-        element8 = buf[p:stop10]
-        p = stop10
-        add7(element8)
-    if p + 4 > end:
-        raise short(buf, p, end, (('filter_servers', 4),))
-    length11, = unpack_l(buf, p)
-    p += 4
-    stop12 = p + length11
-    if stop12 > end or length11 < 0:
-        raise bad_length(buf, p, end, length11, 'filter_servers')
-    filter_servers_3 = buf[p:stop12]
-    p = stop12
-    value = (data_version_1, topics_2, filter_servers_3, )
-    return value, p
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "")
+    (register_item_length,) = unpack_l(buf, pos)
+    pos += 4
+    register_item_end = pos + register_item_length
+    if register_item_end > end or register_item_length < 0:
+        raise errors.bad_length(buf, pos, end, register_item_length, "")
+    register_item = buf[pos:register_item_end]
+    pos = register_item_end
+    return register_item, pos
 
-def parse_register_body_with_mappings(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
+
+def parse_register_body(
+    buf: BufferT, pos: int = 0, end: int | None = None
+) -> tuple[tuple[BufferT, list[BufferT], BufferT], int]:
+    """Inflated registration of brokers before V5_0_0 (Java: ``RegisterBrokerBody.decode``)."""
     if end is None or end > len(buf):
         end = len(buf)
-    if p + 4 > end:
-        raise short(buf, p, end, (('data_version', 4),))
-    length5, = unpack_l(buf, p)
-    p += 4
-    stop6 = p + length5
-    if stop6 > end or length5 < 0:
-        raise bad_length(buf, p, end, length5, 'data_version')
-    data_version_1 = buf[p:stop6]
-    p = stop6
-    if p + 4 > end:
-        raise short(buf, p, end, (('topics', 4),))
-    count7, = unpack_l(buf, p)
-    p += 4
-    if count7 * 4 > end - p:
-        raise bad_count(count7, end - p, 4, 'topics', p)
-    topics_2 = []
-    add8 = topics_2.append
-    for _ in range(count7):
-        if p + 4 > end:
-            raise short(buf, p, end, (('topics[]', 4),))
-        length10, = unpack_l(buf, p)
-        p += 4
-        stop11 = p + length10
-        if stop11 > end or length10 < 0:
-            raise bad_length(buf, p, end, length10, 'topics[]')
-        element9 = buf[p:stop11]
-        p = stop11
-        add8(element9)
-    if p + 4 > end:
-        raise short(buf, p, end, (('filter_servers', 4),))
-    length12, = unpack_l(buf, p)
-    p += 4
-    stop13 = p + length12
-    if stop13 > end or length12 < 0:
-        raise bad_length(buf, p, end, length12, 'filter_servers')
-    filter_servers_3 = buf[p:stop13]
-    p = stop13
-    if p + 4 > end:
-        raise short(buf, p, end, (('mappings', 4),))
-    count14, = unpack_l(buf, p)
-    p += 4
-    if count14 * 4 > end - p:
-        raise bad_count(count14, end - p, 4, 'mappings', p)
-    mappings_4 = []
-    add15 = mappings_4.append
-    for _ in range(count14):
-        if p + 4 > end:
-            raise short(buf, p, end, (('mappings[]', 4),))
-        length17, = unpack_l(buf, p)
-        p += 4
-        stop18 = p + length17
-        if stop18 > end or length17 < 0:
-            raise bad_length(buf, p, end, length17, 'mappings[]')
-        element16 = buf[p:stop18]
-        p = stop18
-        add15(element16)
-    value = (data_version_1, topics_2, filter_servers_3, mappings_4, )
-    return value, p
+    # data_version: Prefixed(Int32sb, GreedyBytes)
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "data_version")
+    (data_version_length,) = unpack_l(buf, pos)
+    pos += 4
+    data_version_end = pos + data_version_length
+    if data_version_end > end or data_version_length < 0:
+        raise errors.bad_length(buf, pos, end, data_version_length, "data_version")
+    data_version = buf[pos:data_version_end]
+    pos = data_version_end
+    # topics: StrictArray(Int32sb, Prefixed(Int32sb, GreedyBytes))
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "topics")
+    (topics_count,) = unpack_l(buf, pos)
+    pos += 4
+    if topics_count * 4 > end - pos:
+        raise errors.bad_count(topics_count, end - pos, 4, "topics", pos)
+    topics = []
+    for _ in range(topics_count):
+        if pos + 4 > end:
+            raise errors.too_short(buf, pos, end, "l", "topics[]")
+        (topics_item_length,) = unpack_l(buf, pos)
+        pos += 4
+        topics_item_end = pos + topics_item_length
+        if topics_item_end > end or topics_item_length < 0:
+            raise errors.bad_length(buf, pos, end, topics_item_length, "topics[]")
+        topics_item = buf[pos:topics_item_end]
+        pos = topics_item_end
+        topics.append(topics_item)
+    # filter_servers: Prefixed(Int32sb, GreedyBytes)
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "filter_servers")
+    (filter_servers_length,) = unpack_l(buf, pos)
+    pos += 4
+    filter_servers_end = pos + filter_servers_length
+    if filter_servers_end > end or filter_servers_length < 0:
+        raise errors.bad_length(buf, pos, end, filter_servers_length, "filter_servers")
+    filter_servers = buf[pos:filter_servers_end]
+    pos = filter_servers_end
+    return (data_version, topics, filter_servers), pos
 
-def parse_stored_message(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
+
+def parse_register_body_with_mappings(
+    buf: BufferT, pos: int = 0, end: int | None = None
+) -> tuple[tuple[BufferT, list[BufferT], BufferT, list[BufferT]], int]:
+    """``REGISTER_BODY`` with the queue mappings, which exist from protocol version 413 on."""
+    if end is None or end > len(buf):
+        end = len(buf)
+    # data_version: Prefixed(Int32sb, GreedyBytes)
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "data_version")
+    (data_version_length,) = unpack_l(buf, pos)
+    pos += 4
+    data_version_end = pos + data_version_length
+    if data_version_end > end or data_version_length < 0:
+        raise errors.bad_length(buf, pos, end, data_version_length, "data_version")
+    data_version = buf[pos:data_version_end]
+    pos = data_version_end
+    # topics: StrictArray(Int32sb, Prefixed(Int32sb, GreedyBytes))
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "topics")
+    (topics_count,) = unpack_l(buf, pos)
+    pos += 4
+    if topics_count * 4 > end - pos:
+        raise errors.bad_count(topics_count, end - pos, 4, "topics", pos)
+    topics = []
+    for _ in range(topics_count):
+        if pos + 4 > end:
+            raise errors.too_short(buf, pos, end, "l", "topics[]")
+        (topics_item_length,) = unpack_l(buf, pos)
+        pos += 4
+        topics_item_end = pos + topics_item_length
+        if topics_item_end > end or topics_item_length < 0:
+            raise errors.bad_length(buf, pos, end, topics_item_length, "topics[]")
+        topics_item = buf[pos:topics_item_end]
+        pos = topics_item_end
+        topics.append(topics_item)
+    # filter_servers: Prefixed(Int32sb, GreedyBytes)
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "filter_servers")
+    (filter_servers_length,) = unpack_l(buf, pos)
+    pos += 4
+    filter_servers_end = pos + filter_servers_length
+    if filter_servers_end > end or filter_servers_length < 0:
+        raise errors.bad_length(buf, pos, end, filter_servers_length, "filter_servers")
+    filter_servers = buf[pos:filter_servers_end]
+    pos = filter_servers_end
+    # mappings: StrictArray(Int32sb, Prefixed(Int32sb, GreedyBytes))
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "mappings")
+    (mappings_count,) = unpack_l(buf, pos)
+    pos += 4
+    if mappings_count * 4 > end - pos:
+        raise errors.bad_count(mappings_count, end - pos, 4, "mappings", pos)
+    mappings = []
+    for _ in range(mappings_count):
+        if pos + 4 > end:
+            raise errors.too_short(buf, pos, end, "l", "mappings[]")
+        (mappings_item_length,) = unpack_l(buf, pos)
+        pos += 4
+        mappings_item_end = pos + mappings_item_length
+        if mappings_item_end > end or mappings_item_length < 0:
+            raise errors.bad_length(buf, pos, end, mappings_item_length, "mappings[]")
+        mappings_item = buf[pos:mappings_item_end]
+        pos = mappings_item_end
+        mappings.append(mappings_item)
+    return (data_version, topics, filter_servers, mappings), pos
+
+
+def parse_register_head(
+    buf: BufferT, pos: int = 0, end: int | None = None
+) -> tuple[tuple[BufferT, int], int]:
+    """The parts of ``REGISTER_BODY`` before its topics."""
+    if end is None or end > len(buf):
+        end = len(buf)
+    # data_version: Prefixed(Int32sb, GreedyBytes)
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "data_version")
+    (data_version_length,) = unpack_l(buf, pos)
+    pos += 4
+    data_version_end = pos + data_version_length
+    if data_version_end > end or data_version_length < 0:
+        raise errors.bad_length(buf, pos, end, data_version_length, "data_version")
+    data_version = buf[pos:data_version_end]
+    pos = data_version_end
+    # topics: Int32sb
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "topics")
+    (topics,) = unpack_l(buf, pos)
+    pos += 4
+    return (data_version, topics), pos
+
+
+def parse_register_tail(
+    buf: BufferT, pos: int = 0, end: int | None = None
+) -> tuple[tuple[BufferT], int]:
+    """The parts of ``REGISTER_BODY`` after its topics."""
+    if end is None or end > len(buf):
+        end = len(buf)
+    # filter_servers: Prefixed(Int32sb, GreedyBytes)
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "filter_servers")
+    (filter_servers_length,) = unpack_l(buf, pos)
+    pos += 4
+    filter_servers_end = pos + filter_servers_length
+    if filter_servers_end > end or filter_servers_length < 0:
+        raise errors.bad_length(buf, pos, end, filter_servers_length, "filter_servers")
+    filter_servers = buf[pos:filter_servers_end]
+    pos = filter_servers_end
+    return (filter_servers,), pos
+
+
+def parse_register_tail_with_mappings(
+    buf: BufferT, pos: int = 0, end: int | None = None
+) -> tuple[tuple[BufferT, list[BufferT]], int]:
+    """The parts of ``REGISTER_BODY_WITH_MAPPINGS`` after its topics."""
+    if end is None or end > len(buf):
+        end = len(buf)
+    # filter_servers: Prefixed(Int32sb, GreedyBytes)
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "filter_servers")
+    (filter_servers_length,) = unpack_l(buf, pos)
+    pos += 4
+    filter_servers_end = pos + filter_servers_length
+    if filter_servers_end > end or filter_servers_length < 0:
+        raise errors.bad_length(buf, pos, end, filter_servers_length, "filter_servers")
+    filter_servers = buf[pos:filter_servers_end]
+    pos = filter_servers_end
+    # mappings: StrictArray(Int32sb, Prefixed(Int32sb, GreedyBytes))
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "mappings")
+    (mappings_count,) = unpack_l(buf, pos)
+    pos += 4
+    if mappings_count * 4 > end - pos:
+        raise errors.bad_count(mappings_count, end - pos, 4, "mappings", pos)
+    mappings = []
+    for _ in range(mappings_count):
+        if pos + 4 > end:
+            raise errors.too_short(buf, pos, end, "l", "mappings[]")
+        (mappings_item_length,) = unpack_l(buf, pos)
+        pos += 4
+        mappings_item_end = pos + mappings_item_length
+        if mappings_item_end > end or mappings_item_length < 0:
+            raise errors.bad_length(buf, pos, end, mappings_item_length, "mappings[]")
+        mappings_item = buf[pos:mappings_item_end]
+        pos = mappings_item_end
+        mappings.append(mappings_item)
+    return (filter_servers, mappings), pos
+
+
+def parse_stored_message(buf: BufferT, pos: int = 0, end: int | None = None) -> (
+    tuple[tuple[int, int, int, int, int, int, int, int, BufferT, int, int, BufferT, int, int,
+    int, BufferT | None, str, str | None], int]
+):
+    """A message as brokers store and send it (Java: ``MessageDecoder``)."""
     if end is None or end > len(buf):
         end = len(buf)
     text = decode_utf8 if buf.__class__ is bytes else decode_buffer
-    if p + 4 > end:
-        raise short(buf, p, end, (('', 4),))
-    length1, = unpack_l(buf, p)
-    p += 4
-    length1 -= 4
-    stop2 = p + length1
-    if stop2 > end or length1 < 0:
-        raise bad_length(buf, p, end, length1, '')
-    if p + 4 > stop2:
-        raise short(buf, p, stop2, (('magic', 4),))
-    magic_3, = unpack_L(buf, p)
-    p += 4
-    if not ((magic_3 == 3668123815) | (magic_3 == 3668123819)):
-        raise refused(buf, p, stop2, 'invalid value', 'magic')
-    if p + 40 > stop2:
-        raise short(buf, p, stop2, (('body_crc', 4), ('queue_id', 8), ('flag', 12), ('queue_offset', 20), ('physical_offset', 28), ('sys_flag', 32), ('born_timestamp', 40)))
-    body_crc_4, queue_id_5, flag_6, queue_offset_7, physical_offset_8, sys_flag_9, born_timestamp_10, = unpack_lllqqlq(buf, p)
-    p += 40
-    if (sys_flag_9 & 16):
-        stop22 = p + 16
-        if stop22 > stop2:
-            raise bad_length(buf, p, stop2, 16, 'born_address')
-        born_address_11 = buf[p:stop22]
-        p = stop22
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "")
+    (stored_message_length,) = unpack_l(buf, pos)
+    pos += 4
+    stored_message_length -= 4
+    stored_message_end = pos + stored_message_length
+    if stored_message_end > end or stored_message_length < 0:
+        raise errors.bad_length(buf, pos, end, stored_message_length, "")
+    # magic: OneOf(Int32ub, (MAGIC_V1, MAGIC_V2))
+    if pos + 4 > stored_message_end:
+        raise errors.too_short(buf, pos, stored_message_end, "L", "magic")
+    (magic,) = unpack_L(buf, pos)
+    pos += 4
+    if magic != MAGIC_V1 and magic != MAGIC_V2:
+        raise errors.invalid(buf, pos, stored_message_end, "magic")
+    # body_crc: Int32sb, queue_id: Int32sb, flag: Int32sb, queue_offset: Int64sb,
+    # physical_offset: Int64sb, sys_flag: Int32sb, born_timestamp: Int64sb
+    if pos + 40 > stored_message_end:
+        raise errors.too_short(
+            buf, pos, stored_message_end, "lllqqlq",
+            "body_crc queue_id flag queue_offset physical_offset sys_flag born_timestamp"
+        )
+    (
+        body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag, born_timestamp
+    ) = unpack_lllqqlq(buf, pos)
+    pos += 40
+    # born_address: IfThenElse(sys_flag & 16, Bytes(16), Bytes(4))
+    if sys_flag & 16:
+        born_address_end = pos + 16
+        if born_address_end > stored_message_end:
+            raise errors.bad_length(buf, pos, stored_message_end, 16, "born_address")
+        born_address = buf[pos:born_address_end]
+        pos = born_address_end
     else:
-        stop23 = p + 4
-        if stop23 > stop2:
-            raise bad_length(buf, p, stop2, 4, 'born_address')
-        born_address_11 = buf[p:stop23]
-        p = stop23
-    if p + 12 > stop2:
-        raise short(buf, p, stop2, (('born_port', 4), ('store_timestamp', 12)))
-    born_port_12, store_timestamp_13, = unpack_lq(buf, p)
-    p += 12
-    if (sys_flag_9 & 32):
-        stop24 = p + 16
-        if stop24 > stop2:
-            raise bad_length(buf, p, stop2, 16, 'store_address')
-        store_address_14 = buf[p:stop24]
-        p = stop24
+        born_address_end = pos + 4
+        if born_address_end > stored_message_end:
+            raise errors.bad_length(buf, pos, stored_message_end, 4, "born_address")
+        born_address = buf[pos:born_address_end]
+        pos = born_address_end
+    # born_port: Int32sb, store_timestamp: Int64sb
+    if pos + 12 > stored_message_end:
+        raise errors.too_short(buf, pos, stored_message_end, "lq", "born_port store_timestamp")
+    (born_port, store_timestamp) = unpack_lq(buf, pos)
+    pos += 12
+    # store_address: IfThenElse(sys_flag & 32, Bytes(16), Bytes(4))
+    if sys_flag & 32:
+        store_address_end = pos + 16
+        if store_address_end > stored_message_end:
+            raise errors.bad_length(buf, pos, stored_message_end, 16, "store_address")
+        store_address = buf[pos:store_address_end]
+        pos = store_address_end
     else:
-        stop25 = p + 4
-        if stop25 > stop2:
-            raise bad_length(buf, p, stop2, 4, 'store_address')
-        store_address_14 = buf[p:stop25]
-        p = stop25
-    if p + 20 > stop2:
-        raise short(buf, p, stop2, (('store_port', 4), ('reconsume_times', 8), ('prepared_transaction_offset', 16), ('body', 20)))
-    store_port_15, reconsume_times_16, prepared_transaction_offset_17, length26, = unpack_llql(buf, p)
-    p += 20
-    body_18 = None
-    if length26:
-        stop27 = p + length26
-        if stop27 > stop2 or length26 < 0:
-            raise bad_length(buf, p, stop2, length26, 'body')
-        body_18 = buf[p:stop27]
-        p = stop27
-    if (magic_3 == 3668123819):
-        if p + 2 > stop2:
-            raise short(buf, p, stop2, (('topic', 2),))
-        length28, = unpack_h(buf, p)
-        p += 2
-        stop29 = p + length28
-        if stop29 > stop2 or length28 < 0:
-            raise bad_length(buf, p, stop2, length28, 'topic')
-        topic_19 = text(buf[p:stop29])
-        p = stop29
+        store_address_end = pos + 4
+        if store_address_end > stored_message_end:
+            raise errors.bad_length(buf, pos, stored_message_end, 4, "store_address")
+        store_address = buf[pos:store_address_end]
+        pos = store_address_end
+    # store_port: Int32sb, reconsume_times: Int32sb, prepared_transaction_offset: Int64sb,
+    # body: OptionalPrefixed(Int32sb, GreedyBytes)
+    if pos + 20 > stored_message_end:
+        raise errors.too_short(
+            buf, pos, stored_message_end, "llql",
+            "store_port reconsume_times prepared_transaction_offset body"
+        )
+    (store_port, reconsume_times, prepared_transaction_offset, body_length) = unpack_llql(buf, pos)
+    pos += 20
+    body = None
+    if body_length:
+        body_end = pos + body_length
+        if body_end > stored_message_end or body_length < 0:
+            raise errors.bad_length(buf, pos, stored_message_end, body_length, "body")
+        body = buf[pos:body_end]
+        pos = body_end
+    # topic: IfThenElse(magic == MAGIC_V2, Prefixed(Int16sb, JavaText), Prefixed(Int8sb, JavaText))
+    if magic == MAGIC_V2:
+        if pos + 2 > stored_message_end:
+            raise errors.too_short(buf, pos, stored_message_end, "h", "topic")
+        (topic_length,) = unpack_h(buf, pos)
+        pos += 2
+        topic_end = pos + topic_length
+        if topic_end > stored_message_end or topic_length < 0:
+            raise errors.bad_length(buf, pos, stored_message_end, topic_length, "topic")
+        topic = text(buf[pos:topic_end])
+        pos = topic_end
     else:
-        if p + 1 > stop2:
-            raise short(buf, p, stop2, (('topic', 1),))
-        length30 = (buf[p] ^ 128) - 128
-        p += 1
-        stop31 = p + length30
-        if stop31 > stop2 or length30 < 0:
-            raise bad_length(buf, p, stop2, length30, 'topic')
-        topic_19 = text(buf[p:stop31])
-        p = stop31
-    if p + 2 > stop2:
-        raise short(buf, p, stop2, (('properties', 2),))
-    length32, = unpack_h(buf, p)
-    p += 2
-    properties_20 = None
-    if length32:
-        stop33 = p + length32
-        if stop33 > stop2 or length32 < 0:
-            raise bad_length(buf, p, stop2, length32, 'properties')
-        properties_20 = text(buf[p:stop33])
-        p = stop33
-    if p != stop2:
-        raise refused(buf, p, stop2, f'{stop2 - p} bytes left over', '')
-    value = (magic_3, body_crc_4, queue_id_5, flag_6, queue_offset_7, physical_offset_8, sys_flag_9, born_timestamp_10, born_address_11, born_port_12, store_timestamp_13, store_address_14, store_port_15, reconsume_times_16, prepared_transaction_offset_17, body_18, topic_19, properties_20, )
-    p = stop2
-    return value, p
+        if pos + 1 > stored_message_end:
+            raise errors.too_short(buf, pos, stored_message_end, "b", "topic")
+        topic_length = (buf[pos] ^ 128) - 128  # signed
+        pos += 1
+        topic_end = pos + topic_length
+        if topic_end > stored_message_end or topic_length < 0:
+            raise errors.bad_length(buf, pos, stored_message_end, topic_length, "topic")
+        topic = text(buf[pos:topic_end])
+        pos = topic_end
+    # properties: OptionalPrefixed(Int16sb, JavaText)
+    if pos + 2 > stored_message_end:
+        raise errors.too_short(buf, pos, stored_message_end, "h", "properties")
+    (properties_length,) = unpack_h(buf, pos)
+    pos += 2
+    properties = None
+    if properties_length:
+        properties_end = pos + properties_length
+        if properties_end > stored_message_end or properties_length < 0:
+            raise errors.bad_length(buf, pos, stored_message_end, properties_length, "properties")
+        properties = text(buf[pos:properties_end])
+        pos = properties_end
+    if pos != stored_message_end:
+        raise errors.bytes_left(buf, pos, stored_message_end, "")
+    return (
+        magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag,
+        born_timestamp, born_address, born_port, store_timestamp, store_address, store_port,
+        reconsume_times, prepared_transaction_offset, body, topic, properties
+    ), pos
 
-def parse_batch(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
-    p = pos
+
+def parse_stored_message_raw(buf: BufferT, pos: int = 0, end: int | None = None) -> (
+    tuple[tuple[int, int, int, int, int, int, int, int, BufferT, int, int, BufferT, int, int,
+    int, BufferT | None, BufferT, BufferT | None], int]
+):
+    """``STORED_MESSAGE`` with topic and properties as bytes, which most callers do not need."""
+    if end is None or end > len(buf):
+        end = len(buf)
+    if pos + 4 > end:
+        raise errors.too_short(buf, pos, end, "l", "")
+    (stored_message_raw_length,) = unpack_l(buf, pos)
+    pos += 4
+    stored_message_raw_length -= 4
+    stored_message_raw_end = pos + stored_message_raw_length
+    if stored_message_raw_end > end or stored_message_raw_length < 0:
+        raise errors.bad_length(buf, pos, end, stored_message_raw_length, "")
+    # magic: OneOf(Int32ub, (MAGIC_V1, MAGIC_V2))
+    if pos + 4 > stored_message_raw_end:
+        raise errors.too_short(buf, pos, stored_message_raw_end, "L", "magic")
+    (magic,) = unpack_L(buf, pos)
+    pos += 4
+    if magic != MAGIC_V1 and magic != MAGIC_V2:
+        raise errors.invalid(buf, pos, stored_message_raw_end, "magic")
+    # body_crc: Int32sb, queue_id: Int32sb, flag: Int32sb, queue_offset: Int64sb,
+    # physical_offset: Int64sb, sys_flag: Int32sb, born_timestamp: Int64sb
+    if pos + 40 > stored_message_raw_end:
+        raise errors.too_short(
+            buf, pos, stored_message_raw_end, "lllqqlq",
+            "body_crc queue_id flag queue_offset physical_offset sys_flag born_timestamp"
+        )
+    (
+        body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag, born_timestamp
+    ) = unpack_lllqqlq(buf, pos)
+    pos += 40
+    # born_address: IfThenElse(sys_flag & 16, Bytes(16), Bytes(4))
+    if sys_flag & 16:
+        born_address_end = pos + 16
+        if born_address_end > stored_message_raw_end:
+            raise errors.bad_length(buf, pos, stored_message_raw_end, 16, "born_address")
+        born_address = buf[pos:born_address_end]
+        pos = born_address_end
+    else:
+        born_address_end = pos + 4
+        if born_address_end > stored_message_raw_end:
+            raise errors.bad_length(buf, pos, stored_message_raw_end, 4, "born_address")
+        born_address = buf[pos:born_address_end]
+        pos = born_address_end
+    # born_port: Int32sb, store_timestamp: Int64sb
+    if pos + 12 > stored_message_raw_end:
+        raise errors.too_short(buf, pos, stored_message_raw_end, "lq", "born_port store_timestamp")
+    (born_port, store_timestamp) = unpack_lq(buf, pos)
+    pos += 12
+    # store_address: IfThenElse(sys_flag & 32, Bytes(16), Bytes(4))
+    if sys_flag & 32:
+        store_address_end = pos + 16
+        if store_address_end > stored_message_raw_end:
+            raise errors.bad_length(buf, pos, stored_message_raw_end, 16, "store_address")
+        store_address = buf[pos:store_address_end]
+        pos = store_address_end
+    else:
+        store_address_end = pos + 4
+        if store_address_end > stored_message_raw_end:
+            raise errors.bad_length(buf, pos, stored_message_raw_end, 4, "store_address")
+        store_address = buf[pos:store_address_end]
+        pos = store_address_end
+    # store_port: Int32sb, reconsume_times: Int32sb, prepared_transaction_offset: Int64sb,
+    # body: OptionalPrefixed(Int32sb, GreedyBytes)
+    if pos + 20 > stored_message_raw_end:
+        raise errors.too_short(
+            buf, pos, stored_message_raw_end, "llql",
+            "store_port reconsume_times prepared_transaction_offset body"
+        )
+    (store_port, reconsume_times, prepared_transaction_offset, body_length) = unpack_llql(buf, pos)
+    pos += 20
+    body = None
+    if body_length:
+        body_end = pos + body_length
+        if body_end > stored_message_raw_end or body_length < 0:
+            raise errors.bad_length(buf, pos, stored_message_raw_end, body_length, "body")
+        body = buf[pos:body_end]
+        pos = body_end
+    # topic: IfThenElse(magic == MAGIC_V2, Prefixed(Int16sb, GreedyBytes), Prefixed(Int8sb, GreedyBytes))
+    if magic == MAGIC_V2:
+        if pos + 2 > stored_message_raw_end:
+            raise errors.too_short(buf, pos, stored_message_raw_end, "h", "topic")
+        (topic_length,) = unpack_h(buf, pos)
+        pos += 2
+        topic_end = pos + topic_length
+        if topic_end > stored_message_raw_end or topic_length < 0:
+            raise errors.bad_length(buf, pos, stored_message_raw_end, topic_length, "topic")
+        topic = buf[pos:topic_end]
+        pos = topic_end
+    else:
+        if pos + 1 > stored_message_raw_end:
+            raise errors.too_short(buf, pos, stored_message_raw_end, "b", "topic")
+        topic_length = (buf[pos] ^ 128) - 128  # signed
+        pos += 1
+        topic_end = pos + topic_length
+        if topic_end > stored_message_raw_end or topic_length < 0:
+            raise errors.bad_length(buf, pos, stored_message_raw_end, topic_length, "topic")
+        topic = buf[pos:topic_end]
+        pos = topic_end
+    # properties: OptionalPrefixed(Int16sb, GreedyBytes)
+    if pos + 2 > stored_message_raw_end:
+        raise errors.too_short(buf, pos, stored_message_raw_end, "h", "properties")
+    (properties_length,) = unpack_h(buf, pos)
+    pos += 2
+    properties = None
+    if properties_length:
+        properties_end = pos + properties_length
+        if properties_end > stored_message_raw_end or properties_length < 0:
+            raise errors.bad_length(
+                buf, pos, stored_message_raw_end, properties_length, "properties"
+            )
+        properties = buf[pos:properties_end]
+        pos = properties_end
+    if pos != stored_message_raw_end:
+        raise errors.bytes_left(buf, pos, stored_message_raw_end, "")
+    return (
+        magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag,
+        born_timestamp, born_address, born_port, store_timestamp, store_address, store_port,
+        reconsume_times, prepared_transaction_offset, body, topic, properties
+    ), pos
+
+
+def parse_batch(
+    buf: BufferT, pos: int = 0, end: int | None = None
+) -> tuple[list[tuple[int, BufferT, str]], int]:
+    """The body of a batch send (Java: ``MessageDecoder.encodeMessage``); two fields are unused."""
     if end is None or end > len(buf):
         end = len(buf)
     text = decode_utf8 if buf.__class__ is bytes else decode_buffer
-    value = []
-    add1 = value.append
-    while p < end:
-        if p + 4 > end:
-            raise short(buf, p, end, (('[]', 4),))
-        length3, = unpack_l(buf, p)
-        p += 4
-        length3 -= 4
-        stop4 = p + length3
-        if stop4 > end or length3 < 0:
-            raise bad_length(buf, p, end, length3, '[]')
-        if p + 16 > stop4:
-            raise short(buf, p, stop4, (('[].magic', 4), ('[].body_crc', 8), ('[].flag', 12), ('[].body', 16)))
-        magic_5, body_crc_6, flag_7, length10, = unpack_llll(buf, p)
-        p += 16
-        stop11 = p + length10
-        if stop11 > stop4 or length10 < 0:
-            raise bad_length(buf, p, stop4, length10, '[].body')
-        body_8 = buf[p:stop11]
-        p = stop11
-        if p + 2 > stop4:
-            raise short(buf, p, stop4, (('[].properties', 2),))
-        length12, = unpack_h(buf, p)
-        p += 2
-        stop13 = p + length12
-        if stop13 > stop4 or length12 < 0:
-            raise bad_length(buf, p, stop4, length12, '[].properties')
-        properties_9 = text(buf[p:stop13])
-        p = stop13
-        if p != stop4:
-            raise refused(buf, p, stop4, f'{stop4 - p} bytes left over', '[]')
-        element2 = (flag_7, body_8, properties_9, )
-        p = stop4
-        add1(element2)
-    return value, p
+    batch = []
+    while pos < end:
+        if pos + 4 > end:
+            raise errors.too_short(buf, pos, end, "l", "[]")
+        (batch_item_length,) = unpack_l(buf, pos)
+        pos += 4
+        batch_item_length -= 4
+        batch_item_end = pos + batch_item_length
+        if batch_item_end > end or batch_item_length < 0:
+            raise errors.bad_length(buf, pos, end, batch_item_length, "[]")
+        # magic: Rebuild(Int32sb, 0), body_crc: Rebuild(Int32sb, 0), flag: Int32sb,
+        # body: Prefixed(Int32sb, GreedyBytes)
+        if pos + 16 > batch_item_end:
+            raise errors.too_short(
+                buf, pos, batch_item_end, "llll", "[].magic [].body_crc [].flag [].body"
+            )
+        (magic, body_crc, flag, body_length) = unpack_llll(buf, pos)
+        pos += 16
+        body_end = pos + body_length
+        if body_end > batch_item_end or body_length < 0:
+            raise errors.bad_length(buf, pos, batch_item_end, body_length, "[].body")
+        body = buf[pos:body_end]
+        pos = body_end
+        # properties: Prefixed(Int16sb, JavaText)
+        if pos + 2 > batch_item_end:
+            raise errors.too_short(buf, pos, batch_item_end, "h", "[].properties")
+        (properties_length,) = unpack_h(buf, pos)
+        pos += 2
+        properties_end = pos + properties_length
+        if properties_end > batch_item_end or properties_length < 0:
+            raise errors.bad_length(buf, pos, batch_item_end, properties_length, "[].properties")
+        properties = text(buf[pos:properties_end])
+        pos = properties_end
+        if pos != batch_item_end:
+            raise errors.bytes_left(buf, pos, batch_item_end, "[]")
+        batch.append((flag, body, properties))
+    return batch, pos
 
-def build_envelope(header_type_: Any, header_: Any, body_: Any) -> bytes:
-    derived1 = ((len(header_) + len(body_)) + 4)
-    derived2 = len(header_)
-    try:
-        fixed3 = pack_lBBH(derived1, header_type_, derived2 >> 16, derived2 & 0xFFFF)
-    except StructError as error:
-        raise unfit((('length', 'l'), ('header_type', 'B'), ('header_length', 'I')), derived1, header_type_, derived2) from error
-    if len(body_) != ((derived1 - derived2) - 4):
-        raise wrong_size('body', len(body_), ((derived1 - derived2) - 4))
-    return b''.join((fixed3, header_, body_, ))
 
-def build_binary_header(code_: Any, language_: Any, version_: Any, opaque_: Any, flag_: Any, remark_: Any, ext_fields_: Any) -> bytes:
-    text2 = encode_utf8(remark_)
-    data1 = text2
+def build_envelope(header_type: int, header: bytes, body: bytes) -> bytes:
+    """A frame (Java: ``RemotingCommand.encode``, ``NettyDecoder``)."""
+    # length: Rebuild(Int32sb, len(header) + len(body) + 4)
+    length = len(header) + len(body) + 4
+    # header_type: Int8ub, header_length: Rebuild(Int24ub, len(header))
+    header_length = len(header)
     try:
-        fixed3 = pack_hBhlll(code_, language_, version_, opaque_, flag_, len(data1))
-    except StructError as error:
-        raise unfit((('code', 'h'), ('language', 'B'), ('version', 'h'), ('opaque', 'l'), ('flag', 'l'), ('remark', 'l')), code_, language_, version_, opaque_, flag_, len(data1)) from error
-    data4 = build_entries(ext_fields_, 'ext_fields') if ext_fields_ else b''
-    try:
-        fixed5 = pack_l(len(data4))
-    except StructError as error:
-        raise unfit((('ext_fields', 'l'),), len(data4)) from error
-    return b''.join((fixed3, data1, fixed5, data4, ))
+        length_to_header_length = pack_lBBH(
+            length, header_type, header_length >> 16, header_length & 0xFFFF
+        )
+    except struct.error as error:
+        raise errors.out_of_range(
+            "lBI", "length header_type header_length", length, header_type, header_length
+        ) from error
+    # header: Bytes(header_length), body: Bytes(length - header_length - 4)
+    return b"".join((length_to_header_length, header, body))
 
-def build_register_body(data_version_: Any, topics_: Any, filter_servers_: Any) -> bytes:
-    data1 = data_version_
+
+def build_binary_header(
+    code: int, language: int, version: int, opaque: int, flag: int, remark: str,
+    ext_fields: Mapping[str, str] | None
+) -> bytes:
+    """The ROCKETMQ header (Java: ``RocketMQSerializable``)."""
+    # code: Int16sb, language: Int8ub, version: Int16sb, opaque: Int32sb, flag: Int32sb,
+    # remark: Prefixed(Int32sb, JavaText)
+    remark_data = encode_utf8(remark)
     try:
-        fixed2 = pack_l(len(data1))
-    except StructError as error:
-        raise unfit((('data_version', 'l'),), len(data1)) from error
+        code_to_remark_length = pack_hBhlll(code, language, version, opaque, flag, len(remark_data))
+    except struct.error as error:
+        raise errors.out_of_range(
+            "hBhlll", "code language version opaque flag remark", code, language, version,
+            opaque, flag, len(remark_data)
+        ) from error
+    # ext_fields: JavaEntries(Int32sb, Int16sb, Int32sb)
+    ext_fields_data = build_entries(ext_fields, "ext_fields") if ext_fields else b""
     try:
-        fixed3 = pack_l(len(topics_))
-    except StructError as error:
-        raise unfit((('topics', 'l'),), len(topics_)) from error
-    parts4 = []
-    for element5 in topics_:
-        data6 = element5
+        ext_fields_length_packed = pack_l(len(ext_fields_data))
+    except struct.error as error:
+        raise errors.out_of_range("l", "ext_fields", len(ext_fields_data)) from error
+    return b"".join((code_to_remark_length, remark_data, ext_fields_length_packed, ext_fields_data))
+
+
+def build_register_body(
+    data_version: bytes, topics: Sequence[bytes], filter_servers: bytes
+) -> bytes:
+    """Inflated registration of brokers before V5_0_0 (Java: ``RegisterBrokerBody.decode``)."""
+    # data_version: Prefixed(Int32sb, GreedyBytes)
+    try:
+        data_version_length_packed = pack_l(len(data_version))
+    except struct.error as error:
+        raise errors.out_of_range("l", "data_version", len(data_version)) from error
+    # topics: StrictArray(Int32sb, Prefixed(Int32sb, GreedyBytes))
+    try:
+        topics_count_packed = pack_l(len(topics))
+    except struct.error as error:
+        raise errors.out_of_range("l", "topics", len(topics)) from error
+    topics_parts = []
+    for topics_item in topics:
         try:
-            fixed7 = pack_l(len(data6))
-        except StructError as error:
-            raise unfit((('topics[]', 'l'),), len(data6)) from error
-        parts4 += (fixed7, data6, )
-    data8 = filter_servers_
+            topics_item_length_packed = pack_l(len(topics_item))
+        except struct.error as error:
+            raise errors.out_of_range("l", "topics[]", len(topics_item)) from error
+        topics_parts += (topics_item_length_packed, topics_item)
+    # filter_servers: Prefixed(Int32sb, GreedyBytes)
     try:
-        fixed9 = pack_l(len(data8))
-    except StructError as error:
-        raise unfit((('filter_servers', 'l'),), len(data8)) from error
-    return b''.join((fixed2, data1, fixed3, b''.join(parts4), fixed9, data8, ))
+        filter_servers_length_packed = pack_l(len(filter_servers))
+    except struct.error as error:
+        raise errors.out_of_range("l", "filter_servers", len(filter_servers)) from error
+    return b"".join((
+        data_version_length_packed, data_version, topics_count_packed, b"".join(topics_parts),
+        filter_servers_length_packed, filter_servers
+    ))
 
-def build_register_body_with_mappings(data_version_: Any, topics_: Any, filter_servers_: Any, mappings_: Any) -> bytes:
-    data1 = data_version_
-    try:
-        fixed2 = pack_l(len(data1))
-    except StructError as error:
-        raise unfit((('data_version', 'l'),), len(data1)) from error
-    try:
-        fixed3 = pack_l(len(topics_))
-    except StructError as error:
-        raise unfit((('topics', 'l'),), len(topics_)) from error
-    parts4 = []
-    for element5 in topics_:
-        data6 = element5
-        try:
-            fixed7 = pack_l(len(data6))
-        except StructError as error:
-            raise unfit((('topics[]', 'l'),), len(data6)) from error
-        parts4 += (fixed7, data6, )
-    data8 = filter_servers_
-    try:
-        fixed9 = pack_l(len(data8))
-    except StructError as error:
-        raise unfit((('filter_servers', 'l'),), len(data8)) from error
-    try:
-        fixed10 = pack_l(len(mappings_))
-    except StructError as error:
-        raise unfit((('mappings', 'l'),), len(mappings_)) from error
-    parts11 = []
-    for element12 in mappings_:
-        data13 = element12
-        try:
-            fixed14 = pack_l(len(data13))
-        except StructError as error:
-            raise unfit((('mappings[]', 'l'),), len(data13)) from error
-        parts11 += (fixed14, data13, )
-    return b''.join((fixed2, data1, fixed3, b''.join(parts4), fixed9, data8, fixed10, b''.join(parts11), ))
 
-def build_stored_message(value: Any) -> bytes:
-    magic_2, body_crc_3, queue_id_4, flag_5, queue_offset_6, physical_offset_7, sys_flag_8, born_timestamp_9, born_address_10, born_port_11, store_timestamp_12, store_address_13, store_port_14, reconsume_times_15, prepared_transaction_offset_16, body_17, topic_18, properties_19, = value
-    if not ((magic_2 == 3668123815) | (magic_2 == 3668123819)):
-        raise invalid('magic')
+def build_register_body_with_mappings(
+    data_version: bytes, topics: Sequence[bytes], filter_servers: bytes,
+    mappings: Sequence[bytes]
+) -> bytes:
+    """``REGISTER_BODY`` with the queue mappings, which exist from protocol version 413 on."""
+    # data_version: Prefixed(Int32sb, GreedyBytes)
     try:
-        fixed20 = pack_Llllqqlq(magic_2, body_crc_3, queue_id_4, flag_5, queue_offset_6, physical_offset_7, sys_flag_8, born_timestamp_9)
-    except StructError as error:
-        raise unfit((('magic', 'L'), ('body_crc', 'l'), ('queue_id', 'l'), ('flag', 'l'), ('queue_offset', 'q'), ('physical_offset', 'q'), ('sys_flag', 'l'), ('born_timestamp', 'q')), magic_2, body_crc_3, queue_id_4, flag_5, queue_offset_6, physical_offset_7, sys_flag_8, born_timestamp_9) from error
-    if (sys_flag_8 & 16):
-        if len(born_address_10) != 16:
-            raise wrong_size('born_address', len(born_address_10), 16)
-        data21 = born_address_10
+        data_version_length_packed = pack_l(len(data_version))
+    except struct.error as error:
+        raise errors.out_of_range("l", "data_version", len(data_version)) from error
+    # topics: StrictArray(Int32sb, Prefixed(Int32sb, GreedyBytes))
+    try:
+        topics_count_packed = pack_l(len(topics))
+    except struct.error as error:
+        raise errors.out_of_range("l", "topics", len(topics)) from error
+    topics_parts = []
+    for topics_item in topics:
+        try:
+            topics_item_length_packed = pack_l(len(topics_item))
+        except struct.error as error:
+            raise errors.out_of_range("l", "topics[]", len(topics_item)) from error
+        topics_parts += (topics_item_length_packed, topics_item)
+    # filter_servers: Prefixed(Int32sb, GreedyBytes)
+    try:
+        filter_servers_length_packed = pack_l(len(filter_servers))
+    except struct.error as error:
+        raise errors.out_of_range("l", "filter_servers", len(filter_servers)) from error
+    # mappings: StrictArray(Int32sb, Prefixed(Int32sb, GreedyBytes))
+    try:
+        mappings_count_packed = pack_l(len(mappings))
+    except struct.error as error:
+        raise errors.out_of_range("l", "mappings", len(mappings)) from error
+    mappings_parts = []
+    for mappings_item in mappings:
+        try:
+            mappings_item_length_packed = pack_l(len(mappings_item))
+        except struct.error as error:
+            raise errors.out_of_range("l", "mappings[]", len(mappings_item)) from error
+        mappings_parts += (mappings_item_length_packed, mappings_item)
+    return b"".join((
+        data_version_length_packed, data_version, topics_count_packed, b"".join(topics_parts),
+        filter_servers_length_packed, filter_servers, mappings_count_packed,
+        b"".join(mappings_parts)
+    ))
+
+
+def build_stored_message(
+    stored_message: tuple[int, int, int, int, int, int, int, int, bytes, int, int, bytes, int,
+    int, int, bytes | None, str, str | None]
+) -> bytes:
+    """A message as brokers store and send it (Java: ``MessageDecoder``)."""
+    (
+        magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag,
+        born_timestamp, born_address, born_port, store_timestamp, store_address, store_port,
+        reconsume_times, prepared_transaction_offset, body, topic, properties
+    ) = stored_message
+    # magic: OneOf(Int32ub, (MAGIC_V1, MAGIC_V2))
+    if magic != MAGIC_V1 and magic != MAGIC_V2:
+        raise errors.bad_value("magic")
+    # body_crc: Int32sb, queue_id: Int32sb, flag: Int32sb, queue_offset: Int64sb,
+    # physical_offset: Int64sb, sys_flag: Int32sb, born_timestamp: Int64sb
+    try:
+        magic_to_born_timestamp = pack_Llllqqlq(
+            magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag,
+            born_timestamp
+        )
+    except struct.error as error:
+        raise errors.out_of_range(
+            "Llllqqlq",
+            "magic body_crc queue_id flag queue_offset physical_offset sys_flag born_timestamp",
+            magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag,
+            born_timestamp
+        ) from error
+    # born_address: IfThenElse(sys_flag & 16, Bytes(16), Bytes(4))
+    if sys_flag & 16:
+        if len(born_address) != 16:
+            raise errors.bad_size("born_address", len(born_address), 16)
     else:
-        if len(born_address_10) != 4:
-            raise wrong_size('born_address', len(born_address_10), 4)
-        data21 = born_address_10
+        if len(born_address) != 4:
+            raise errors.bad_size("born_address", len(born_address), 4)
+    # born_port: Int32sb, store_timestamp: Int64sb
     try:
-        fixed22 = pack_lq(born_port_11, store_timestamp_12)
-    except StructError as error:
-        raise unfit((('born_port', 'l'), ('store_timestamp', 'q')), born_port_11, store_timestamp_12) from error
-    if (sys_flag_8 & 32):
-        if len(store_address_13) != 16:
-            raise wrong_size('store_address', len(store_address_13), 16)
-        data23 = store_address_13
+        born_port_to_store_timestamp = pack_lq(born_port, store_timestamp)
+    except struct.error as error:
+        raise errors.out_of_range(
+            "lq", "born_port store_timestamp", born_port, store_timestamp
+        ) from error
+    # store_address: IfThenElse(sys_flag & 32, Bytes(16), Bytes(4))
+    if sys_flag & 32:
+        if len(store_address) != 16:
+            raise errors.bad_size("store_address", len(store_address), 16)
     else:
-        if len(store_address_13) != 4:
-            raise wrong_size('store_address', len(store_address_13), 4)
-        data23 = store_address_13
-    data24 = b''
-    if body_17 is not None:
-        data24 = body_17
+        if len(store_address) != 4:
+            raise errors.bad_size("store_address", len(store_address), 4)
+    # store_port: Int32sb, reconsume_times: Int32sb, prepared_transaction_offset: Int64sb,
+    # body: OptionalPrefixed(Int32sb, GreedyBytes)
+    body_data = b"" if body is None else body
     try:
-        fixed25 = pack_llql(store_port_14, reconsume_times_15, prepared_transaction_offset_16, len(data24))
-    except StructError as error:
-        raise unfit((('store_port', 'l'), ('reconsume_times', 'l'), ('prepared_transaction_offset', 'q'), ('body', 'l')), store_port_14, reconsume_times_15, prepared_transaction_offset_16, len(data24)) from error
-    if (magic_2 == 3668123819):
-        text28 = encode_utf8(topic_18)
-        data27 = text28
+        store_port_to_body_length = pack_llql(
+            store_port, reconsume_times, prepared_transaction_offset, len(body_data)
+        )
+    except struct.error as error:
+        raise errors.out_of_range(
+            "llql", "store_port reconsume_times prepared_transaction_offset body", store_port,
+            reconsume_times, prepared_transaction_offset, len(body_data)
+        ) from error
+    # topic: IfThenElse(magic == MAGIC_V2, Prefixed(Int16sb, JavaText), Prefixed(Int8sb, JavaText))
+    if magic == MAGIC_V2:
+        topic_data = encode_utf8(topic)
         try:
-            fixed29 = pack_h(len(data27))
-        except StructError as error:
-            raise unfit((('topic', 'h'),), len(data27)) from error
-        data26 = b''.join((fixed29, data27, ))
+            topic_length_packed = pack_h(len(topic_data))
+        except struct.error as error:
+            raise errors.out_of_range("h", "topic", len(topic_data)) from error
     else:
-        text31 = encode_utf8(topic_18)
-        data30 = text31
+        topic_data = encode_utf8(topic)
         try:
-            fixed32 = pack_b(len(data30))
-        except StructError as error:
-            raise unfit((('topic', 'b'),), len(data30)) from error
-        data26 = b''.join((fixed32, data30, ))
-    data33 = b''
-    if properties_19 is not None:
-        text34 = encode_utf8(properties_19)
-        data33 = text34
+            topic_length_packed = pack_b(len(topic_data))
+        except struct.error as error:
+            raise errors.out_of_range("b", "topic", len(topic_data)) from error
+    # properties: OptionalPrefixed(Int16sb, JavaText)
+    properties_data = b"" if properties is None else encode_utf8(properties)
     try:
-        fixed35 = pack_h(len(data33))
-    except StructError as error:
-        raise unfit((('properties', 'h'),), len(data33)) from error
-    data1 = b''.join((fixed20, data21, fixed22, data23, fixed25, data24, data26, fixed35, data33, ))
+        properties_length_packed = pack_h(len(properties_data))
+    except struct.error as error:
+        raise errors.out_of_range("h", "properties", len(properties_data)) from error
+    stored_message_data = b"".join((
+        magic_to_born_timestamp, born_address, born_port_to_store_timestamp, store_address,
+        store_port_to_body_length, body_data, topic_length_packed, topic_data,
+        properties_length_packed, properties_data
+    ))
     try:
-        fixed36 = pack_l(len(data1) + 4)
-    except StructError as error:
-        raise unfit((('', 'l'),), len(data1) + 4) from error
-    return b''.join((fixed36, data1, ))
+        stored_message_length_packed = pack_l(len(stored_message_data) + 4)
+    except struct.error as error:
+        raise errors.out_of_range("l", "", len(stored_message_data) + 4) from error
+    return b"".join((stored_message_length_packed, stored_message_data))
 
-def build_batch(value: Any) -> bytes:
-    parts1 = []
-    for element2 in value:
-        flag_4, body_5, properties_6, = element2
-        data7 = body_5
+
+def build_batch(batch: Sequence[tuple[int, bytes, str]]) -> bytes:
+    """The body of a batch send (Java: ``MessageDecoder.encodeMessage``); two fields are unused."""
+    batch_parts = []
+    for batch_item in batch:
+        (flag, body, properties) = batch_item
+        # magic: Rebuild(Int32sb, 0), body_crc: Rebuild(Int32sb, 0), flag: Int32sb,
+        # body: Prefixed(Int32sb, GreedyBytes)
         try:
-            fixed8 = pack_llll(0, 0, flag_4, len(data7))
-        except StructError as error:
-            raise unfit((('[].magic', 'l'), ('[].body_crc', 'l'), ('[].flag', 'l'), ('[].body', 'l')), 0, 0, flag_4, len(data7)) from error
-        text10 = encode_utf8(properties_6)
-        data9 = text10
+            magic_to_body_length = pack_llll(0, 0, flag, len(body))
+        except struct.error as error:
+            raise errors.out_of_range(
+                "llll", "[].magic [].body_crc [].flag [].body", 0, 0, flag, len(body)
+            ) from error
+        # properties: Prefixed(Int16sb, JavaText)
+        properties_data = encode_utf8(properties)
         try:
-            fixed11 = pack_h(len(data9))
-        except StructError as error:
-            raise unfit((('[].properties', 'h'),), len(data9)) from error
-        data3 = b''.join((fixed8, data7, fixed11, data9, ))
+            properties_length_packed = pack_h(len(properties_data))
+        except struct.error as error:
+            raise errors.out_of_range("h", "[].properties", len(properties_data)) from error
+        batch_item_data = b"".join((
+            magic_to_body_length, body, properties_length_packed, properties_data
+        ))
         try:
-            fixed12 = pack_l(len(data3) + 4)
-        except StructError as error:
-            raise unfit((('[]', 'l'),), len(data3) + 4) from error
-        parts1 += (fixed12, data3, )
-    return b''.join(parts1)
+            batch_item_length_packed = pack_l(len(batch_item_data) + 4)
+        except struct.error as error:
+            raise errors.out_of_range("l", "[]", len(batch_item_data) + 4) from error
+        batch_parts += (batch_item_length_packed, batch_item_data)
+    return b"".join(batch_parts)

@@ -12,14 +12,12 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire.layouts.functions import build_batch, parse_batch, parse_length
+from rocketwire.wire.layouts.fused import build_batch, parse_batch, parse_length
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from rocketwire.wire.layouts.functions import BatchFields
 
 MAX_BATCH_MESSAGES: Final = 65_536
 """Most messages of a batch; fewer messages with keys fit into Java's 4 MiB."""
@@ -30,16 +28,11 @@ MAX_BATCH_PROPERTIES: Final = 262_144
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchMessage:
-    """A message of a batch (Java: ``Message``).
+    """A message of a batch (Java: ``Message``)."""
 
-    Attributes:
-        body: the body, possibly empty.
-        flag: flag of the application, int32.
-        properties: the properties; those without a value are not written.
-    """
-
-    body: bytes
-    flag: int = 0
+    body: bytes  #: the body, possibly empty
+    flag: int = 0  #: flag of the application, int32
+    #: the properties; those without a value are not written
     properties: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
 
 
@@ -85,13 +78,11 @@ def decode_batch(
 
 
 def limit_exceeded(unit: str, limit: int, offset: int | None) -> LimitExceededError:
-    """Return the error for more than ``limit`` units."""
     message = f"more than {limit} {unit}"
     return LimitExceededError(message, declared=limit + 1, limit=limit, offset=offset)
 
 
 def locate(error: CodecError, index: int, offset: int | None = None) -> None:
-    """Add the index of the message to an error's path, and the offset if it has none."""
     inner = (error.path or "").removeprefix("[].")  # the layout's name of each message
     error.path = f"messages[{index}].{inner}" if inner else f"messages[{index}]"
     if error.offset is None:
@@ -107,12 +98,9 @@ def _encode(index: int, message: BatchMessage) -> bytes:
         raise
 
 
-def _decode(data: bytes, begin: int, index: int) -> tuple[BatchFields, int]:
-    """Decode the message at ``begin``; return it with its end.
-
-    The layout describes all messages to the end of the data.  The data is cut at the message's
-    size, so that no more messages are decoded than the limit allows.
-    """
+def _decode(data: bytes, begin: int, index: int) -> tuple[tuple[int, bytes, str], int]:
+    # The layout describes all messages to the end of the data. The data is cut at the message's
+    # size, so that no more messages are decoded than the limit allows.
     try:
         end = begin + parse_length(data, begin)[0]
         is_complete = begin < end <= len(data)

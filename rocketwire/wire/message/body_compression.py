@@ -179,7 +179,6 @@ def _lz4_decompress(data: bytes, max_size: int) -> bytes:
 
 
 def _lz4_frame(frame: _Lz4Decompressor, data: memoryview, output: _Output) -> memoryview:
-    """Decompress the first frame of ``data`` into ``output``; return the data after it."""
     position = 0
     while not frame.eof:
         chunk = b""
@@ -223,13 +222,8 @@ def _zstd_decompress(data: bytes, max_size: int) -> bytes:
 
 
 def _zstd_frame(engine: ZstdDecompressor, data: memoryview, output: _Output) -> memoryview | None:
-    """Decompress the first frame of ``data`` into ``output``.
-
-    The package returns the whole output of its input, so the input is limited by the room left.
-
-    Returns:
-        The data after the frame, or None if the frame is truncated.
-    """
+    # The package returns the whole output of its input, so the input is limited by the room left.
+    # None: the frame is truncated.
     frame = engine.decompressobj()
     position = 0
     while not frame.eof:
@@ -246,8 +240,6 @@ def _zstd_frame(engine: ZstdDecompressor, data: memoryview, output: _Output) -> 
 
 
 class _Output:
-    """Decompressed chunks, up to a number of bytes."""
-
     __slots__ = ("_chunks", "_frames", "_limit", "_size")
 
     def __init__(self, limit: int) -> None:
@@ -258,15 +250,10 @@ class _Output:
 
     @property
     def room(self) -> int:
-        """Bytes to request: one more than the limit allows, to detect that it is exceeded."""
+        # One more than the limit allows, to detect that it is exceeded.
         return self._limit - self._size + 1
 
     def add(self, chunk: bytes) -> None:
-        """Add a chunk.
-
-        Raises:
-            LimitExceededError: the limit is exceeded.
-        """
         self._size += len(chunk)
         if self._size > self._limit:
             raise LimitExceededError(
@@ -278,11 +265,6 @@ class _Output:
         self._chunks.append(chunk)
 
     def next_frame(self) -> None:
-        """Count another frame.
-
-        Raises:
-            LimitExceededError: too many frames.
-        """
         self._frames += 1
         if self._frames > MAX_FRAMES:
             raise LimitExceededError(
@@ -293,7 +275,6 @@ class _Output:
             )
 
     def join(self) -> bytes:
-        """Return all chunks joined."""
         return b"".join(self._chunks)
 
 

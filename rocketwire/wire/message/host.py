@@ -15,15 +15,10 @@ _MAPPED_PREFIX: Final = bytes(10) + b"\xff\xff"
 
 
 class Host(NamedTuple):
-    """An address and a port (Java: ``InetSocketAddress`` with an address, not a name).
+    """An address and a port (Java: ``InetSocketAddress`` with an address, not a name)."""
 
-    Attributes:
-        address: 4 (IPv4) or 16 bytes (IPv6).
-        port: 0 to 65535.
-    """
-
-    address: bytes
-    port: int
+    address: bytes  #: 4 (IPv4) or 16 bytes (IPv6)
+    port: int  #: 0 to 65535
 
     @classmethod
     def of(cls, address: bytes, port: int) -> Self:
@@ -52,7 +47,6 @@ class Host(NamedTuple):
 
     @property
     def is_ipv6(self) -> bool:
-        """Whether the address has 16 bytes."""
         return len(self.address) == 16
 
     @property
@@ -64,5 +58,5 @@ class Host(NamedTuple):
         return ":".join(f"{group:x}" for group in groups)
 
     def __str__(self) -> str:
-        """``ip:port``, without brackets (Java: ``NetworkUtil.socketAddress2String``)."""
+        # Without brackets (Java: ``NetworkUtil.socketAddress2String``).
         return f"{self.ip}:{self.port}"

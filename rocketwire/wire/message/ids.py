@@ -22,15 +22,10 @@ TOLERATED_CLOCK_STEP: Final = 1_000_000
 
 
 class OffsetMessageId(NamedTuple):
-    """A decoded offset id (Java: ``MessageId``).
+    """A decoded offset id (Java: ``MessageId``)."""
 
-    Attributes:
-        store_host: address of the broker.
-        commit_log_offset: position in the broker's commit log, int64.
-    """
-
-    store_host: Host
-    commit_log_offset: int
+    store_host: Host  #: address of the broker
+    commit_log_offset: int  #: position in the broker's commit log, int64
 
 
 def create_offset_message_id(store_host: Host, commit_log_offset: int) -> str:
@@ -65,25 +60,16 @@ def decode_offset_message_id(text: str) -> OffsetMessageId:
 
 
 class UniqueKey(NamedTuple):
-    """A decoded unique key.
+    """A decoded unique key."""
 
-    Attributes:
-        address: address of the producer, 4 or 16 bytes; without one, four bytes of its clock.
-        process_id: its lowest 16 bits.
-        constant: unsigned 32 bits, the same for all keys of a process.
-        milliseconds: since the start of the month in the sender's time zone, unsigned 32 bits.
-        counter: its lowest 16 bits.
-    """
-
-    address: bytes
-    process_id: int
-    constant: int
-    milliseconds: int
-    counter: int
+    address: bytes  #: address of the producer, 4 or 16 bytes; without one, four bytes of its clock
+    process_id: int  #: its lowest 16 bits
+    constant: int  #: unsigned 32 bits, the same for all keys of a process
+    milliseconds: int  #: since the start of the month in the sender's time zone, unsigned 32 bits
+    counter: int  #: its lowest 16 bits
 
     @property
     def ip(self) -> str:
-        """The address as text."""
         return Host(self.address, 0).ip
 
 
@@ -128,13 +114,6 @@ class UniqueKeySequence:
 
     Raises:
         EncodeError: the address has neither 4 nor 16 bytes.
-
-    Attributes:
-        address: address of this host, 4 or 16 bytes; must not be changed.
-        process_id: id of this process, of which 16 bits are used; must not be changed.
-        constant: 32 bits that two producers on a host do not share; must not be changed.
-        month_start: start of the month here, milliseconds since 1970; the caller updates it.
-        counter: counter of the next key.
     """
 
     __slots__ = ("_format", "address", "constant", "counter", "month_start", "process_id")
@@ -142,17 +121,18 @@ class UniqueKeySequence:
     def __init__(
         self, *, address: bytes, process_id: int, constant: int, month_start: int, counter: int = 0
     ) -> None:
-        """Encode the constant prefix of the keys."""
-        self.address: bytes = address
+        self.address: bytes = address  #: address of this host, 4 or 16 bytes; must not be changed
+        #: id of this process, of which 16 bits are used; must not be changed
         self.process_id: int = process_id
+        #: 32 bits that two producers on a host do not share; must not be changed
         self.constant: int = constant
+        #: start of the month here, milliseconds since 1970; the caller updates it
         self.month_start: int = month_start
-        self.counter: int = counter
+        self.counter: int = counter  #: counter of the next key
         prefix = encode_unique_key(UniqueKey(address, process_id, constant, 0, 0))[:-12]
         self._format = prefix.encode() + b"%012X"
 
     def next_key(self, milliseconds: int) -> str:
-        """Return the next key; ``milliseconds`` as for ``next_in_ascii``."""
         return self.next_in_ascii(milliseconds).decode()
 
     def next_in_ascii(self, milliseconds: int) -> bytes:

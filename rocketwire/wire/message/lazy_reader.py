@@ -31,7 +31,7 @@ from rocketwire.errors import DecodeError, LimitExceededError, MissingPackageErr
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, parse_raw_stored
+from rocketwire.wire.layouts.fused import MAGIC_V1, MAGIC_V2, parse_stored_message_raw
 from rocketwire.wire.message.batch import limit_exceeded, locate
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire.wire.message.host import MAX_PORT, Host
@@ -93,65 +93,44 @@ _PLACE: Final = Struct(">12xi4xq")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadableMessage:
-    """A stored message that ``StoredMessageReader.read`` skipped.
+    """A stored message that ``StoredMessageReader.read`` skipped."""
 
-    Attributes:
-        error: the error of decoding it.
-        queue_id: its queue according to its bytes, or None if they end before that.
-        queue_offset: its offset in the queue according to its bytes, or None.
-        stored: the message with its body as stored, if only the body cannot be read.
-        size: number of skipped bytes.
-        ends: whether its end is unknown, so that all later bytes were skipped too.
-    """
-
-    error: DecodeError
-    queue_id: int | None
-    queue_offset: int | None
+    error: DecodeError  #: the error of decoding it
+    queue_id: int | None  #: its queue according to its bytes, or None if they end before that
+    queue_offset: int | None  #: its offset in the queue according to its bytes, or None
+    #: the message with its body as stored, if only the body cannot be read
     stored: StoredMessage | None
-    size: int
-    ends: bool
+    size: int  #: number of skipped bytes
+    ends: bool  #: whether its end is unknown, so that all later bytes were skipped too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessages:
-    """The result of ``StoredMessageReader.read``.
+    """The result of ``StoredMessageReader.read``."""
 
-    Attributes:
-        messages: the messages, in order.
-        unreadable: the skipped messages.
-        stopped_by: the limit that ended the reading, or None if all bytes were read.
-        rest: the unread bytes; empty unless a limit ended the reading.
-    """
-
-    messages: tuple[StoredMessage, ...]
-    unreadable: tuple[UnreadableMessage, ...] = ()
+    messages: tuple[StoredMessage, ...]  #: the messages, in order
+    unreadable: tuple[UnreadableMessage, ...] = ()  #: the skipped messages
+    #: the limit that ended the reading, or None if all bytes were read
     stopped_by: LimitExceededError | None = None
-    rest: bytes = b""
+    rest: bytes = b""  #: the unread bytes; empty unless a limit ended the reading
 
     @property
     def rest_offset(self) -> int | None:
-        """Queue offset of the first message of ``rest``, or None."""
         return _place_of(self.rest, 0)[1]
 
 
 class _Draft(LazyFields):
-    """A message that is being filled; it becomes a ``StoredMessage``, which is immutable."""
+    # It becomes a ``StoredMessage``, which is immutable.
 
     __slots__ = ()
 
 
 class _Rows(NamedTuple):
-    """Structs for consecutive messages of one size.
+    """Structs for consecutive messages of one size."""
 
-    Attributes:
-        checked: the fields that must be equal in all messages.
-        values: head, body and properties of each message.
-        offsets: queue offset of each message.
-    """
-
-    checked: Struct
-    values: Struct
-    offsets: Struct
+    checked: Struct  #: the fields that must be equal in all messages
+    values: Struct  #: head, body and properties of each message
+    offsets: Struct  #: queue offset of each message
 
 
 @lru_cache(maxsize=256)
@@ -168,36 +147,11 @@ class StoredMessageReader:
 
     It remembers topic and layout of the last messages, which only saves time.
 
-    Attributes:
-        is_ordinary: whether all messages of the last response were read lazily: none is compressed,
-            an inner batch, or has IPv6 addresses.  Only then are the others valid.
-        count: number of messages of the last response.
-        body_size: bytes of their bodies.
-        ascends: whether each queue offset is larger than the previous one.
+    Args:
+        limits: limits of one response.
+        decompress: whether to decompress bodies.
+        check_crc: whether to compare each body, as stored, with its checksum.
     """
-
-    __slots__ = (
-        "_check_crc",
-        "_counts_properties",
-        "_decompress",
-        "_endings",
-        "_inflated_left",
-        "_is_lazy",
-        "_is_lenient",
-        "_limit_error",
-        "_limits",
-        "_newest",
-        "_properties_left",
-        "_raw_topic",
-        "_row_size",
-        "_shared",
-        "_shared_bytes",
-        "_topic",
-        "ascends",
-        "body_size",
-        "count",
-        "is_ordinary",
-    )
 
     def __init__(
         self,
@@ -206,13 +160,6 @@ class StoredMessageReader:
         decompress: bool = True,
         check_crc: bool = False,
     ) -> None:
-        """Create a reader.
-
-        Args:
-            limits: limits of one response.
-            decompress: whether to decompress bodies.
-            check_crc: whether to compare each body, as stored, with its checksum.
-        """
         self._limits = limits
         self._decompress = decompress
         self._check_crc = check_crc
@@ -222,10 +169,12 @@ class StoredMessageReader:
         self._row_size: int = 0
         self._shared_bytes: tuple[object, ...] = (None,) * 5
         self._shared = ("", _NO_HOST, _NO_HOST)
+        #: whether all messages of the last response were read lazily: none is compressed, an inner
+        #: batch, or has IPv6 addresses.  Only then are the others valid.
         self.is_ordinary: bool = True
-        self.ascends: bool = True
-        self.count: int = 0
-        self.body_size: int = 0
+        self.ascends: bool = True  #: whether each queue offset is larger than the previous one
+        self.count: int = 0  #: number of messages of the last response
+        self.body_size: int = 0  #: bytes of their bodies
 
     def decode(self, data: bytes, *, strict: bool = True) -> tuple[StoredMessage, ...]:
         """Decode all messages.
@@ -291,7 +240,6 @@ class StoredMessageReader:
     def _start(
         self, data: bytes, messages: list[StoredMessage], *, is_lenient: bool = False
     ) -> int:
-        """Reset the state of the last response, and read lazily; return the position reached."""
         limits, size = self._limits, len(data)
         self._is_lenient = is_lenient
         self._limit_error: LimitExceededError | None = None
@@ -312,7 +260,6 @@ class StoredMessageReader:
     # ------------------------------------------------------------------ lazily
 
     def _read_lazily(self, data: bytes, position: int, messages: list[StoredMessage]) -> int:
-        """Add messages until one that has to be decoded strictly; return its position."""
         if self._raw_topic:
             position = self._read_topic(data, position, messages)
         while position < len(data) and self._learn_topic(data, position):
@@ -320,7 +267,6 @@ class StoredMessageReader:
         return position
 
     def _learn_topic(self, data: bytes, position: int) -> bool:
-        """Remember the topic of the message at a position; return whether it is another one."""
         if len(data) - position < _MIN_SIZE:
             return False
         _, magic, _, sys_flag, _, _, body_size = _HEAD.unpack_from(data, position)
@@ -337,7 +283,6 @@ class StoredMessageReader:
         return True
 
     def _ending(self, size: int) -> bytes:
-        """Return raw topic and properties' length of a message of this size without its body."""
         properties_size = size - HEAD_SIZE - len(self._raw_topic) - _LENGTH_SIZE
         if not 0 <= properties_size <= MAX_PROPERTIES_BYTES:
             return b""
@@ -345,10 +290,7 @@ class StoredMessageReader:
         return ending
 
     def _read_topic(self, data: bytes, position: int, messages: list[Any]) -> int:
-        """Add ordinary messages of the remembered topic; return the position of the next other one.
-
-        The loop of every consumer: it has no calls that are not necessary.
-        """
+        # The loop of every consumer: it has no calls that are not necessary.
         unpack, ending_of, topic = _HEAD.unpack_from, self._endings.get, self._topic
         add, starts, end = messages.append, data.startswith, len(data)
         ending_size = len(self._raw_topic) + _LENGTH_SIZE
@@ -406,10 +348,7 @@ class StoredMessageReader:
     def _read_rows(
         self, data: bytes, position: int, limit: int, row: tuple[Any, ...], messages: list[Any]
     ) -> tuple[int, bool]:
-        """Add messages whose fields equal those of ``row``; return their number.
-
-        Also return whether their queue offsets ascend.  The number is 0 if less than two match.
-        """
+        # Their number, which is 0 if less than two match, and whether their queue offsets ascend.
         size, body_size, ending = row[0] >> 32, row[4], row[5]
         rows = _rows(limit, size, body_size, len(ending))
         if rows.checked.unpack_from(data, position) != row * limit:
@@ -441,11 +380,6 @@ class StoredMessageReader:
     def _read_next(
         self, data: bytes, position: int, messages: list[StoredMessage], *, skipped: int = 0
     ) -> int:
-        """Add a message that is decoded strictly, then messages that are read lazily.
-
-        Raises:
-            DecodeError: the message at this position is invalid or exceeds a limit.
-        """
         limit = self._limits.max_messages
         if len(messages) + skipped >= limit:
             raise self._exceed("messages", limit, position)
@@ -461,7 +395,7 @@ class StoredMessageReader:
         return error
 
     def _decode_strictly(self, data: bytes, position: int, messages: list[Any]) -> int:
-        fields, end = parse_raw_stored(data, position)
+        fields, end = parse_stored_message_raw(data, position)
         body_crc, sys_flag, body, raw_topic, properties = (
             fields[1],
             fields[6],
@@ -501,7 +435,6 @@ class StoredMessageReader:
         return end
 
     def _open_body(self, body: bytes, body_crc: int, sys_flag: int) -> tuple[bytes, int]:
-        """Check and decompress a body; return it with the flags that are still true."""
         if self._check_crc and crc32(body) != body_crc:
             raise DecodeError(f"checksum {crc32(body)} instead of {body_crc}", path="body")
         if self._decompress and sys_flag & _COMPRESSED:
@@ -559,7 +492,6 @@ def _host(address: bytes, port: int, path: str) -> Host:
 
 
 def _count_rows(data: bytes, position: int, size: int, limit: int) -> int:
-    """Return how many consecutive messages have this size and the first one's magic number."""
     prefix, count = data[position : position + _PREFIX_SIZE], 1
     while count < limit and data.startswith(prefix, position + count * size):
         count += 1
@@ -567,7 +499,7 @@ def _count_rows(data: bytes, position: int, size: int, limit: int) -> int:
 
 
 def _unreadable(data: bytes, position: int, error: DecodeError) -> UnreadableMessage:
-    """Describe an invalid message; it extends to the end of the data if its size is invalid."""
+    # It extends to the end of the data if its size is invalid.
     queue_id, queue_offset = _place_of(data, position)
     size = int.from_bytes(data[position : position + 4])
     stop = position + size
@@ -589,7 +521,6 @@ def _unreadable(data: bytes, position: int, error: DecodeError) -> UnreadableMes
 
 
 def _place_of(data: bytes, position: int) -> tuple[int | None, int | None]:
-    """Return queue and queue offset of the message at a position, or None if the data is short."""
     if len(data) - position < _PLACE.size:
         return None, None
     queue_id, queue_offset = _PLACE.unpack_from(data, position)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
-from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, build_stored
+from rocketwire.wire.layouts.fused import MAGIC_V1, MAGIC_V2, build_stored_message
 from rocketwire.wire.message.batch import MAX_BATCH_MESSAGES, decode_batch
 from rocketwire.wire.message.body_compression import compress_body, compression_type
 from rocketwire.wire.message.host import MAX_PORT, Host
@@ -72,19 +72,14 @@ class LazyFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLimits:
-    """Limits of one response.
+    """Limits of one response."""
 
-    Attributes:
-        max_messages: most messages; brokers return 32 by default, at most some hundreds.
-        max_body: most bytes of a decompressed body; Java's producers send at most 4 MiB by default.
-        max_inflated: most bytes of all decompressed bodies together.
-        max_properties: most properties of all messages together.
-    """
-
+    #: most messages; brokers return 32 by default, at most some hundreds
     max_messages: int = 16_384
+    #: most bytes of a decompressed body; Java's producers send at most 4 MiB by default
     max_body: int = 8 << 20
-    max_inflated: int = 32 << 20
-    max_properties: int = 262_144
+    max_inflated: int = 32 << 20  #: most bytes of all decompressed bodies together
+    max_properties: int = 262_144  #: most properties of all messages together
 
 
 DEFAULT_LIMITS: Final = StoredLimits()
@@ -92,43 +87,26 @@ DEFAULT_LIMITS: Final = StoredLimits()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessage(LazyFields):
-    """A stored message (Java: ``MessageExt``).
+    """A stored message (Java: ``MessageExt``)."""
 
-    Attributes:
-        topic: topic of the message.
-        body: the body, or None.  Java does not distinguish an empty body from none.
-        flag: flag of the application, int32.
-        properties: the properties, or None.
-        queue_id: queue of the topic.
-        queue_offset: offset in the queue.
-        commit_log_offset: position in the broker's commit log, in bytes.
-        store_size: size of the stored message in bytes; 0 if it was not read from bytes.
-        sys_flag: bits of ``MessageSysFlag``.
-        body_crc: checksum of the body as stored, masked to 31 bits; Java's readers ignore it.
-        born_timestamp: time of sending, milliseconds since 1970.
-        born_host: address of the producer.
-        store_timestamp: time of storing, milliseconds since 1970.
-        store_host: address of the broker.
-        reconsume_times: number of redeliveries.
-        prepared_transaction_offset: commit-log position of the half message that it ends.
-    """
-
-    topic: str
+    topic: str  #: topic of the message
+    #: the body, or None.  Java does not distinguish an empty body from none.
     body: bytes | None = None
-    flag: int = 0
-    properties: Mapping[str, str | None] | None = None
-    queue_id: int = 0
-    queue_offset: int = 0
-    commit_log_offset: int = 0
-    store_size: int = 0
-    sys_flag: int = 0
+    flag: int = 0  #: flag of the application, int32
+    properties: Mapping[str, str | None] | None = None  #: the properties, or None
+    queue_id: int = 0  #: queue of the topic
+    queue_offset: int = 0  #: offset in the queue
+    commit_log_offset: int = 0  #: position in the broker's commit log, in bytes
+    store_size: int = 0  #: size of the stored message in bytes; 0 if it was not read from bytes
+    sys_flag: int = 0  #: bits of ``MessageSysFlag``
+    #: checksum of the body as stored, masked to 31 bits; Java's readers ignore it
     body_crc: int = 0
-    born_timestamp: int = 0
-    born_host: Host = _NO_HOST
-    store_timestamp: int = 0
-    store_host: Host = _NO_HOST
-    reconsume_times: int = 0
-    prepared_transaction_offset: int = 0
+    born_timestamp: int = 0  #: time of sending, milliseconds since 1970
+    born_host: Host = _NO_HOST  #: address of the producer
+    store_timestamp: int = 0  #: time of storing, milliseconds since 1970
+    store_host: Host = _NO_HOST  #: address of the broker
+    reconsume_times: int = 0  #: number of redeliveries
+    prepared_transaction_offset: int = 0  #: commit-log position of the half message that it ends
 
     @property
     def offset_msg_id(self) -> str:
@@ -169,7 +147,7 @@ def encode_stored_message(message: StoredMessage, *, compress: bool = False) -> 
     magic = MAGIC_V1
     if len(encode_utf8(message.topic)) > MAX_TOPIC_LENGTH_V1:
         magic = MAGIC_V2
-    return build_stored(
+    return build_stored_message(
         (
             magic,
             message.body_crc,
@@ -234,7 +212,6 @@ def unwrap_inner_batch(
 
 
 def _to_int64(number: int) -> int:
-    """Wrap a number as Java's ``long`` does."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
@@ -242,12 +219,10 @@ def _to_int64(number: int) -> int:
 
 
 def decode_raw_properties(raw: bytes) -> dict[str, str]:
-    """Decode the bytes of a message's properties."""
     return decode_properties(decode_utf8(raw))
 
 
 def _make_lazy(cls: type[LazyFields]) -> None:
-    """Replace the fields of a dataclass by properties that decode at the first access."""
     slots = vars(LazyFields)
     lazy_fields = {name: _head_property(slots[name]) for name in _HEAD_FIELDS}
     lazy_fields["properties"] = _properties_property(slots["properties"])
@@ -310,7 +285,7 @@ def _compress(body: bytes, sys_flag: int) -> bytes:
 
 
 def _host_fields(host: Host, is_v6: int, path: str) -> tuple[bytes, int]:
-    """Return the fields of a host; an IPv4 address is mapped if ``sys_flag`` requires IPv6."""
+    # An IPv4 address is mapped if ``sys_flag`` requires IPv6.
     address, port = host
     if is_v6 and len(address) == 4:
         address = _MAPPED_PREFIX + address

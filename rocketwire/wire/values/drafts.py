@@ -43,24 +43,3 @@ def _assignments(names: list[str]) -> list[str]:
 def _compile(lines: list[str], cls: type[Any], draft: object = None) -> Callable[..., Any]:
     namespace = {"cls_": cls, "draft_": draft, "new_": object.__new__}
     return compile_function("\n".join((*lines, "")), "fill", f"draft of {cls.__name__}", namespace)
-
-
-def read_lazily(cls: type[Any], name: str, read: Callable[[bytes], object]) -> None:
-    """Decodes a field at its first use, if an instance was filled with bytes.
-
-    Args:
-        cls: a frozen dataclass with slots.
-        name: the field.
-        read: turns the bytes into the value, and must not raise.
-    """
-    slot = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
-    get, put = slot.__get__, slot.__set__
-
-    def value(self: object) -> object:
-        content = get(self)
-        if content.__class__ is bytes:
-            content = read(content)
-            put(self, content)
-        return content
-
-    setattr(cls, name, property(value, put))

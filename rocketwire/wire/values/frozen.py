@@ -84,7 +84,7 @@ def _create_class(cls: type[Any], *, init: bool) -> type[Any]:
 
 
 def _add_slots(cls: Any, declared: dict[str, Any], *, match: tuple[str, ...]) -> Any:
-    """Creates the class again with slots, because slots cannot be added to a class."""
+    # The class is created again, because slots cannot be added to a class.
     namespace: dict[str, Any] = dict(cls.__dict__)
     body = {name: value for name, value in namespace.items() if name not in declared}
     for name in ("__dict__", "__weakref__"):
@@ -99,7 +99,7 @@ def _add_slots(cls: Any, declared: dict[str, Any], *, match: tuple[str, ...]) ->
 
 
 class _Fields:
-    """``__dataclass_fields__``, which replaces itself by the real dictionary at the first use."""
+    # Replaces itself by the real dictionary at the first use of ``__dataclass_fields__``.
 
     def __init__(self, cls: Any, declared: dict[str, Any], *, kw_only: bool) -> None:
         self._cls = cls
@@ -119,7 +119,6 @@ class _Fields:
         return fields
 
     def _standard_class(self) -> Any:
-        """A standard dataclass with the fields that the class itself declares."""
         defaults = {
             name: value
             for name, value in self._declared.items()
@@ -156,7 +155,7 @@ def compile_constructors() -> None:
 
 
 class _Signature:
-    """Answers ``inspect.signature`` for a class whose constructor is not compiled yet."""
+    # For a class whose constructor is not compiled yet.
 
     def __get__(self, _: object, cls: type[Any]) -> Signature:
         from inspect import signature
@@ -174,7 +173,6 @@ def _late_constructor(cls: Any) -> Callable[..., None]:
 
 
 def _compile_constructor(cls: type[Any]) -> Callable[..., None]:
-    """The constructor of a class: keyword arguments, in the order of its fields."""
     names: dict[str, Any] = {"set_": _set, "unset_": _UNSET}
     arguments, lines = [""], list[str]()
     for name, field in declared_fields(cls).items():

@@ -55,7 +55,9 @@ def present(defect: Defect) -> Generator[None]:
     changed = source.replace(defect.line, defect.instead)
     flags = __future__.annotations.compiler_flag
     names: dict[str, Any] = {}
-    exec(compile(changed, f"<{defect}>", "exec", flags), {**vars(module)}, names)
+    # the changed function must not be declared as the handler of its code
+    scope = {**vars(module), "handles": lambda *_, **__: lambda handler: handler}
+    exec(compile(changed, f"<{defect}>", "exec", flags), scope, names)
     code = function.__code__
     function.__code__ = _plain(names[function.__name__]).__code__
     try:
@@ -94,11 +96,11 @@ DEFECTS = (
     Defect("handlers.pulls:_check", "if not topic.perm & _READ:", "if False:", "11/15"),
     Defect("handlers.pulls:_check", "if not group.consume_enable:", "if False:", "11/17"),
     Defect("handlers.pulls:_check", "pull_request.queue_id < topic", "pull_request.queue_id <= topic", "11/13"),
-    Defect("handlers.pulls:_known_subscription", '< integer(fields, "subVersion", 0)', "< 0", "11/102"),
+    Defect("handlers.pulls:_find_subscription", '< integer(fields, "subVersion", 0)', "< 0", "11/102"),
     Defect("handlers.pulls:_hold", "if outcome.code not in {NOT_FOUND, RETRY}:", "if True:", "hold/5"),
     Defect("state.broker:Broker.settle", "woken = self.waits.woken_by(arrivals)", "woken = []", "hold/1"),
-    Defect("storage.filters:_filtered", "Selection(records, offsets, at + 1)", "Selection(records, offsets, at)", "11/22"),
-    Defect("storage.filters:_filtered", "len(records) >= count", "len(records) > count", "11/29"),
+    Defect("storage.filters:_select_filtered", "Selection(records, offsets, at + 1)", "Selection(records, offsets, at)", "11/22"),
+    Defect("storage.filters:_select_filtered", "len(records) >= count", "len(records) > count", "11/29"),
     Defect("storage.filters:_within", "size > max_bytes and index", "size > max_bytes", "11/11"),
     Defect("storage.filters:Filter.passes", "return tag_code in self.codes", "return True", "11/22"),
     Defect("storage.queue:Queue.offset_at", "bisect_left(", "bisect_right(", "29/4"),
@@ -114,35 +116,35 @@ DEFECTS = (
     # members and locks
     Defect("tables.members:Members.join", "self._put(group.members, member) or is_changed", "self._put(group.members, member) and False or is_changed", "40/1"),
     Defect("tables.members:Members.join", "group.subscriptions, group.size = subscriptions, size", "group.subscriptions.update(subscriptions)", "203/3"),
-    Defect("tables.members:Members.lost", "self._leave_producers(number, name)", "pass", "204/3"),
-    Defect("state.broker:Broker.lost", "self.notify_members(group, now)", "pass", "40/4"),
+    Defect("tables.members:Members.remove", "self._leave_producers(number, name)", "pass", "204/3"),
+    Defect("state.broker:Broker.remove_peer", "self.notify_members(group, now)", "pass", "40/4"),
     Defect("state.broker:Broker.notify_members", " or group.is_broadcasting", "", "40/8"),
     Defect("state.broker:Broker.notify_members", "not config.notify_consumer_ids_changed_enable", "False", "40/10"),
     Defect("tables.locks:Locks.lock", "lock.client_id == client_id or", "True or", "41/2"),
     Defect("tables.locks:Locks.unlock", " and lock.client_id == client_id", "", "42/2"),
     Defect("tables.locks:Locks._is_free", "> self._expiry_ms", "> self._expiry_ms // 2", "41/8"),
-    # later
+    # delayed
     Defect("handlers.retries:send_back", "message.reconsume_times = times + 1", "pass", "36/1"),
     Defect("handlers.retries:send_back", "properties.setdefault(RETRY_TOPIC, message.topic)", "properties[RETRY_TOPIC] = message.topic", "36/5"),
     Defect("handlers.retries:send_back", "times >= most", "times > most", "36/6"),
     Defect("handlers.retries:send_back", "level < 0 or ", "", "36/7"),
-    Defect("later.delays:postpone", "message.tag_code = now + delays[level - 1]", "message.tag_code = now", "delay/1"),
-    Defect("later.delays:restored", "int(message.properties[REAL_QUEUE_ID])", "0", "delay/2"),
-    Defect("later.timers:_deliver_one", "not _is_recalled(broker, message)", "False", "timer/1"),
+    Defect("delayed.delays:postpone", "message.tag_code = now + delays[level - 1]", "message.tag_code = now", "delay/1"),
+    Defect("delayed.delays:restore_message", "int(message.properties[REAL_QUEUE_ID])", "0", "delay/2"),
+    Defect("delayed.timers:_deliver_one", "not _is_recalled(broker, message)", "False", "timer/1"),
     Defect("tables.timers:Timers.recall", "self._recalled.add(key)", "pass", "370/3"),
     Defect("handlers.recalls:_recall", "if handle.topic != topic:", "if False:", "370/4"),
-    Defect("later.transactions:is_half", 'if properties.get(TRANSACTION_PREPARED, "").lower() != "true":', "if True:", "37/1"),
-    Defect("later.transactions:_next_producer", "broker.members.producers_of(group).values()", "broker.members.producer(name) for name in ()", "39/1"),
+    Defect("delayed.transactions:is_half", 'if properties.get(TRANSACTION_PREPARED, "").lower() != "true":', "if True:", "37/1"),
+    Defect("delayed.transactions:_next_producer", "broker.members.producers_of(group).values()", "broker.members.producer(name) for name in ()", "39/1"),
     Defect("handlers.transactions:_find", "message.properties.get(PRODUCER_GROUP) != header.producer_group", "False", "37/13"),
     Defect("handlers.transactions:end_transaction", "message.sys_flag |= COMMIT", "pass", "37/5"),
     Defect("handlers.transactions:end_transaction", "if decision == COMMIT:", "if True:", "37/9"),
     Defect("handlers.replies:reply", "answer is not None and answer.code == ResponseCode.SUCCESS", "answer is not None", "325/4"),
     # pops
-    Defect("handlers.pops.taking:_take_of_queue", "broker.offsets.commit(*group_queue, offset, now)", "pass", "200050/3"),
-    Defect("handlers.pops.taking:_note", "{','.join(map(str, offsets))}", "{start}", "200050/2"),
-    Defect("later.pop_returns:_store_in_retry_topic", "message.reconsume_times += 1", "pass", "return/2"),
-    Defect("later.pop_returns:show", "timer = broker.pops.take(message)", "timer = None", "200051/2"),
-    Defect("tables.pop_orders:PopOrders.is_blocked", "return now < pop.hidden_until()", "return False", "order/1"),
+    Defect("handlers.pops.pop:_take_of_queue", "broker.offsets.commit(*group_queue, offset, now)", "pass", "200050/3"),
+    Defect("handlers.pops.pop:_note", "{','.join(map(str, offsets))}", "{start}", "200050/2"),
+    Defect("delayed.pop_revive:_store_in_retry_topic", "message.reconsume_times += 1", "pass", "return/2"),
+    Defect("delayed.pop_revive:show", "timer = broker.pops.take(message)", "timer = None", "200051/2"),
+    Defect("tables.pop_orders:PopOrders.is_blocked", "return now < pop.visible_time()", "return False", "order/1"),
     Defect("tables.pop_orders:PopOrders.is_blocked", "(attempt_id and attempt_id == pop.attempt_id)", "False", "order/4"),
     # administration
     Defect("storage.store:Store.delete_topic", "self._queues.pop(topic, {})", "self._queues.get(topic, {})", "215/10"),

@@ -29,7 +29,7 @@ from rocketwire.client import (
     PushConsumerConfig,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.support.fakes.facade_clients import no_request_is_pending, threads
+from tests.support.fakes.facade_clients import no_request_is_pending, own_connections, threads
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
@@ -83,6 +83,22 @@ async def no_more(message: Message, half: Any) -> LocalTransactionState:
     return LocalTransactionState.ROLLBACK_MESSAGE
 
 
+def producer_calls(
+    producer: Any, message: Callable[..., Message], execute: Callable[..., Any]
+) -> list[Callable[[], Any]]:
+    """Calls of all kinds of a producer."""
+    return [
+        lambda: producer.send(message()),
+        lambda: producer.send(message(20_000)),
+        lambda: producer.send_ordered(message(), "key"),
+        lambda: producer.send_oneway(message()),
+        lambda: producer.send_many([message() for _ in range(5)]),
+        lambda: producer.send_batch([message() for _ in range(5)]),
+        lambda: producer.request(message(), within=PATIENCE),
+        lambda: producer.send_in_transaction(message(), execute),
+    ]
+
+
 def operations(
     package: ModuleType, where: str, instance: Any, producer: Any, topic: str
 ) -> list[Operation]:
@@ -121,20 +137,7 @@ def operations(
             while True:
                 await consumer.poll(within=1.0)
 
-    return [
-        lambda: producer.send(message()),
-        lambda: producer.send(message(20_000)),
-        lambda: producer.send_ordered(message(), "key"),
-        lambda: producer.send_oneway(message()),
-        lambda: producer.send_many([message() for _ in range(5)]),
-        lambda: producer.send_batch([message() for _ in range(5)]),
-        lambda: producer.request(message(), within=PATIENCE),
-        lambda: producer.send_in_transaction(message(), no_more),
-        open_and_send,
-        iterate,
-        pop,
-        poll,
-    ]
+    return [*producer_calls(producer, message, no_more), open_and_send, iterate, pop, poll]
 
 
 def delay(chance: random.Random) -> float:
@@ -205,9 +208,8 @@ async def run_loop(where: str, topic: str) -> None:
             (result,) = await asyncio.gather(task, return_exceptions=True)
             assert not isinstance(result, Exception), result
         await producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage] - the state that is tested
-        direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested
-        assert direct is not None
-        assert direct.in_flight == 0
+        (connection,) = own_connections(producer)
+        assert not vars(connection)["_pending"]
         assert (await producer.send(Message(topic, b"last"))).is_ok
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -291,25 +293,12 @@ def blocking_operations(
             while True:
                 consumer.poll(within=1.0)
 
-    return [
-        lambda: producer.send(message()),
-        lambda: producer.send(message(20_000)),
-        lambda: producer.send_ordered(message(), "key"),
-        lambda: producer.send_oneway(message()),
-        lambda: producer.send_many([message() for _ in range(5)]),
-        lambda: producer.send_batch([message() for _ in range(5)]),
-        lambda: producer.request(message(), within=PATIENCE),
-        lambda: producer.send_in_transaction(message(), rollback),
-        open_and_send,
-        iterate,
-        pop,
-        poll,
-    ]
+    return [*producer_calls(producer, message, rollback), open_and_send, iterate, pop, poll]
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # an interrupt just before a block begins
 @pytest.mark.filterwarnings(  # an interrupt while Python deletes a client
-    "ignore:Exception ignored in. <function Opened.__del__:pytest.PytestUnraisableExceptionWarning"
+    "ignore:Exception ignored in. <function FacadeClient.__del__:pytest.PytestUnraisableExceptionWarning"
 )
 def test_blocked_calls_that_are_interrupted_leave_nothing_behind(
     rocketmq: RocketMQ, interrupts: Interrupts

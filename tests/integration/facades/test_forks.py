@@ -68,7 +68,7 @@ def test_a_fork_waits_for_an_import_of_trio(
     assert portal.call(answer) == 42
 
 
-def test_threads_that_fork_at_the_same_time_do_not_wait_for_each_other_for_ever(
+def test_threads_may_fork_at_the_same_time(
     portal: Portal,
 ) -> None:
     statuses: list[int] = []

@@ -71,7 +71,7 @@ def two_batches(rocketmq: RocketMQ) -> str:
     return topic
 
 
-def test_batches_that_a_thread_acknowledges_are_stored_without_another_poll(
+def test_batches_of_a_thread_are_stored_without_another_poll(
     rocketmq: RocketMQ, config: ClientConfig
 ) -> None:
     topic = two_batches(rocketmq)
@@ -86,7 +86,7 @@ def test_batches_that_a_thread_acknowledges_are_stored_without_another_poll(
         rocketmq.wait_until_consumed("g", topic)
 
 
-def test_batches_that_a_task_acknowledges_are_stored_without_another_poll(
+def test_batches_of_a_task_are_stored_without_another_poll(
     rocketmq: RocketMQ, config: ClientConfig
 ) -> None:
     topic = two_batches(rocketmq)
@@ -118,7 +118,7 @@ def test_what_is_acknowledged_before_the_client_ends_is_stored(rocketmq: RocketM
     assert rocketmq.lag("g", topic) == 0
 
 
-def test_what_is_settled_after_the_end_of_its_consumer_disturbs_no_other_client(
+def test_settling_after_the_end_disturbs_no_other_client(
     rocketmq: RocketMQ,
 ) -> None:
     topic = rocketmq.topic(1)

@@ -259,7 +259,7 @@ def _in_batches(rocketmq: RocketMQ, hook: ClientHook, topic: str, count: int) ->
             batch.ack()
 
 
-def test_a_batch_that_an_application_handles_has_a_span_with_a_link_to_each_message(
+def test_the_span_of_a_batch_has_a_link_to_each_message(
     rocketmq: RocketMQ, telemetry: Telemetry
 ) -> None:
     topic = rocketmq.topic()

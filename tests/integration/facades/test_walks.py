@@ -10,7 +10,7 @@ import pytest
 
 from rocketwire import aio, sync
 from rocketwire.errors import LocalProtocolError, RocketWireError
-from rocketwire.portal.walks import MAX_CHUNK
+from rocketwire.portal.admin import MAX_CHUNK
 from rocketwire.sync.name_servers import SingleNameServer
 from tests.support.fakes.facade_clients import threads
 from tests.support.processes import wait_until

@@ -65,7 +65,7 @@ async def test_a_broker_gives_one_group_the_offsets_of_another(
     assert [await offset_of(admin, address, topic, other) for topic in topics] == [2, 2]
 
 
-async def test_the_lowest_offset_of_all_groups_is_told_and_groups_left_out_lose_theirs(
+async def test_lowest_offset_of_all_groups_and_filtered_groups_lose_theirs(
     java_cluster: JavaCluster, admin: Admin
 ) -> None:
     address = java_cluster.master.address

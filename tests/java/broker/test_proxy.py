@@ -40,7 +40,7 @@ TYPES = {
     "Remote": "NORMAL",
     "Later": "DELAY",
     "Ordered": "FIFO",
-    "Halves": "TRANSACTION",
+    "HalfMessages": "TRANSACTION",
     "Rooms": "LITE",
 }
 """Type of the messages of each topic."""
@@ -148,9 +148,9 @@ def test_messages_of_a_group_come_in_their_order(place: Place) -> None:
 
 
 def test_transactions_end_as_they_were_told_or_as_the_check_says(place: Place) -> None:
-    place.call("transactions", "Halves", 0)
+    place.call("transactions", "HalfMessages", 0)
 
-    assert sorted(set(place.received("Halves", 2))) == [0, 2]
+    assert sorted(set(place.received("HalfMessages", 2))) == [0, 2]
 
 
 def test_a_consumer_of_lite_topics_gets_their_messages_and_no_others(place: Place) -> None:
@@ -166,9 +166,7 @@ def test_a_consumer_of_lite_topics_gets_their_messages_and_no_others(place: Plac
     }
 
 
-def test_clients_of_the_remoting_protocol_take_the_proxy_for_their_name_server(
-    place: Place, tmp_path: Path
-) -> None:
+def test_remoting_clients_use_the_proxy_as_name_server(place: Place, tmp_path: Path) -> None:
     with JavaPeer(tmp_path) as java:
         java.send(place.proxy.remoting_address, "Remote", "remoting-producers", range(20))
         java.consume(place.proxy.remoting_address, "Remote", "remoting-readers")

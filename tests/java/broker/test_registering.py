@@ -23,7 +23,7 @@ PERIOD = {"registerNameServerPeriod": 10_000}
 
 
 @pytest.mark.full
-def test_name_servers_of_two_releases_know_the_broker_again_after_a_restart(tmp_path: Path) -> None:
+def test_restarted_name_servers_of_two_releases_know_the_broker_again(tmp_path: Path) -> None:
     for release in (CURRENT, OLD):
         have_here(partial(java_cache.jars, release))
     servers = [JavaNameServer(tmp_path / release, version=release) for release in (CURRENT, OLD)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
 import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -14,19 +12,16 @@ import pytest
 import trio
 
 from rocketwire.client import (
-    LocalTransactionState,
     Message,
     PushConsumerConfig,
-    create_reply,
     open_client,
 )
-from rocketwire.errors import IllegalMessageError, ReplyTimeoutError
+from rocketwire.errors import IllegalMessageError
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.transport.fastpath import hook
 from tests.java.client.messages import create_topic, unique
 from tests.java.client.settings import PATIENCE, patient
 from tests.java.facades.dialects import DIALECTS, Face, run, until
-from tests.support.fakes.facade_clients import no_request_is_pending
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
@@ -102,7 +97,7 @@ def test_messages_of_all_kinds_are_stored(java_cluster: JavaCluster, dialect: st
 
 
 @pytest.mark.parametrize("is_direct", [True, False], ids=["direct", "portal"])
-def test_simple_messages_are_the_same_over_own_connections_and_through_trio(
+def test_simple_messages_are_the_same_directly_and_through_trio(
     java_cluster: JavaCluster, dialect: str, is_direct: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hook, "is_on", is_direct)
@@ -138,83 +133,6 @@ def test_simple_messages_are_the_same_over_own_connections_and_through_trio(
     run(dialect, scenario)
 
 
-def test_many_senders_of_a_producer_lose_repeat_and_reorder_nothing(
-    java_cluster: JavaCluster, dialect: str
-) -> None:
-    topic = new_topic(java_cluster)
-    senders, each = (10, 100) if dialect == "threads" else (1000, 2)
-
-    async def scenario(face: Face) -> None:
-        async with world(face, java_cluster) as (client, producer):
-
-            async def send(sender: int) -> None:
-                for number in range(each):
-                    body = b"%d %d" % (sender, number)
-                    await producer.send_ordered(Message(topic, body), str(sender))
-                    await producer.send(Message(topic, b"x" + body))
-
-            await asyncio.gather(*map(send, range(senders)))
-            found = await received(face, client, topic, 2 * senders * each)
-        assert len(found) == len(set(found)) == 2 * senders * each
-        last: dict[bytes, int] = {}
-        for body in found:
-            if not body.startswith(b"x"):
-                sender, number = body.split()
-                assert int(number) == last.get(sender, -1) + 1
-                last[sender] = int(number)
-
-    run(dialect, scenario)
-
-
-def test_a_transaction_is_delivered_if_it_commits(java_cluster: JavaCluster, dialect: str) -> None:
-    topic = new_topic(java_cluster)
-
-    async def scenario(face: Face) -> None:
-        def execute(message: Message, half: Any) -> LocalTransactionState:
-            commits = message.body == b"commit"
-            return LocalTransactionState[f"{'COMMIT' if commits else 'ROLLBACK'}_MESSAGE"]
-
-        async with world(face, java_cluster) as (client, producer):
-            for body in (b"rollback", b"commit"):
-                ended = await producer.send_in_transaction(
-                    Message(topic, body), face.function(execute)
-                )
-                assert ended.state.name.lower().startswith(body.decode())
-            assert await received(face, client, topic, 1) == [b"commit"]
-
-    run(dialect, scenario)
-
-
-def test_a_request_gets_its_reply(java_cluster: JavaCluster, dialect: str) -> None:
-    topic = new_topic(java_cluster)
-
-    async def scenario(face: Face) -> None:
-        async with world(face, java_cluster) as (client, producer):
-            replied: list[bytes] = []
-            loop = asyncio.get_running_loop()
-
-            def reply(messages: Sequence[StoredMessage], context: Any) -> None:
-                for message in messages:
-                    replied.append(message.body or b"")
-                    answer = producer.send(create_reply(message, b"re " + (message.body or b"")))
-                    asyncio.run_coroutine_threadsafe(answer, loop)
-
-            async with await face.open(
-                "push_consumer",
-                client,
-                unique("repliers"),
-                {topic: "*"},
-                face.function(reply),
-                consume_from_where=FIRST,
-            ):
-                answer = await producer.request(Message(topic, b"question"), within=PATIENCE)
-                assert answer.body == b"re question"
-            with pytest.raises(ReplyTimeoutError):
-                await producer.request(Message(topic, b"nobody"), within=0.5)
-
-    run(dialect, scenario)
-
-
 def test_handlers_get_every_message_once_and_failed_ones_again(
     java_cluster: JavaCluster, dialect: str
 ) -> None:
@@ -242,36 +160,6 @@ def test_handlers_get_every_message_once_and_failed_ones_again(
                 await until(lambda: b"last" in handled)
         assert sorted(set(handled)) == sorted([*bodies(200), b"last"])
         assert len(handled) == 202
-
-    run(dialect, scenario)
-
-
-def test_an_orderly_handler_gets_the_messages_of_a_queue_in_order(
-    java_cluster: JavaCluster, dialect: str
-) -> None:
-    topic = new_topic(java_cluster)
-    handled: dict[str, list[int]] = {}
-
-    async def scenario(face: Face) -> None:
-        def handle(messages: Sequence[StoredMessage], context: Any) -> None:
-            for message in messages:
-                key, number = (message.body or b"").decode().split()
-                handled.setdefault(key, []).append(int(number))
-
-        async with world(face, java_cluster) as (client, producer):
-            for number in range(50):
-                await producer.send_ordered(Message(topic, b"a %d" % number), "a")
-                await producer.send_ordered(Message(topic, b"b %d" % number), "b")
-            async with await face.open(
-                "push_consumer",
-                client,
-                unique("orderly"),
-                {topic: "*"},
-                orderly_listener=face.function(handle),
-                consume_from_where=FIRST,
-            ):
-                await until(lambda: sum(map(len, handled.values())) == 100)
-        assert handled == {"a": list(range(50)), "b": list(range(50))}
 
     run(dialect, scenario)
 
@@ -312,83 +200,3 @@ def test_batches_are_polled_and_what_is_not_acknowledged_comes_again(
         assert set(again) == set(bodies(20))
 
     run(dialect, scenario)
-
-
-def test_a_lite_pull_consumer_polls_seeks_and_commits(
-    java_cluster: JavaCluster, dialect: str
-) -> None:
-    topic = new_topic(java_cluster, queues=1)
-
-    async def scenario(face: Face) -> None:
-        async with world(face, java_cluster) as (client, producer):
-            for body in bodies(10):
-                await producer.send(Message(topic, body))
-            async with await face.open(
-                "lite_pull_consumer", client, unique("lite"), consume_from_where=FIRST
-            ) as consumer:
-                queues = await consumer.fetch_message_queues(topic)
-                assigned = consumer.assign(queues)
-                await assigned
-                found: list[bytes] = []
-                while len(found) < 10:
-                    polled = await consumer.poll(within=PATIENCE)
-                    found += [message.body for message in polled.messages]
-                assert found == bodies(10)
-                await consumer.commit()
-                assert await consumer.committed(queues[0]) == 10
-                await consumer.seek(queues[0], 8)
-                polled = await consumer.poll(within=PATIENCE)
-                assert [message.body for message in polled.messages] == bodies(2, 8)
-
-    run(dialect, scenario)
-
-
-def test_operators_and_name_servers_are_asked(java_cluster: JavaCluster, dialect: str) -> None:
-    topic = new_topic(java_cluster)
-
-    async def scenario(face: Face) -> None:
-        async with (
-            await face.open("client", patient(namesrv_addr=java_cluster.address)) as client,
-            await face.open("admin", client.client) as admin,
-            await face.open("name_servers", client.client) as servers,
-        ):
-            names = admin.client.topics.names()
-            assert topic in (names if face.is_blocking else await names)
-            route = await servers.route(topic)
-            assert route.queue_datas[0].write_queue_nums == 4
-
-    run(dialect, scenario)
-
-
-def test_cancelled_sends_leave_nothing_behind(java_cluster: JavaCluster, dialect: str) -> None:
-    if dialect == "threads":
-        pytest.skip("threads are interrupted by signals: tests/unit/sync/test_producer.py")
-    topic, chance = new_topic(java_cluster), random.Random(5)
-    before = threading.active_count()
-
-    async def scenario(face: Face) -> None:
-        async with world(face, java_cluster) as (client, producer):
-            await producer.send_many([Message(topic, b"warm") for _ in range(30)])
-            kept: list[bytes] = []
-            for number in range(200):
-                task = asyncio.create_task(producer.send(Message(topic, b"%d" % number)))
-                await asyncio.sleep(chance.random() * 0.002)
-                if not task.cancel():
-                    kept.append(b"%d" % number)
-                await asyncio.gather(task, return_exceptions=True)
-            await producer.client._call(no_request_is_pending)
-            assert len(asyncio.all_tasks()) == 1
-            assert (await producer.send(Message(topic, b"end"))).is_ok
-            found: list[bytes] = []
-            async with await face.open(
-                "push_consumer", client, unique("after"), {topic: "*"}, consume_from_where=FIRST
-            ) as consumer:
-                async with asyncio.timeout(PATIENCE):
-                    async for delivery in consumer.client:
-                        found.append(delivery.message.body)
-                        if {b"end", *kept} <= set(found):
-                            break
-        assert len(found) - found.count(b"warm") == len(set(found) - {b"warm"})
-
-    run(dialect, scenario)
-    assert threading.active_count() <= before + 1

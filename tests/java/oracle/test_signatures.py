@@ -1,4 +1,4 @@
-"""Case A11: what our signatures are held against in ``tests/unit/connection/test_signing.py`` is what Java's client hook and its broker make today."""
+"""Java's client hook of the current and of a middle release signs as we do; vectors have those of others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocketwire.signing import SigningAlgorithm, sign, signature_of, signed_cont
 from rocketwire.wire.command import RemotingCommand
 from tests.support.java.oracle import Oracle
 from tests.support.java.peers import CURRENT, MIDDLE
-from tests.unit.connection.test_signing import A11, A11_SIGNATURE, PULL
+from tests.unit.connection.test_signing import PULL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,6 @@ def java(request: pytest.FixtureRequest) -> Iterator[Oracle]:
 @pytest.mark.parametrize(
     ("command", "credentials"),
     [
-        pytest.param(A11, ("rocketmq2", "12345678", None), id="A11"),
         pytest.param(PULL, ("RocketMQ", "12345678", None), id="pull"),
         pytest.param(RemotingCommand(code=0), ("AK", "SK", "TOKEN"), id="token"),
     ],
@@ -49,8 +48,6 @@ def test_java_signs_a_command_the_same(
 
     assert answer["ext"] == signed.ext_fields
     assert bytes.fromhex(answer["content"]) == signed_content(signed.ext_fields or {}, command.body)
-    if command is A11:
-        assert answer["signature"] == A11_SIGNATURE
 
 
 @pytest.mark.parametrize("algorithm", SigningAlgorithm)

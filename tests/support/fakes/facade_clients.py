@@ -1,4 +1,4 @@
-"""Clients of the facades for a cluster in memory, and one interface for both in tests."""
+"""Clients of the facades for a cluster in memory, and both facades behind one face for tests."""
 
 # The base classes are generic, and are called without their argument.
 # pyright: reportUnknownMemberType=false
@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import trio
 
 from rocketwire import aio, sync
-from rocketwire.aio.opening import Opened as AsyncOpened
-from rocketwire.sync.opening import Opened as BlockingOpened
+from rocketwire.aio.opening import FacadeClient as AsyncFacadeClient
+from rocketwire.sync.opening import FacadeClient as BlockingFacadeClient
 from tests.support.fakes.storing_cluster import StoringCluster, connect
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class BlockingClient(sync.Client):
 
     def __init__(self, cluster: StoringCluster) -> None:
         self.reopens_after_fork = False
-        BlockingOpened.__init__(self, lambda: connect(cluster))
+        BlockingFacadeClient.__init__(self, lambda: connect(cluster))
 
 
 class AsyncClient(aio.Client):
@@ -32,7 +32,7 @@ class AsyncClient(aio.Client):
 
     def __init__(self, cluster: StoringCluster) -> None:
         self.reopens_after_fork = False
-        AsyncOpened.__init__(self, lambda: connect(cluster))
+        AsyncFacadeClient.__init__(self, lambda: connect(cluster))
 
 
 async def no_request_is_pending(producer: TrioProducer) -> None:
@@ -40,6 +40,12 @@ async def no_request_is_pending(producer: TrioProducer) -> None:
     with trio.fail_after(30):
         while producer.instance.pool.in_flight:
             await trio.sleep(0.01)
+
+
+def own_connections(producer: aio.Producer) -> list[object]:
+    """The open connections that a producer of a loop has of its own."""
+    connections: list[Any] = [*vars(vars(producer)["_direct"])["_connections"].values()]
+    return [each for each in connections if each.is_open]
 
 
 def threads() -> list[str]:

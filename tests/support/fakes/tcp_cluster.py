@@ -49,14 +49,14 @@ class TcpCluster(StoringCluster):
         for thread in self._threads:
             thread.join()
 
-    def hang_up(self) -> None:
-        """Close all connections."""
-        for each in self._open:
+    def hang_up(self, first: int = 0) -> None:
+        """Close the connections that were accepted from the first one with this number on."""
+        for each in self._open[first:]:
             try:
                 each.shutdown(socket.SHUT_RDWR)
             except OSError:
                 continue
-        self._open.clear()
+        del self._open[first:]
 
     def _accept(self) -> None:
         while True:

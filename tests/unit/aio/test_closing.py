@@ -6,13 +6,15 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
+import trio
 
-from rocketwire.aio.opening import Opened
+from rocketwire.aio.opening import FacadeClient, LoopCall
 from rocketwire.portal.portal import Portal
+from rocketwire.sync import LitePullConsumer, lite_pull_consumer
 from rocketwire.sync import opening as for_threads
-from rocketwire.sync.pool import Pool
 from tests.support.fakes.facade_clients import threads
 
 
@@ -21,9 +23,9 @@ async def thing() -> AsyncGenerator[str]:
     yield "thing"
 
 
-def test_a_client_is_closed_also_if_its_close_is_cancelled_before_it_begins() -> None:
+def test_close_that_is_cancelled_before_it_begins_closes() -> None:
     async def main() -> None:
-        client = await Opened(thing)
+        client = await FacadeClient(thing)
         resource = client._open_resource  # pyright: ignore[reportPrivateUsage] - the state that is tested
         blocked = threading.Event()
         resource.portal.post(lambda: blocked.wait(60) and None)
@@ -43,10 +45,10 @@ def test_a_client_is_closed_also_if_its_close_is_cancelled_before_it_begins() ->
     assert threads() == []
 
 
-def test_a_client_is_closed_also_if_an_interrupt_comes_before_its_close_begins(
+def test_close_that_is_interrupted_before_it_begins_closes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = for_threads.Opened(thing)
+    client = for_threads.FacadeClient(thing)
     resource = client._resource  # pyright: ignore[reportPrivateUsage] - the state that is tested
 
     def interrupt(*_: object) -> None:
@@ -62,9 +64,46 @@ def test_a_client_is_closed_also_if_an_interrupt_comes_before_its_close_begins(
     assert threads() == []
 
 
+def test_a_call_wakes_the_future_that_a_cancelled_task_awaits() -> None:
+    async def main() -> None:
+        call = LoopCall(asyncio.sleep, (), {})
+        call.finish(None, None)
+        call.future = asyncio.get_running_loop().create_future()
+        await asyncio.wait_for(call.future, 60)
+
+    asyncio.run(main())
+
+
+class Interrupted(LitePullConsumer):
+    """A consumer whose calls are interrupted when trio has executed them."""
+
+    def __init__(self) -> None:
+        self._kept = []
+
+    def _call(self, method: Any, /, *arguments: Any, **_: Any) -> Any:
+        trio.run(method, self, *arguments)
+        raise KeyboardInterrupt
+
+
+def test_messages_of_an_interrupted_poll_come_with_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    polled: Any = object()
+
+    async def poll_into(_: object, results: list[Any], within: float) -> None:
+        results.append(polled)
+
+    monkeypatch.setattr(lite_pull_consumer, "poll_into", poll_into)
+    consumer = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        consumer.poll()
+
+    assert consumer.poll() is polled
+
+
 def test_the_threads_of_handlers_end_with_their_client() -> None:
-    pool = Pool(None, 1)
-    client = for_threads.Opened(thing, pool=pool)
+    pool = for_threads.Pool(None, 1)
+    client = for_threads.FacadeClient(thing, pool=pool)
     executor = pool.executor
 
     client.close()

@@ -10,12 +10,13 @@ import pytest
 import uvloop
 
 from rocketwire.aio import Producer, open_producer
+from rocketwire.aio.direct import MAX_UNSENT
 from rocketwire.client import Message
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelClosedError, RequestTimeoutError, RocketWireError
 from rocketwire.portal.direct import WARM_SENDS
 from rocketwire.testing import reply
-from tests.support.fakes.facade_clients import threads
+from tests.support.fakes.facade_clients import own_connections, threads
 from tests.support.fakes.tcp_cluster import TcpCluster
 
 Scenario = Callable[[TcpCluster, Producer], Awaitable[None]]
@@ -33,10 +34,8 @@ def run(request: pytest.FixtureRequest) -> Run:
             ) as producer:
                 for _ in range(WARM_SENDS + 1):
                     await producer.send(Message("t", b"warm"))
-                direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested
-                assert direct is not None
                 async with asyncio.timeout(60):
-                    while not direct.addresses or cluster.connections < 2:  # trio's, and its own
+                    while not own_connections(producer) or cluster.connections < 2:  # trio's too
                         await asyncio.sleep(0)
                 await scenario(cluster, producer)
             assert len(asyncio.all_tasks()) == 1
@@ -61,6 +60,20 @@ def test_many_sends_share_a_connection_and_keep_their_order(run: Run) -> None:
         assert bodies(cluster) == [b"%d" % n for n in range(300)]
         assert [r.msg_id for r in results] == cluster.keys("t", 0)[WARM_SENDS + 1 :]
         assert [r.queue_offset - WARM_SENDS - 1 for r in results] == list(range(300))
+
+    run(scenario)
+
+
+def test_sends_of_a_turn_beyond_the_limit_go_through_trio(run: Run) -> None:
+    async def scenario(cluster: TcpCluster, producer: Producer) -> None:
+        count = MAX_UNSENT // 2000
+        sends = [
+            asyncio.create_task(producer.send(Message("t", bytes(4000)))) for _ in range(count)
+        ]
+        await asyncio.sleep(0)
+        (connection,) = own_connections(producer)
+        assert MAX_UNSENT < sum(map(len, vars(connection)["_unsent"])) < MAX_UNSENT + 5000
+        assert all(result.is_ok for result in await asyncio.gather(*sends))
 
     run(scenario)
 
@@ -122,9 +135,8 @@ def test_a_cancelled_send_is_forgotten(run: Run) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await producer.send(Message("t", b"x"), within=60)
-        direct = producer._direct  # pyright: ignore[reportPrivateUsage] - the state that is tested
-        assert direct is not None
-        assert direct.in_flight == 0
+        (connection,) = own_connections(producer)
+        assert not vars(connection)["_pending"]
         cluster.write = socket.socket.sendall
         assert (await producer.send(Message("t", b"y"))).msg_id == cluster.keys("t", 0)[-1]
 

@@ -68,6 +68,15 @@ def test_errors_are_those_of_the_trio_client(run: Callable[[Scenario], StoringCl
     run(scenario)
 
 
+def test_a_call_passes_arguments_by_name_too(run: Callable[[Scenario], StoringCluster]) -> None:
+    async def scenario(_: StoringCluster, producer: Producer) -> None:
+        queue = (await producer.queues(topic="t"))[1]
+        sent = await producer.send_to(Message("t", b"x"), queue=queue)
+        assert sent.message_queue == queue
+
+    run(scenario)
+
+
 def test_a_cancelled_send_leaves_no_request(run: Callable[[Scenario], StoringCluster]) -> None:
     async def scenario(cluster: StoringCluster, producer: Producer) -> None:
         await producer.send(Message("t", b"first"))

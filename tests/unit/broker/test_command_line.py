@@ -11,8 +11,8 @@ from rocketwire.serving.tls.settings import TlsMode
 from rocketwire_broker.command_line import (
     broker_configs,
     broker_parser,
-    configured,
     main_parser,
+    read_options,
     read_topics,
 )
 from rocketwire_broker.config import ANY_STATUS_PORT, Config
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def test_a_broker_for_development_needs_no_option() -> None:
     options = main_parser().parse_args(["dev"])
-    config, unknown = configured(options)
+    config, unknown = read_options(options)
 
     assert (options.port, config.listen_port, config.broker_ip) == (9876, 10911, "127.0.0.1")
     assert (config.namesrv_addr, unknown) == ("", [])
@@ -34,7 +34,7 @@ def test_options_go_before_the_file(tmp_path: Path) -> None:
     file.write_text("listenPort=1\nbrokerName=b\nodd=1\nnamesrvAddr=c:1\n")
     words = ["-c", str(file), "--broker-port", "0", "-n", "a:1;b:2", "--host", "127.0.0.2"]
 
-    config, unknown = configured(broker_parser().parse_args(words))
+    config, unknown = read_options(broker_parser().parse_args(words))
 
     assert (config.listen_port, config.broker_name) == (0, "b")
     assert (config.namesrv_addr, unknown) == ("a:1;b:2", ["odd"])
@@ -48,15 +48,15 @@ def test_name_servers_may_come_from_the_environment(
     (tmp_path / "broker.conf").write_text("namesrvAddr=b:1\n")
     words = ["-c", str(tmp_path / "broker.conf")]
 
-    assert configured(broker_parser().parse_args([]))[0].namesrv_addr == "a:1"
-    assert configured(broker_parser().parse_args(words))[0].namesrv_addr == "b:1"
-    assert configured(broker_parser().parse_args([*words, "-n", "c:1"]))[0].namesrv_addr == "c:1"
+    assert read_options(broker_parser().parse_args([]))[0].namesrv_addr == "a:1"
+    assert read_options(broker_parser().parse_args(words))[0].namesrv_addr == "b:1"
+    assert read_options(broker_parser().parse_args([*words, "-n", "c:1"]))[0].namesrv_addr == "c:1"
 
 
 def test_clients_may_be_told_another_address() -> None:
     words = ["broker", "--host", "0.0.0.0", "--advertise", "10.0.0.1"]
 
-    config, _ = configured(main_parser().parse_args(words))
+    config, _ = read_options(main_parser().parse_args(words))
 
     assert (config.bind_address, config.broker_ip) == ("0.0.0.0", "10.0.0.1")
 
@@ -71,14 +71,14 @@ def test_clients_may_be_told_another_address() -> None:
     ],
 )
 def test_clients_may_be_told_another_port(text: str, address: str, port: int) -> None:
-    config, _ = configured(main_parser().parse_args(["dev", "--advertise", text]))
+    config, _ = read_options(main_parser().parse_args(["dev", "--advertise", text]))
 
     assert (config.broker_ip, config.advertised_port) == (address, port)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_clients_are_never_told_all_addresses(host: str) -> None:
-    config, _ = configured(main_parser().parse_args(["dev", "--host", host]))
+    config, _ = read_options(main_parser().parse_args(["dev", "--host", host]))
 
     assert (config.bind_address, config.broker_ip) == (host, "127.0.0.1")
 
@@ -90,13 +90,13 @@ def test_clients_are_never_told_all_addresses(host: str) -> None:
 )
 def test_a_broker_that_keeps_nothing_is_an_error(words: list[str]) -> None:
     with pytest.raises(IllegalValueError, match="positive"):
-        configured(main_parser().parse_args(["dev", *words]))
+        read_options(main_parser().parse_args(["dev", *words]))
 
 
 @pytest.mark.parametrize("text", ["a:b", "a:b:c", "a:b:1", "::1:x"])
 def test_other_advertised_addresses_are_errors(text: str) -> None:
     with pytest.raises(IllegalValueError, match=f"--advertise {text}: must be ADDRESS"):
-        configured(main_parser().parse_args(["dev", "--advertise", text]))
+        read_options(main_parser().parse_args(["dev", "--advertise", text]))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_an_invalid_property_is_named_with_its_file(tmp_path: Path, line: str, r
     file.write_text(line)
 
     with pytest.raises(IllegalValueError) as raised:
-        configured(broker_parser().parse_args(["-c", str(file)]))
+        read_options(broker_parser().parse_args(["-c", str(file)]))
 
     assert str(raised.value) == f"{file}: {reason}"
 
@@ -125,8 +125,8 @@ def test_tls_is_set_by_option_file_and_environment(
     monkeypatch.setenv("JAVA_OPT", "-Dtls.server.mode=disabled -Dtls.server.keyPath=k.pem")
     words = ["broker", "-c", str(file)]
 
-    config, unknown = configured(main_parser().parse_args(words))
-    enforced, _ = configured(main_parser().parse_args([*words, "--tls", "enforcing"]))
+    config, unknown = read_options(main_parser().parse_args(words))
+    enforced, _ = read_options(main_parser().parse_args([*words, "--tls", "enforcing"]))
 
     assert (config.tls.cert_path, config.tls.key_path) == ("c.pem", "k.pem")
     assert (config.tls.mode, config.tls.test_mode, config.use_tls) == (
@@ -149,14 +149,14 @@ def test_tls_is_set_by_option_file_and_environment(
     ],
 )
 def test_the_status_page_has_a_port(words: list[str], address: str, port: int) -> None:
-    config, _ = configured(main_parser().parse_args(["dev", *words]))
+    config, _ = read_options(main_parser().parse_args(["dev", *words]))
 
     assert (config.observe_address, config.observe_port) == (address, port)
 
 
 def test_a_status_port_is_a_number() -> None:
     with pytest.raises(IllegalValueError, match="--status-port x"):
-        configured(main_parser().parse_args(["dev", "--status-port", "x"]))
+        read_options(main_parser().parse_args(["dev", "--status-port", "x"]))
 
 
 @pytest.mark.parametrize(
@@ -184,13 +184,6 @@ def test_several_brokers_on_free_ports_all_take_one() -> None:
         ("mine-a", 0),
         ("mine-b", 0),
     ]
-
-
-def test_several_brokers_have_their_own_folders() -> None:
-    configs = broker_configs(Config(store_path="/data"), "a,a:1")
-
-    assert [item.store_path for item in configs] == ["/data/a", "/data/a-1"]
-    assert [item.store_path for item in broker_configs(Config(), "2")] == ["", ""]
 
 
 @pytest.mark.parametrize("text", ["0", "27", "99999999999999999999", "a,a", "a,", "a:x", ""])
@@ -237,10 +230,10 @@ def test_each_of_several_brokers_has_a_folder_of_its_own() -> None:
 
 
 def test_a_folder_keeps_all_messages_unless_the_option_says_how_many() -> None:
-    bounded, _ = configured(
+    bounded, _ = read_options(
         main_parser().parse_args(["dev", "--store", "s", "--retain-bytes", "7"])
     )
-    unbounded, _ = configured(main_parser().parse_args(["dev", "--store", "s"]))
+    unbounded, _ = read_options(main_parser().parse_args(["dev", "--store", "s"]))
 
     assert (bounded.store_path, bounded.store_retain_bytes) == ("s", 7)
     assert (unbounded.store_path, unbounded.store_retain_bytes) == ("s", 0)

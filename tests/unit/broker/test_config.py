@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from rocketwire.errors import IllegalValueError
-from rocketwire_broker.config import Config, read_settings, write_settings
+from rocketwire_broker.config import SETTINGS, Config, read_settings, write_settings
 
 
 def test_settings_are_read_and_unknown_names_are_told() -> None:
@@ -59,3 +62,12 @@ def test_delays_are_javas_by_default() -> None:
     delays = Config().delays_ms()
 
     assert (len(delays), delays[0], delays[4], delays[-1]) == (18, 1_000, 60_000, 7_200_000)
+
+
+def test_the_page_of_limits_has_the_defaults_of_the_declaration() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "limits.md").read_text("utf-8")
+    shown = dict(re.findall(r"^\| broker: `([\w.]+)` \| (\d+)", page, re.MULTILINE))
+    limits = {name for name, item in SETTINGS.items() if "limit" in item.read.__name__}
+
+    assert shown == {name: write_settings(Config())[name] for name in shown}
+    assert limits - shown.keys() == {"serverSocketSndBufSize", "serverSocketRcvBufSize"}

@@ -574,7 +574,7 @@ def test_thousands_of_lite_topics_and_subscriptions_are_kept() -> None:
         send(client, name, "x")
 
     assert Reader(home, client).subscribe(*names).code == 0
-    assert len(home.broker.store.light_queues) == 2_000
+    assert len(home.broker.store.lmqs) == 2_000
 
 
 def test_names_of_a_thousand_topics_are_remembered() -> None:

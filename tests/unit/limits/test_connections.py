@@ -24,7 +24,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, MAX_HEADER_LENGTH
-from rocketwire.wire.layouts.functions import MAX_EXT_FIELDS
+from rocketwire.wire.layouts.fused import MAX_EXT_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable

@@ -20,7 +20,7 @@ from rocketwire.connection.guards import Holdings
 from rocketwire.serving.limits import LimitExceeded
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.wire.command import CommandDecoder, RemotingCommand
-from rocketwire.wire.layouts.functions import RegisterParts, build_register_body
+from rocketwire.wire.layouts.fused import build_register_body_with_mappings
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.events import GroupRemoved
@@ -56,7 +56,7 @@ def packed(topics: Sequence[str], mappings: Sequence[bytes] = ()) -> bytes:
     """The body of a broker with ``compressedRegister=true``."""
     version = b'{"counter":1,"stateVersion":0,"timestamp":1700000000000}'
     rows = [b"%b 8 8 6 SINGLE_TAG {}" % name.encode() for name in topics]
-    return zlib.compress(build_register_body(RegisterParts(version, rows, b"[]", [*mappings])))
+    return zlib.compress(build_register_body_with_mappings(version, rows, b"[]", mappings))
 
 
 def register(server: Server, body: bytes, **fields: str) -> Reply:

@@ -10,8 +10,7 @@ from contextvars import ContextVar, copy_context
 import pytest
 import trio
 
-from rocketwire.portal.contexts import current_context, in_context
-from rocketwire.portal.errands import run_in_executor
+from rocketwire.portal.calls import run_in_context, run_in_executor
 from rocketwire.portal.portal import Portal, PortalUser, leave_portal, use_portal
 
 NAME: ContextVar[str] = ContextVar("NAME", default="nobody")
@@ -31,7 +30,7 @@ async def name() -> str:
     return NAME.get()
 
 
-async def test_a_function_sees_other_variables_after_each_wait_and_so_do_its_tasks() -> None:
+async def test_a_function_and_its_tasks_see_the_variables_after_each_wait() -> None:
     seen: list[str] = []
 
     async def note() -> None:
@@ -45,7 +44,7 @@ async def test_a_function_sees_other_variables_after_each_wait_and_so_do_its_tas
     context = copy_context()
     context.run(NAME.set, "caller")
 
-    assert await in_context(context, look) == "caller"
+    assert await run_in_context(context, look) == "caller"
     assert seen == ["caller"]
     assert NAME.get() == "nobody"
 
@@ -65,9 +64,9 @@ async def test_errors_and_cancellation_reach_the_function() -> None:
             raise
 
     with pytest.raises(ZeroDivisionError):
-        await in_context(copy_context(), fail)
+        await run_in_context(copy_context(), fail)
     with trio.move_on_after(0):
-        await in_context(copy_context(), sleep)
+        await run_in_context(copy_context(), sleep)
     assert cancelled == [True]
 
 
@@ -86,26 +85,13 @@ def test_a_call_sees_the_variables_of_its_caller_and_no_other_call_does(portal: 
     assert portal.call(name) == "nobody"
 
 
-def test_without_variables_nothing_is_copied() -> None:
-    contexts = [copy_context().run(current_context)]
-
-    def look() -> None:
-        contexts.append(current_context())
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    thread.join()
-
-    assert contexts[-1] is None
-
-
-def test_a_handler_in_a_pool_sees_the_variables_of_the_task_that_waits_for_it(
+def test_a_handler_in_a_pool_sees_the_variables_of_its_task(
     portal: Portal,
 ) -> None:
     async def handle() -> tuple[str, str]:
         with ThreadPoolExecutor(1) as pool:
-            first = await run_in_executor(portal, pool, NAME.get)
+            first = await run_in_executor(portal.post, pool, NAME.get)
             NAME.set("span")
-            return first, await run_in_executor(portal, pool, NAME.get)
+            return first, await run_in_executor(portal.post, pool, NAME.get)
 
     assert portal.call(handle) == ("nobody", "span")

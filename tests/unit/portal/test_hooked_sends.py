@@ -10,7 +10,7 @@ import pytest
 from rocketwire.client import ClientHook, Message
 from rocketwire.client.hooks import HookChain, SendMessageContext
 from rocketwire.errors import IllegalMessageTypeError
-from rocketwire.portal.hooked_sends import hooked_send, hooks_of_sender
+from rocketwire.portal.direct import call_hooks
 
 
 class Watcher(ClientHook):
@@ -29,31 +29,14 @@ class Watcher(ClientHook):
         self.seen += [state, context.send_result, context.exception]
 
 
-def producer_with(*hooks: ClientHook) -> Any:
-    chain = HookChain(hooks) if hooks else None
-    return SimpleNamespace(instance=None, group="g", sender=SimpleNamespace(hooks=chain))
-
-
-def test_a_sender_calls_hooks_only_if_all_are_thread_safe() -> None:
-    assert hooks_of_sender(producer_with()) is None
-    assert hooks_of_sender(producer_with(Watcher(), ClientHook())) is None
-    assert hooks_of_sender(producer_with(Watcher(), Watcher())) is not None
-
-
-def test_hooks_see_the_result_of_the_block() -> None:
-    hook, result = Watcher(), Any
-    with hooked_send(HookChain([hook]), producer_with(hook), Message("t", b"x")) as context:
-        assert hook.seen == ["before"]
-        context.send_result = result  # type: ignore[assignment]  # a fake
-
-    assert hook.seen == ["before", "state", result, None]
+PRODUCER: Any = SimpleNamespace(instance=None, group="g")
 
 
 def test_hooks_see_the_error_of_the_block() -> None:
     hook, error = Watcher(), KeyboardInterrupt()
     with (
         pytest.raises(KeyboardInterrupt),
-        hooked_send(HookChain([hook]), producer_with(hook), Message("t", b"x")),
+        call_hooks(HookChain([hook]), PRODUCER, Message("t", b"x")),
     ):
         raise error
 
@@ -64,7 +47,7 @@ def test_hooks_do_not_see_what_is_not_a_message() -> None:
     hook, nothing = Watcher(), SimpleNamespace()
     with (
         pytest.raises(IllegalMessageTypeError),
-        hooked_send(HookChain([hook]), producer_with(hook), nothing),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
+        call_hooks(HookChain([hook]), PRODUCER, nothing),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
     ):
         pass
 

@@ -41,11 +41,8 @@ MISSING = {
 
 CLASSES = ["Producer", "PushConsumer", "PopConsumer", "LitePullConsumer", "NameServers"]
 FUNCTIONS = [
-    "open_client",
-    "open_lite_pull_consumer",
-    "open_pop_consumer",
-    "open_producer",
-    "open_push_consumer",
+    f"open_{kind}"
+    for kind in ("client", "lite_pull_consumer", "pop_consumer", "producer", "push_consumer")
 ]
 ONLY_TRIO = {"chance", "borrower", "own_instance", "environment", "connect"}
 """Parameters for tests, for programs that embed a client, and for facades."""

@@ -86,7 +86,7 @@ def loans(portal: Portal, consumption: Consumption) -> Loans:
     consumer = Consumer()
     consumer.consumption = consumption
     loans = Loans(lambda _: None, handles=False)
-    loans.attach(portal, cast("Any", consumer))
+    loans.attach(portal.post, cast("Any", consumer))
     return loans
 
 
@@ -184,12 +184,10 @@ def test_loans_of_a_closed_client_are_dropped(portal: Portal, loans: Loans, soon
 
 
 @pytest.mark.parametrize("soon", [True, False])
-def test_loans_that_are_settled_while_the_consumer_opens_are_settled_when_it_is_open(
-    portal: Portal, soon: bool
-) -> None:
+def test_loans_settled_while_the_consumer_opens_reach_it(portal: Portal, soon: bool) -> None:
     loans, consumer = Loans(lambda _: None, handles=False), Consumer()
     loans.settle(new_loan(), soon=soon)
-    loans.attach(portal, cast("Any", consumer))
+    loans.attach(portal.post, cast("Any", consumer))
     loans.settle(new_loan(), soon=True)
     portal.run()
     consumer.consumption.wait()
@@ -201,7 +199,7 @@ def test_loans_that_are_settled_while_the_consumer_opens_are_settled_when_it_is_
 def test_an_orderly_consumer_has_no_parts_to_settle(portal: Portal, soon: bool) -> None:
     loans, consumer = Loans(lambda _: None, handles=False), Consumer()
     consumer.consumption = cast("Any", object())
-    loans.attach(portal, cast("Any", consumer))
+    loans.attach(portal.post, cast("Any", consumer))
 
     loans.settle(new_loan(), soon=soon)
     portal.run()

@@ -29,10 +29,6 @@ async def double(number: int) -> int:
     return 2 * number
 
 
-def test_a_call_returns_the_result(portal: Portal) -> None:
-    assert portal.call(double, 21) == 42
-
-
 def test_an_error_is_raised_in_the_calling_thread(portal: Portal) -> None:
     async def fail() -> None:
         raise ZeroDivisionError
@@ -103,16 +99,6 @@ def test_a_function_in_trio_cannot_wait_for_trio(portal: Portal) -> None:
         portal.call(wait)
 
 
-def test_a_portal_that_has_ended_refuses_calls() -> None:
-    user = PortalUser()
-    portal = use_portal(user)
-    leave_portal(user)
-    portal.join_if_unused()
-
-    with pytest.raises(ChannelClosedError):
-        portal.call(double, 1)
-
-
 def test_two_users_share_a_portal_and_the_next_gets_a_new_one() -> None:
     users = [PortalUser() for _ in range(3)]
     first, second = use_portal(users[0]), use_portal(users[1])
@@ -128,10 +114,6 @@ def test_two_users_share_a_portal_and_the_next_gets_a_new_one() -> None:
     assert third.call(double, 3) == 6
     leave_portal(users[2])
     third.join_if_unused()
-
-
-def test_who_has_not_used_a_portal_leaves_none() -> None:
-    leave_portal(PortalUser())
 
 
 def test_an_interrupt_before_a_call_is_queued_ends_the_wait(

@@ -15,7 +15,7 @@ from rocketwire.client import (
     PushConsumerConfig,
 )
 from rocketwire.errors import IllegalTypeError, IllegalValueError
-from rocketwire.portal import typed_settings
+from rocketwire.portal import settings as typed_settings
 from rocketwire.portal.settings import apply_client_settings, apply_settings, reopens
 
 

@@ -11,7 +11,7 @@ from rocketwire.client.consumer.lite.lite_pull_state import Polled
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.route import TopicRouteData
 from rocketwire.portal.inbox import Batch
-from rocketwire.portal.typed_settings import ProducerSettings
+from rocketwire.portal.settings import ProducerSettings
 from rocketwire.wire.message.stored import StoredMessage
 
 

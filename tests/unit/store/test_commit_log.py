@@ -39,15 +39,22 @@ def message(**changes: Any) -> bytes:
 
 
 @pytest.mark.parametrize("flags", [0, 0x10, 0x20, 0x30])
-def test_hosts_of_both_families_move_the_body(flags: int) -> None:
+def test_hosts_of_both_families_move_what_follows(flags: int) -> None:
     born, stored = V6 if flags & 0x10 else V4, V6 if flags & 0x20 else V4
-    data = message(sys_flag=flags, born_host=born, store_host=stored)
+    numbers = {
+        "queue_id": 1,
+        "queue_offset": 2,
+        "commit_log_offset": 3,
+        "store_timestamp": 4,
+        "prepared_transaction_offset": 5,
+    }
+    data = message(sys_flag=flags, born_host=born, store_host=stored, **numbers)
 
     parts = commit_log.message_parts(data, 0)
 
     assert parts is not None
     assert data[parts.body : parts.body + parts.body_size] == b"body"
-    assert parts.size == len(data)
+    assert parts[:7] == (len(data), 3, 1, 2, flags, 4, 5)
 
 
 def test_a_long_topic_has_two_bytes_for_its_size() -> None:

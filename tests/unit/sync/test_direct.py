@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import signal
 import socket
 import threading
 from collections.abc import Generator
+from contextlib import ExitStack
 
 import pytest
 
-from rocketwire.client import Message
+from rocketwire.client import Credentials, Message
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, RequestTimeoutError, RocketWireError
 from rocketwire.portal.direct import WARM_SENDS
-from rocketwire.sync import Producer, open_producer
+from rocketwire.sync import Producer, direct, open_producer
 from rocketwire.testing import reply
 from tests.support.fakes.facade_clients import threads
 from tests.support.fakes.tcp_cluster import TcpCluster
@@ -70,6 +73,18 @@ def test_threads_have_connections_of_their_own(cluster: TcpCluster, producer: Pr
     assert bodies(cluster) == [b"x"] * 4
 
 
+def test_signed_sends_have_no_connections_of_their_own(cluster: TcpCluster) -> None:
+    with open_producer(
+        cluster.address, "g", credentials=Credentials("a", "b"), client_ip="127.0.0.1"
+    ) as producer:
+        producer.send(Message("t", b"first"))
+        before = cluster.connections
+        for _ in range(2 * WARM_SENDS):
+            producer.send(Message("t", b"x"))
+
+    assert cluster.connections == before
+
+
 def test_an_answer_may_come_in_pieces(cluster: TcpCluster, producer: Producer) -> None:
     def drip(connection: socket.socket, data: bytes) -> None:
         for place in range(0, len(data), 7):
@@ -96,13 +111,32 @@ def test_a_lost_connection_is_followed_by_another_attempt(
     assert producer.send(Message("t", b"y")).is_ok
 
 
-def test_a_broker_that_has_closed_an_idle_connection_is_connected_again(
-    cluster: TcpCluster, producer: Producer
+@pytest.mark.parametrize("lost", [1, 2], ids=["own", "all"])
+def test_a_broker_that_has_closed_connections_is_connected_again(
+    cluster: TcpCluster, producer: Producer, lost: int
 ) -> None:
-    cluster.hang_up()
+    before = cluster.connections
+    cluster.hang_up(before - lost)
 
-    assert producer.send(Message("t", b"x")).is_ok
-    assert bodies(cluster)[-1] == b"x"
+    for number in range(4):
+        assert producer.send(Message("t", b"%d" % number)).is_ok
+
+    assert bodies(cluster)[-1] == b"3"
+    assert cluster.connections == before + lost
+
+
+def test_an_idle_connection_may_have_any_descriptor(
+    cluster: TcpCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(most[0], 2048), most[1]))
+    monkeypatch.setattr(direct, "IDLE_SECONDS", -1.0)
+    with ExitStack() as files, open_producer(cluster.address, "g") as producer:
+        for _ in range(1024):  # more than select.select takes
+            files.enter_context(open(os.devnull))
+        for _ in range(WARM_SENDS + 2):
+            assert producer.send(Message("t", b"x")).is_ok
+    resource.setrlimit(resource.RLIMIT_NOFILE, most)
 
 
 def test_a_silent_broker_lets_the_send_time_out(cluster: TcpCluster, producer: Producer) -> None:

@@ -73,7 +73,6 @@ PROGRAMS = {
         ("pcap summary CAPTURE --top 0", 2, "must be a positive integer; see rocketwire-pcap"),
         ("codec decode none", 2, "none: no such file or directory"),
         ("codec decode 0000006f", 2, "0000006f: no such file or directory; give hex on standard"),
-        ("codec body Nothing", 2, "body was deleted: decode shows the body of a frame"),
         ("codec decode --request-code x", 2, "'x': must be the number or the name of a request"),
         ("store info none", 2, "none: no such file or directory"),
         ("store info .", 2, "no commit log, queue or configuration of a broker"),

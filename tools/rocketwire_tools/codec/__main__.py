@@ -40,30 +40,15 @@ rocketwire-codec decode --help
 exit status: 0 success, 1 a line is invalid (its output line is an error), 2 the command line is
 invalid or a file cannot be read, 130 interrupted"""
 
-_LIBRARY: Final = "use the library, see docs/guide/codec.md"
-DELETED: Final = {
-    "explain": "open a capture in Wireshark with the dissector of rocketwire-pcap",
-    "body": f"decode shows the body of a frame; for a body alone {_LIBRARY}",
-    "register-body": f"decode shows the body of a frame; for a body alone {_LIBRARY}",
-    "stored": f"rocketwire-store messages reads the files of a broker; for bytes {_LIBRARY}",
-    "message-id": _LIBRARY,
-    "properties": _LIBRARY,
-}
-"""What to do instead of sub-commands that were deleted."""
-
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments, or those of the process; returns the exit status."""
     with reader_may_go():
         return _run(sys.argv[1:] if argv is None else argv)
     return 0
 
 
 def _run(argv: Sequence[str]) -> int:
-    parser = _parser()
-    if argv and argv[0] in DELETED:
-        parser.error(f"{argv[0]} was deleted: {DELETED[argv[0]]}")
-    arguments = parser.parse_args(argv)
+    arguments = _parser().parse_args(argv)
     output = Output(sys.stdout.buffer)
     try:
         arguments.run(arguments, output)

@@ -30,23 +30,17 @@ _NO_DIGIT: Final = re.compile(r"[^0-9a-fA-F\s]")
 
 
 class Output:
-    """The output of the objects.
-
-    Attributes:
-        refused: whether any line was refused.
-    """
+    """The output of the objects."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._write, self._flush = stream.write, stream.flush
-        self.refused = False
+        self.refused = False  #: whether any line was refused
 
     def put(self, value: Plain) -> None:
-        """Writes one object."""
         self._write(text_of(value) + b"\n")
         self._flush()
 
     def refuse(self, error: CodecError) -> None:
-        """Writes an error instead of a result."""
         self.refused = True
         self.put(refusal(error))
 
@@ -66,7 +60,6 @@ def text_of(value: Plain) -> bytes:
 
 
 def each_line(source: IO[bytes], translate: Callable[[bytes], Plain], output: Output) -> None:
-    """Translates every line of ``source`` that is not blank."""
     while line := source.readline(MAX_LINE + 2):
         if line.isspace():
             continue
@@ -91,9 +84,6 @@ def from_hex(line: bytes) -> bytes:
     """Returns the bytes of a line of hex digits; spaces, ``0x`` and letter case are ignored.
 
     A line may also be an object with a member ``hex``, as ``encode`` writes it.
-
-    Raises:
-        DecodeError: the line is neither.
     """
     text = line.decode("latin-1")
     try:
@@ -106,11 +96,7 @@ def from_hex(line: bytes) -> bytes:
 
 
 def hex_member(source: dict[str, Plain], name: str) -> bytes:
-    """Returns the bytes of a member with hex digits; empty for null.
-
-    Raises:
-        DecodeError: it is missing or not hex.
-    """
+    """Returns the bytes of a member with hex digits; empty for null."""
     text = source.get(name, 0)
     if text is None:
         return b""
@@ -131,11 +117,7 @@ def _loose_hex(text: str) -> bytes:
 
 
 def from_base64(line: bytes) -> bytes:
-    """Returns the bytes of a line of base64, with padding; spaces are ignored.
-
-    Raises:
-        DecodeError: it is not base64.
-    """
+    """Returns the bytes of a line of base64, with padding; spaces are ignored."""
     try:
         return binascii.a2b_base64(b"".join(line.split()), strict_mode=True)
     except ValueError as error:
@@ -143,11 +125,6 @@ def from_base64(line: bytes) -> bytes:
 
 
 def parse_object(line: bytes) -> dict[str, Plain]:
-    """Returns the JSON object in a line.
-
-    Raises:
-        DecodeError: it is not an object.
-    """
     try:
         value: Plain = strict_loads(line)
     except StrictError as error:

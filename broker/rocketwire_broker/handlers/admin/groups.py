@@ -5,12 +5,11 @@ Java: ``AdminBrokerProcessor``, ``SubscriptionGroupManager``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages import decode_body, decode_header, encode_body
+from rocketwire.messages import decode_body, decode_header
 from rocketwire.messages.groups import (
     DeleteSubscriptionGroupListRequestBody,
     DeleteSubscriptionGroupRequestHeader,
@@ -25,9 +24,11 @@ from rocketwire.messages.groups import (
     UpdateGroupForbiddenRequestHeader,
 )
 from rocketwire.messages.route import TopicList
-from rocketwire_broker.handlers.fields import Handler, body_of, required, text
+from rocketwire_broker.access.needs import SEES_GROUP, SEES_TOPIC, reads
+from rocketwire_broker.delayed.pop_revive import forget
+from rocketwire_broker.handlers.fields import body_of, require, text, with_body
 from rocketwire_broker.handlers.names import check_list, group_problem
-from rocketwire_broker.later.pop_returns import forget
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 
+@handles(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP)
 def create_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200: create or change a group; a request without one is a success, as in Java."""
     if request.body:
@@ -43,8 +45,8 @@ def create_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     return SUCCESS
 
 
+@handles(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST)
 def create_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """225: create or change several groups."""
     for group in body_of(request, SubscriptionGroupList).group_config_list or ():
         _put(broker, group, now)
     return SUCCESS
@@ -67,13 +69,15 @@ def _put(broker: Broker, group: SubscriptionGroupConfig, now: int) -> None:
     broker.groups.put(replace(group, attributes=attributes), now)
 
 
+@handles(RequestCode.DELETE_SUBSCRIPTIONGROUP)
 def delete_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """207: delete a group, and its offsets if asked to."""
     header = decode_header(DeleteSubscriptionGroupRequestHeader, request.ext_fields)
-    _delete(broker, required(header.group_name, "groupName"), now, offsets=header.clean_offset)
+    _delete(broker, require(header.group_name, "groupName"), now, offsets=header.clean_offset)
     return SUCCESS
 
 
+@handles(RequestCode.DELETE_SUBSCRIPTION_GROUP_LIST)
 def delete_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """5003: delete several groups, or none if one of the names is blank."""
     body = decode_body(DeleteSubscriptionGroupListRequestBody, request.body or b"{}")
@@ -94,15 +98,17 @@ def _delete(broker: Broker, name: str, now: int, *, offsets: bool) -> None:
         forget(broker, group=name)
 
 
+@handles(RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, needs=reads(None, "group"))
 def get_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """352: the configuration of a group, which is created if it is missing."""
     group = broker.groups.find_or_create(text(request.ext_fields or {}, "group"), now)
     if group is None:
         remark = "No group in this broker"
         return Response(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
-    return _with_body(group)
+    return with_body(group)
 
 
+@handles(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
 def get_all_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """201: all groups, or a page of them by name."""
     fields = request.ext_fields or {}
@@ -121,11 +127,11 @@ def get_all_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: in
         },
         subscription_group_table=groups,
     )
-    return _with_body(body, {"totalGroupNum": str(len(broker.groups))})
+    return with_body(body, {"totalGroupNum": str(len(broker.groups))})
 
 
+@handles(RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, needs=SEES_TOPIC)
 def get_groups_of_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """300: the groups that read a topic, or did."""
     topic = text(request.ext_fields or {}, "topic")
     online = [
         group.name
@@ -133,16 +139,17 @@ def get_groups_of_topic(broker: Broker, request: RemotingCommand, peer: Peer, no
         if group.members and topic in group.subscriptions
     ]
     names = dict.fromkeys((*online, *broker.offsets.groups_of(topic)))
-    return _with_body(GroupList(group_list=tuple(names)))
+    return with_body(GroupList(group_list=tuple(names)))
 
 
+@handles(RequestCode.QUERY_TOPICS_BY_CONSUMER, needs=reads(None, "group"))
 def get_topics_of_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """343: the topics that a group reads, or did."""
     group = text(request.ext_fields or {}, "group")
     topics = tuple(dict.fromkeys(broker.offsets.topics_of(group)))
-    return _with_body(TopicList(topic_list=topics, broker_addr=broker.address))
+    return with_body(TopicList(topic_list=topics, broker_addr=broker.address))
 
 
+@handles(RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER, needs=SEES_GROUP)
 def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """345: how a group reads a topic."""
     header = decode_header(QuerySubscriptionByConsumerRequestHeader, request.ext_fields)
@@ -151,32 +158,15 @@ def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: 
     body = QuerySubscriptionResponseBody(
         group=header.group, topic=header.topic, subscription_data=found
     )
-    return _with_body(body)
+    return with_body(body)
 
 
+@handles(RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN)
 def update_forbidden(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """353: allow or forbid a group to read a topic; without a value, say which."""
+    """353: allow or forbid a group to read a topic, or return which it is."""
     header = decode_header(UpdateGroupForbiddenRequestHeader, request.ext_fields)
-    group, topic = required(header.group, "group"), required(header.topic, "topic")
+    group, topic = require(header.group, "group"), require(header.topic, "topic")
     if header.readable is not None:
         broker.groups.forbid(group, topic, now, readable=header.readable)
     readable = not broker.groups.is_forbidden(group, topic)
-    return _with_body(GroupForbidden(group=group, topic=topic, readable=readable))
-
-
-def _with_body(body: object, ext_fields: dict[str, str] | None = None) -> Response:
-    return Response(ext_fields=ext_fields, body=(required(encode_body(body), "body"),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: create_group,
-    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST: create_groups,
-    RequestCode.DELETE_SUBSCRIPTIONGROUP: delete_group,
-    RequestCode.DELETE_SUBSCRIPTION_GROUP_LIST: delete_groups,
-    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: get_group,
-    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: get_all_groups,
-    RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: get_groups_of_topic,
-    RequestCode.QUERY_TOPICS_BY_CONSUMER: get_topics_of_group,
-    RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER: get_subscription,
-    RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN: update_forbidden,
-}
+    return with_body(GroupForbidden(group=group, topic=topic, readable=readable))

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages import decode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.queries import (
     ConsumeStats,
@@ -22,7 +22,9 @@ from rocketwire.messages.queries import (
     QueueTimeSpan,
 )
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
-from rocketwire_broker.handlers.fields import Handler, required, text
+from rocketwire_broker.access.needs import PUB_OR_SUB, SEES_GROUP, SEES_TOPIC, reads
+from rocketwire_broker.handlers.fields import require, text, with_body
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import RefusedError, Response
 
 if TYPE_CHECKING:
@@ -35,8 +37,8 @@ RATE_MS: Final = 60_000
 """Period of the rates in these tables."""
 
 
+@handles(RequestCode.GET_TOPIC_STATS_INFO, needs=SEES_TOPIC)
 def get_topic_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """202: the offsets of all queues of a topic."""
     name = text(request.ext_fields or {}, "topic")
     topic = _topic(broker, name)
     table: dict[MessageQueue, TopicOffset] = {}
@@ -50,19 +52,19 @@ def get_topic_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: i
         )
     puts = broker.statistics.topic_puts.get(name)
     rate = 0.0 if puts is None else puts.rate(now, RATE_MS)
-    return _with_body(TopicStatsTable(offset_table=table, topic_put_tps=rate))
+    return with_body(TopicStatsTable(offset_table=table, topic_put_tps=rate))
 
 
+@handles(RequestCode.GET_CONSUME_STATS, needs=reads("topic", "consumerGroup", PUB_OR_SUB))
 def get_consume_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """208: the progress of a group."""
     header = decode_header(GetConsumeStatsRequestHeader, request.ext_fields)
-    group = required(header.consumer_group, "consumerGroup")
+    group = require(header.consumer_group, "consumerGroup")
     listed = [name for name in (header.topic_list or "").split(";") if name]
-    return _with_body(_stats(broker, group, [header.topic] if header.topic else listed, now))
+    return with_body(_stats(broker, group, [header.topic] if header.topic else listed, now))
 
 
 def _stats(broker: Broker, group: str, topics: list[str], now: int) -> ConsumeStats:
-    """Return the progress of a group in topics; none of them means all that it reads."""
+    # no topics means all that the group reads
     table: dict[MessageQueue, OffsetWrapper] = {}
     rate = 0.0
     for topic in topics or broker.offsets.topics_of(group):
@@ -75,7 +77,6 @@ def _stats(broker: Broker, group: str, topics: list[str], now: int) -> ConsumeSt
 
 
 def _is_read(broker: Broker, group: str, topic: str) -> bool:
-    """Return whether a topic exists and, if the group is online, is subscribed."""
     online = broker.members.online(group)
     return topic in broker.topics and (online is None or topic in online.subscriptions)
 
@@ -84,7 +85,7 @@ def _progress(broker: Broker, group: str, topic: str) -> dict[MessageQueue, Offs
     table: dict[MessageQueue, OffsetWrapper] = {}
     for queue_id in range(_topic(broker, topic).read_queue_nums):
         offset = max(0, broker.offsets.get(group, topic, queue_id) or 0)
-        pulled = broker.offsets.pulled(group, topic, queue_id)
+        pulled = broker.offsets.next_pull(group, topic, queue_id)
         queue = broker.store.queue(topic, queue_id)
         time = None if queue is None or offset == 0 else queue.store_time(offset - 1)
         table[_message_queue(broker, topic, queue_id)] = OffsetWrapper(
@@ -96,10 +97,10 @@ def _progress(broker: Broker, group: str, topic: str) -> dict[MessageQueue, Offs
     return table
 
 
+@handles(RequestCode.GET_BROKER_CONSUME_STATS)
 def get_consume_stats_of_all(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """317: the progress of all groups."""
     stats: list[Mapping[str, tuple[ConsumeStats, ...]]] = []
     total = in_flight = 0
     for config in broker.groups:
@@ -121,7 +122,7 @@ def get_consume_stats_of_all(
         total_diff=total,
         total_inflight_diff=in_flight,
     )
-    return _with_body(body)
+    return with_body(body)
 
 
 def _all_offsets(stats: tuple[ConsumeStats, ...]) -> Iterator[OffsetWrapper]:
@@ -129,12 +130,13 @@ def _all_offsets(stats: tuple[ConsumeStats, ...]) -> Iterator[OffsetWrapper]:
         yield from (of_topic.offset_table or {}).values()
 
 
+@handles(RequestCode.QUERY_CONSUME_TIME_SPAN, needs=SEES_GROUP)
 def get_consume_time_span(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
     """303: the store times of the messages that a group consumes now."""
     header = decode_header(QueryConsumeTimeSpanRequestHeader, request.ext_fields)
-    name, group = required(header.topic, "topic"), required(header.group, "group")
+    name, group = require(header.topic, "topic"), require(header.group, "group")
     topic = _topic(broker, name)
     spans: list[QueueTimeSpan] = []
     for queue_id in range(topic.write_queue_nums):
@@ -161,11 +163,11 @@ def get_consume_time_span(
                 delay_time=0 if next_time is None else now - next_time,
             )
         )
-    return _with_body(QueryConsumeTimeSpanBody(consume_time_span_set=tuple(spans)))
+    return with_body(QueryConsumeTimeSpanBody(consume_time_span_set=tuple(spans)))
 
 
 def _time_text(milliseconds: int) -> str:
-    """A time as in Java's ``UtilAll.timeMillisToHumanString2`` with ``#``: local time."""
+    # Java: ``UtilAll.timeMillisToHumanString2`` with ``#``, in local time
     time = datetime.fromtimestamp(milliseconds // 1000).astimezone()
     return f"{time:%Y-%m-%d#%H:%M:%S}:{milliseconds % 1000:03}"
 
@@ -179,15 +181,3 @@ def _topic(broker: Broker, name: str) -> TopicConfig:
 
 def _message_queue(broker: Broker, topic: str, queue_id: int) -> MessageQueue:
     return MessageQueue(topic=topic, broker_name=broker.config.broker_name, queue_id=queue_id)
-
-
-def _with_body(body: object) -> Response:
-    return Response(body=(required(encode_body(body), "body"),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.GET_TOPIC_STATS_INFO: get_topic_stats,
-    RequestCode.GET_CONSUME_STATS: get_consume_stats,
-    RequestCode.GET_BROKER_CONSUME_STATS: get_consume_stats_of_all,
-    RequestCode.QUERY_CONSUME_TIME_SPAN: get_consume_time_span,
-}

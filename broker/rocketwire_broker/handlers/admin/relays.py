@@ -6,7 +6,7 @@ Java: ``AdminBrokerProcessor.callConsumer``, ``Broker2Client``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_body, decode_header, encode_body
@@ -17,7 +17,9 @@ from rocketwire.messages.callbacks import (
     GetConsumerStatusRequestHeader,
 )
 from rocketwire.wire.message.ids import decode_offset_message_id
-from rocketwire_broker.handlers.fields import Handler, required
+from rocketwire_broker.access.needs import SEES_GROUP, reads
+from rocketwire_broker.handlers.fields import require
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def relay(
 ) -> None:
     """Pass a request to a client, and its answer to the asker."""
 
-    def answered(answer: RemotingCommand | None, now: int) -> None:
+    def on_answer(answer: RemotingCommand | None, now: int) -> None:
         if answer is None:
             remark = f"consumer <{group}> <{member.client_id}> Timeout: no answer"
             response = Response(ResponseCode.CONSUME_MSG_TIMEOUT, remark)
@@ -59,28 +61,29 @@ def relay(
         if not request.is_oneway:
             broker.answer(asker, request.opaque, response)
 
-    broker.ask(member.peer, request.code, ext_fields, body, answered, now)
+    broker.ask(member.peer, request.code, ext_fields, body, on_answer, now)
 
 
+@handles(RequestCode.GET_CONSUMER_RUNNING_INFO, needs=reads(None, "consumerGroup"))
 def get_running_info(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
-    """307: the running state of a consumer."""
     header = decode_header(GetConsumerRunningInfoRequestHeader, request.ext_fields)
-    group = required(header.consumer_group, "consumerGroup")
-    member = _member(broker, group, required(header.client_id, "clientId"))
+    group = require(header.consumer_group, "consumerGroup")
+    member = _member(broker, group, require(header.client_id, "clientId"))
     relay(broker, request, peer, member, group, request.ext_fields or {}, b"", now)
     return LATER
 
 
+@handles(RequestCode.CONSUME_MESSAGE_DIRECTLY)
 def consume_directly(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
     """309: let a consumer consume one message now."""
     header = decode_header(ConsumeMessageDirectlyResultRequestHeader, request.ext_fields)
-    group = required(header.consumer_group, "consumerGroup")
+    group = require(header.consumer_group, "consumerGroup")
     member = _member(broker, group, header.client_id or "")
-    offset = decode_offset_message_id(required(header.msg_id, "msgId")).commit_log_offset
+    offset = decode_offset_message_id(require(header.msg_id, "msgId")).commit_log_offset
     record = broker.store.record_at(offset)
     fields = {**(request.ext_fields or {}), "brokerName": broker.config.broker_name}
     config = broker.groups.get(group)
@@ -89,12 +92,13 @@ def consume_directly(
     return LATER
 
 
+@handles(RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS, needs=SEES_GROUP)
 def get_consumer_status(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
     """223: ask the members of a group for their offsets of a topic (221)."""
     header = decode_header(GetConsumerStatusRequestHeader, request.ext_fields)
-    topic, group = required(header.topic, "topic"), required(header.group, "group")
+    topic, group = require(header.topic, "topic"), require(header.group, "group")
     online = broker.members.online(group)
     if online is None:
         remark = f"No Any Consumer online in the consumer group: [{group}]"
@@ -106,10 +110,10 @@ def get_consumer_status(
 
     def finish() -> None:
         body = encode_body(GetConsumerStatusBody(consumer_table=table))
-        broker.answer(peer, request.opaque, Response(body=(required(body, "body"),)))
+        broker.answer(peer, request.opaque, Response(body=(require(body, "body"),)))
 
     def ask(member: Member) -> None:
-        def answered(answer: RemotingCommand | None, now: int) -> None:
+        def on_answer(answer: RemotingCommand | None, now: int) -> None:
             nonlocal unanswered
             unanswered -= 1
             if answer is not None and answer.code == ResponseCode.SUCCESS and answer.body:
@@ -119,17 +123,10 @@ def get_consumer_status(
                 finish()
 
         code = RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT
-        broker.ask(member.peer, code, {"topic": topic, "group": group}, b"", answered, now)
+        broker.ask(member.peer, code, {"topic": topic, "group": group}, b"", on_answer, now)
 
     for member in members:
         ask(member)
     if not members:
         finish()
     return LATER
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.GET_CONSUMER_RUNNING_INFO: get_running_info,
-    RequestCode.CONSUME_MESSAGE_DIRECTLY: consume_directly,
-    RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS: get_consumer_status,
-}

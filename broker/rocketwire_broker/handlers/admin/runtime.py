@@ -6,12 +6,10 @@ Java: ``AdminBrokerProcessor``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import IllegalValueError
-from rocketwire.messages import encode_body
 from rocketwire.messages.brokers import (
     BrokerStatsData,
     BrokerStatsItem,
@@ -23,8 +21,9 @@ from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
 from rocketwire.messages.topic_config import DataVersion
 from rocketwire_broker.config import is_fixed, read_settings, write_settings
-from rocketwire_broker.handlers.fields import Handler, required, text
-from rocketwire_broker.later.delays import delivered
+from rocketwire_broker.delayed.delays import level_progress
+from rocketwire_broker.handlers.fields import text, with_body
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import Response
 
 if TYPE_CHECKING:
@@ -49,8 +48,8 @@ _PERIODS: Final = (10_000, 60_000, 600_000)
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
 
 
+@handles(RequestCode.GET_BROKER_CONFIG)
 def get_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """26: the settings, as lines."""
     values = write_settings(broker.config)
     text_ = "".join(f"{name}={value}\n" for name, value in sorted(values.items()))
     version = {"counter": 0, "stateVersion": 0, "timestamp": broker.started}
@@ -59,6 +58,7 @@ def get_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -
     )
 
 
+@handles(RequestCode.UPDATE_BROKER_CONFIG)
 def update_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """25: change settings, which take effect at once; unknown ones are ignored, as in Java.
 
@@ -98,7 +98,7 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
     mean = statistics.put_bytes / put.total if put.total else 0.0
     levels = {
         f"scheduleMessageOffset_{level}": f"{done},{all_}"
-        for level, (done, all_) in delivered(broker).items()
+        for level, (done, all_) in level_progress(broker).items()
     }
     queues = {
         f"{name}ThreadPool{figure}": value
@@ -163,21 +163,22 @@ def _duration(milliseconds: int) -> str:
     return f"[ {days} days, {hours} hours, {seconds // 60 % 60} minutes, {seconds % 60} seconds ]"
 
 
+@handles(RequestCode.GET_BROKER_RUNTIME_INFO)
 def get_runtime_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """28: figures of the broker."""
-    return Response(body=(required(encode_body(KVTable(table=runtime_info(broker, now))), "body"),))
+    return with_body(KVTable(table=runtime_info(broker, now)))
 
 
+@handles(RequestCode.GET_ALL_DELAY_OFFSET)
 def get_delay_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """45: how many messages of each delay level were delivered."""
-    table = {level: done for level, (done, _) in delivered(broker).items()}
+    table = {level: done for level, (done, _) in level_progress(broker).items()}
     version = DataVersion(counter=0, state_version=0, timestamp=broker.started)
     body = DelayOffsetSerializeWrapper(data_version=version, offset_table=table)
-    return Response(body=(required(encode_body(body), "body"),))
+    return with_body(body)
 
 
+@handles(RequestCode.VIEW_BROKER_STATS_DATA)
 def view_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """315: one counter over a minute, an hour and a day."""
     fields = request.ext_fields or {}
     name, key = text(fields, "statsName"), text(fields, "statsKey")
     tables = {
@@ -194,34 +195,23 @@ def view_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -
         return BrokerStatsItem(sum=total, tps=rate, avgpt=0.0)
 
     body = BrokerStatsData(stats_minute=item(_MINUTE), stats_hour=item(_HOUR), stats_day=item(_DAY))
-    return Response(body=(required(encode_body(body), "body"),))
+    return with_body(body)
 
 
+@handles(RequestCode.GET_TIMER_METRICS)
 def get_timer_metrics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """61: waiting messages with a time of delivery, by topic; they are not counted by topic."""
-    body = encode_body(TimerMetricsSerializeWrapper(data_version=DataVersion(timestamp=now)))
-    return Response(body=(required(body, "body"),))
+    return with_body(TimerMetricsSerializeWrapper(data_version=DataVersion(timestamp=now)))
 
 
+@handles(RequestCode.GET_BROKER_HA_STATUS)
 def get_ha_status(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """907: a master without slaves."""
     body = HARuntimeInfo(master=True, master_commit_log_max_offset=broker.store.next_physical)
-    return Response(body=(required(encode_body(body), "body"),))
+    return with_body(body)
 
 
+@handles(RequestCode.GET_BROKER_EPOCH_CACHE)
 def controller_only(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """1007: there is no controller."""
     remark = "this request only for controllerMode "
     return Response(ResponseCode.SYSTEM_ERROR, remark)
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.GET_BROKER_CONFIG: get_config,
-    RequestCode.UPDATE_BROKER_CONFIG: update_config,
-    RequestCode.GET_BROKER_RUNTIME_INFO: get_runtime_info,
-    RequestCode.GET_ALL_DELAY_OFFSET: get_delay_offsets,
-    RequestCode.VIEW_BROKER_STATS_DATA: view_stats,
-    RequestCode.GET_TIMER_METRICS: get_timer_metrics,
-    RequestCode.GET_BROKER_HA_STATUS: get_ha_status,
-    RequestCode.GET_BROKER_EPOCH_CACHE: controller_only,
-}

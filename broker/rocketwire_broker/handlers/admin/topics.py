@@ -5,13 +5,13 @@ Java: ``AdminBrokerProcessor``, ``TopicConfigManager``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import DecodeError, LocalProtocolError
-from rocketwire.messages import decode_body, decode_header, encode_body
+from rocketwire.messages import decode_body, decode_header
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.route import TopicList
 from rocketwire.messages.topic_config import (
@@ -29,9 +29,11 @@ from rocketwire.messages.topics import (
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.policy.topic_attributes import parse_attribute_changes
-from rocketwire_broker.handlers.fields import Handler, body_of, required, text
+from rocketwire_broker.access.needs import SEES_TOPIC
+from rocketwire_broker.delayed.pop_revive import forget
+from rocketwire_broker.handlers.fields import body_of, require, text, with_body
 from rocketwire_broker.handlers.names import check_list, topic_problem
-from rocketwire_broker.later.pop_returns import forget
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.topics import MAX_QUEUES, NOT_COUNTED
 
@@ -46,17 +48,17 @@ ATTRIBUTES: Final = frozenset(
 """Attributes of topics (Java: ``TopicAttributes``)."""
 
 
+@handles(RequestCode.UPDATE_AND_CREATE_TOPIC)
 def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """17: create or change a topic."""
     header = decode_header(CreateTopicRequestHeader, request.ext_fields)
-    name = required(header.topic, "topic")
+    name = require(header.topic, "topic")
     known = broker.topics.get(name)
     topic = TopicConfig(
         topic_name=name,
-        read_queue_nums=required(header.read_queue_nums, "readQueueNums"),
-        write_queue_nums=required(header.write_queue_nums, "writeQueueNums"),
-        perm=required(header.perm, "perm"),
-        topic_filter_type=TopicFilterType(required(header.topic_filter_type, "topicFilterType")),
+        read_queue_nums=require(header.read_queue_nums, "readQueueNums"),
+        write_queue_nums=require(header.write_queue_nums, "writeQueueNums"),
+        perm=require(header.perm, "perm"),
+        topic_filter_type=TopicFilterType(require(header.topic_filter_type, "topicFilterType")),
         topic_sys_flag=header.topic_sys_flag or 0,
         order=bool(header.order),
         attributes=_attributes(known, header.attributes or ""),
@@ -65,8 +67,8 @@ def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     return Response(remark=NOT_SET)
 
 
+@handles(RequestCode.UPDATE_AND_CREATE_TOPIC_LIST)
 def create_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """18: create or change several topics."""
     for topic in body_of(request, CreateTopicListRequestBody).topic_config_list or ():
         changes = ",".join(
             f"{name}={value}" if value else name for name, value in (topic.attributes or {}).items()
@@ -98,12 +100,6 @@ def _refuse_system(broker: Broker, name: str) -> None:
 
 
 def _attributes(known: TopicConfig | None, changes: str) -> dict[str, str]:
-    """Return a topic's attributes after changes as ``+name=value,-name``.
-
-    Raises:
-        DecodeError: the changes are invalid.
-        RefusedError: an attribute is unknown.
-    """
     attributes = dict((None if known is None else known.attributes) or {})
     try:
         parsed = parse_attribute_changes(changes)
@@ -120,12 +116,14 @@ def _attributes(known: TopicConfig | None, changes: str) -> dict[str, str]:
     return attributes
 
 
+@handles(RequestCode.DELETE_TOPIC_IN_BROKER)
 def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """215: delete a topic with its messages, offsets and retry topics of pops."""
     _delete(broker, (decode_header(DeleteTopicRequestHeader, request.ext_fields).topic or "",), now)
     return SUCCESS
 
 
+@handles(RequestCode.DELETE_TOPIC_IN_BROKER_LIST)
 def delete_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """5002: delete several topics, or none if one of the names is refused."""
     body = decode_body(DeleteTopicListRequestBody, request.body or b"{}")
@@ -163,8 +161,8 @@ def _delete(broker: Broker, names: Collection[str], now: int) -> None:
 # ---------------------------------------------------------------------------- looking
 
 
+@handles(RequestCode.GET_TOPIC_CONFIG, needs=SEES_TOPIC)
 def get_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """351: the configuration of a topic."""
     name = text(request.ext_fields or {}, "topic")
     topic = broker.topics.get(name)
     if topic is None:
@@ -179,9 +177,10 @@ def get_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
         topic_sys_flag=topic.topic_sys_flag,
         write_queue_nums=topic.write_queue_nums,
     )
-    return _with_body(body)
+    return with_body(body)
 
 
+@handles(RequestCode.GET_ALL_TOPIC_CONFIG)
 def get_all_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """21: all topics, or a page of them by name."""
     fields = request.ext_fields or {}
@@ -197,25 +196,10 @@ def get_all_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: in
         mapping_data_version=DataVersion(counter=0, state_version=0, timestamp=broker.started),
         topic_queue_mapping_detail_map={},
     )
-    return _with_body(body, {"totalTopicNum": str(len(broker.topics))})
+    return with_body(body, {"totalTopicNum": str(len(broker.topics))})
 
 
+@handles(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
 def get_system_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """305: the names of the system topics."""
     names = (*sorted(broker.topics.system - set(NOT_COUNTED)), *NOT_COUNTED)
-    return _with_body(TopicList(topic_list=names))
-
-
-def _with_body(body: object, ext_fields: dict[str, str] | None = None) -> Response:
-    return Response(ext_fields=ext_fields, body=(required(encode_body(body), "body"),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.UPDATE_AND_CREATE_TOPIC: create_topic,
-    RequestCode.UPDATE_AND_CREATE_TOPIC_LIST: create_topics,
-    RequestCode.DELETE_TOPIC_IN_BROKER: delete_topic,
-    RequestCode.DELETE_TOPIC_IN_BROKER_LIST: delete_topics,
-    RequestCode.GET_TOPIC_CONFIG: get_topic,
-    RequestCode.GET_ALL_TOPIC_CONFIG: get_all_topics,
-    RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER: get_system_topics,
-}
+    return with_body(TopicList(topic_list=names))

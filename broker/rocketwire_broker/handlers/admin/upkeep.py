@@ -8,14 +8,14 @@ Java: ``AdminBrokerProcessor``, ``ColdDataCgCtrService``, ``PopConsumerService``
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.connection.guards import exceeds
 from rocketwire.messages.config_text import read_config
-from rocketwire_broker.handlers.fields import Handler, text
+from rocketwire_broker.handlers.fields import text
 from rocketwire_broker.handlers.names import group_problem
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -33,14 +33,21 @@ _ROCKSDB_CONFIGS: Final = frozenset({"topics", "subscriptiongroups", "consumerof
 _ENGINES: Final = frozenset({"R", "F"})
 
 
+@handles(
+    RequestCode.TRIGGER_DELETE_FILES,
+    RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE,
+    RequestCode.CLEAN_UNUSED_TOPIC,
+    RequestCode.DELETE_EXPIRED_COMMITLOG,
+    RequestCode.RESET_MASTER_FLUSH_OFFSET,
+)
 def nothing_to_do(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """Answer 0: files that are not there need no upkeep."""
     return SUCCESS
 
 
+@handles(RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG)
 def limit_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """2001: bytes of cold data that groups may read, as lines; one without a number, or with an
-    invalid name, is ignored."""
+    """2001: bytes of cold data that groups may read, as lines; invalid ones are ignored."""
     limits, response = broker.cold_read_limits, SUCCESS
     for group, limit in read_config(request.body or b"").items():
         if not limit.isdecimal() or len(limit) >= _LONGEST or group_problem(group) is not None:
@@ -52,12 +59,13 @@ def limit_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: 
     return response
 
 
+@handles(RequestCode.REMOVE_COLD_DATA_FLOW_CTR_CONFIG)
 def end_cold_read_limit(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """2002: end the limit of a group."""
     broker.cold_read_limits.pop((request.body or b"").decode("utf-8", "replace"), None)
     return SUCCESS
 
 
+@handles(RequestCode.GET_COLD_DATA_FLOW_CTR_INFO)
 def get_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """2003: the limits of all groups; nothing was read from a disk."""
     values = {
@@ -70,6 +78,7 @@ def get_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: in
     return Response(body=(json.dumps(values, separators=(",", ":")).encode(),))
 
 
+@handles(RequestCode.SET_COMMITLOG_READ_MODE)
 def set_read_ahead(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """2004: how the system reads files ahead."""
     mode = (request.ext_fields or {}).get("READ_AHEAD_MODE", "")
@@ -81,11 +90,13 @@ def set_read_ahead(broker: Broker, request: RemotingCommand, peer: Peer, now: in
     raise RefusedError(ResponseCode.SYSTEM_ERROR, "set commitlog readahead mode failed")
 
 
+@handles(RequestCode.CHECK_ROCKSDB_CQ_WRITE_PROGRESS)
 def check_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """354: compare queues in files and in RocksDB; Java's answer says that the check has begun."""
+    """354: compare queues in files and in RocksDB; Java's answer means that the check has begun."""
     return Response(remark=NOT_SET, body=(b'{"checkStatus":2}',))
 
 
+@handles(RequestCode.EXPORT_ROCKSDB_CONFIG_TO_JSON)
 def export_settings(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """355: write what is in RocksDB to files; there is nothing in it."""
     names = text(request.ext_fields or {}, "configType").split(";")
@@ -96,31 +107,16 @@ def export_settings(broker: Broker, request: RemotingCommand, peer: Peer, now: i
     return Response(remark="export done.")
 
 
+@handles(RequestCode.POP_ROLLBACK)
 def export_pops(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200056: move popped messages from RocksDB to files; there are none in it."""
     return Response(remark=NOT_SET)
 
 
+@handles(RequestCode.SWITCH_TIMER_ENGINE)
 def switch_timers(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """5001: keep timed messages in RocksDB or in files, of which there is neither."""
     if (request.ext_fields or {}).get("E_T") not in _ENGINES:
         raise RefusedError(ResponseCode.INVALID_PARAMETER, "param error")
     remark = "timerWheelEnable or timerRocksDBEnable is false, can not switch the timer engine"
     raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.TRIGGER_DELETE_FILES: nothing_to_do,
-    RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: nothing_to_do,
-    RequestCode.CLEAN_UNUSED_TOPIC: nothing_to_do,
-    RequestCode.DELETE_EXPIRED_COMMITLOG: nothing_to_do,
-    RequestCode.RESET_MASTER_FLUSH_OFFSET: nothing_to_do,
-    RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG: limit_cold_reads,
-    RequestCode.REMOVE_COLD_DATA_FLOW_CTR_CONFIG: end_cold_read_limit,
-    RequestCode.GET_COLD_DATA_FLOW_CTR_INFO: get_cold_reads,
-    RequestCode.SET_COMMITLOG_READ_MODE: set_read_ahead,
-    RequestCode.CHECK_ROCKSDB_CQ_WRITE_PROGRESS: check_queues,
-    RequestCode.EXPORT_ROCKSDB_CONFIG_TO_JSON: export_settings,
-    RequestCode.POP_ROLLBACK: export_pops,
-    RequestCode.SWITCH_TIMER_ENGINE: switch_timers,
-}

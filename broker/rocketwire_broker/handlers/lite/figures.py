@@ -5,12 +5,12 @@ Java: ``LiteManagerProcessor``, ``LiteConsumerLagCalculator``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages import decode_header, encode_body
+from rocketwire.messages import decode_header
 from rocketwire.messages.lite import (
     ClientGroup,
     GetBrokerLiteInfoResponseBody,
@@ -28,9 +28,9 @@ from rocketwire.messages.lite import (
 from rocketwire.messages.queries import OffsetWrapper
 from rocketwire.messages.topics import TopicOffset
 from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
-from rocketwire_broker.handlers.fields import Handler, required
-from rocketwire_broker.handlers.lite.sharding import broker_of
-from rocketwire_broker.state.lite import BIND_TOPIC, expiration_minutes, is_lite
+from rocketwire_broker.handlers.fields import require, with_body
+from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.state.lite import BIND_TOPIC, broker_of, expiration_minutes, is_lite
 from rocketwire_broker.state.response import LATER, NOT_SET, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 _MOST_NAMES: Final = 10_000
 
 
+@handles(RequestCode.GET_BROKER_LITE_INFO)
 def get_broker_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200074: figures of all lite topics."""
     lite, store = broker.lite, broker.store
     body = GetBrokerLiteInfoResponseBody(
         store_type="default",
-        max_lmq_num=broker.config.max_light_queues,
-        current_lmq_num=len(store.light_queues),
+        max_lmq_num=broker.config.max_lmqs,
+        current_lmq_num=len(store.lmqs),
         lite_subscription_count=lite.subscriptions.count,
         order_info_count=broker.pop_orders.count(LITE_PREFIX),
-        cq_table_size=len(store.light_queues)
+        cq_table_size=len(store.lmqs)
         + sum(1 for topic in broker.topics if _has_messages(broker, topic)),
         offset_table_size=len(broker.offsets.table()),
         event_map_size=len(lite.events),
@@ -63,38 +63,40 @@ def get_broker_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
         },
         group_meta={
             topic: tuple(str(group.group_name) for group in groups)
-            for topic, groups in lite.bound_groups().items()
+            for topic, groups in lite.groups_by_parent().items()
         },
     )
-    return _with_body(body)
+    return with_body(body)
 
 
 def _has_messages(broker: Broker, topic: TopicConfig) -> bool:
     return any(True for _ in broker.store.queues(str(topic.topic_name)))
 
 
+@handles(RequestCode.GET_PARENT_TOPIC_INFO)
 def get_parent_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200075: how many lite topics a topic has, and which groups read them."""
     header = decode_header(GetParentTopicInfoRequestHeader, request.ext_fields)
-    name = required(header.topic, "topic")
+    name = require(header.topic, "topic")
     topic = _parent(broker, name)
-    groups = broker.lite.bound_groups().get(name)
+    groups = broker.lite.groups_by_parent().get(name)
     body = GetParentTopicInfoResponseBody(
         topic=name,
         ttl=expiration_minutes(topic),
-        lmq_num=len(broker.store.light_queues),
+        lmq_num=len(broker.store.lmqs),
         lite_topic_count=len(broker.lite.queues_of(name)),
         groups=None if groups is None else tuple(str(group.group_name) for group in groups),
     )
-    return _with_body(body)
+    return with_body(body)
 
 
+@handles(RequestCode.GET_LITE_TOPIC_INFO)
 def get_topic_info(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
     """200076: offsets and readers of a lite topic, and whether it belongs to this broker."""
     header = decode_header(GetLiteTopicInfoRequestHeader, request.ext_fields)
-    name, lite_topic = required(header.parent_topic, "parentTopic"), header.lite_topic or ""
+    name, lite_topic = require(header.parent_topic, "parentTopic"), header.lite_topic or ""
     _parent(broker, name)
     if broker.routes.is_fresh(name, now) or request.is_oneway:
         return _topic_info(broker, name, lite_topic)
@@ -126,19 +128,19 @@ def _topic_info(broker: Broker, parent: str, lite_topic: str) -> Response:
         ),
         sharding_to_broker=broker_of(broker, parent, lite_topic) == broker.config.broker_name,
     )
-    return _with_body(body)
+    return with_body(body)
 
 
+@handles(RequestCode.GET_LITE_CLIENT_INFO)
 def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200077: the lite topics of a client."""
     header = decode_header(GetLiteClientInfoRequestHeader, request.ext_fields)
-    name, group_name = required(header.parent_topic, "parentTopic"), header.group or ""
+    name, group_name = require(header.parent_topic, "parentTopic"), header.group or ""
     _parent(broker, name)
     group = _existing_group(broker, group_name, now)
     if (group.attributes or {}).get(BIND_TOPIC) != name:
         remark = f"Subscription [{group_name}]-[{name}] not match."
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
-    client_id = required(header.client_id, "clientId")
+    client_id = require(header.client_id, "clientId")
     subscription = broker.lite.subscriptions.get(client_id)
     events = broker.lite.events.get(client_id)
     queues = None if subscription is None else tuple(subscription.queues)
@@ -151,16 +153,17 @@ def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
         lite_topic_set=None if queues is None else queues[:most],
         last_access_time=-1 if events is None else events.accessed,
     )
-    return _with_body(body)
+    return with_body(body)
 
 
+@handles(RequestCode.GET_LITE_GROUP_INFO)
 def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200078: how far a group is behind in its lite topics, or in one of them."""
+    """200078: the lag of a group in its lite topics, or in one of them."""
     header = decode_header(GetLiteGroupInfoRequestHeader, request.ext_fields)
-    name = required(header.group, "group")
-    parent = _bound_topic(broker, name, now)
+    name = require(header.group, "group")
+    parent = _parent_of_group(broker, name, now)
     if header.lite_topic:
-        return _with_body(_lag_of_topic(broker, name, parent, header.lite_topic))
+        return with_body(_lag_of_topic(broker, name, parent, header.lite_topic))
     if header.top_k < 1:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "java.lang.IllegalArgumentException")
     lags = list(_lags(broker, name))
@@ -172,7 +175,7 @@ def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: in
         total_lag_count=sum(lag.lag_count for lag in lags),
         lag_timestamp_top_k=(),
     )
-    return _with_body(body)
+    return with_body(body)
 
 
 def _lags(broker: Broker, group: str) -> Iterator[LiteLagInfo]:
@@ -219,11 +222,12 @@ def _lag_of_topic(
     )
 
 
+@handles(RequestCode.TRIGGER_LITE_DISPATCH)
 def trigger_dispatch(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200079: make events for all messages that a client, or its group, has not consumed."""
     header = decode_header(TriggerLiteDispatchRequestHeader, request.ext_fields)
-    group = required(header.group, "group")
-    _bound_topic(broker, group, now)
+    group = require(header.group, "group")
+    _parent_of_group(broker, group, now)
     if header.client_id:
         broker.lite.dispatch_all_of_client(header.client_id, group, now)
     else:
@@ -235,11 +239,6 @@ def trigger_dispatch(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 
 
 def _parent(broker: Broker, name: str) -> TopicConfig:
-    """Return a topic that has lite topics.
-
-    Raises:
-        RefusedError: there is none (17), or it has another type (29).
-    """
     topic = broker.topics.get(name)
     if topic is None:
         raise RefusedError(ResponseCode.TOPIC_NOT_EXIST, f"Topic [{name}] not exist.")
@@ -256,28 +255,9 @@ def _existing_group(broker: Broker, name: str, now: int) -> SubscriptionGroupCon
     return group
 
 
-def _bound_topic(broker: Broker, name: str, now: int) -> str:
-    """Return the parent topic of a group.
-
-    Raises:
-        RefusedError: there is no such group (26), or it reads no lite topics (29).
-    """
+def _parent_of_group(broker: Broker, name: str, now: int) -> str:
     group = _existing_group(broker, name, now)
     parent = (group.attributes or {}).get(BIND_TOPIC)
     if not parent:
         raise RefusedError(ResponseCode.INVALID_PARAMETER, f"Group [{name}] is not a LITE group.")
     return parent
-
-
-def _with_body(body: object) -> Response:
-    return Response(body=(required(encode_body(body), "body"),))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.GET_BROKER_LITE_INFO: get_broker_info,
-    RequestCode.GET_PARENT_TOPIC_INFO: get_parent_info,
-    RequestCode.GET_LITE_TOPIC_INFO: get_topic_info,
-    RequestCode.GET_LITE_CLIENT_INFO: get_client_info,
-    RequestCode.GET_LITE_GROUP_INFO: get_group_info,
-    RequestCode.TRIGGER_LITE_DISPATCH: trigger_dispatch,
-}

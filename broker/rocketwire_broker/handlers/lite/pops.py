@@ -1,6 +1,6 @@
 """Popping messages of lite topics: 200070.
 
-Each light queue is consumed in order: while a message of it is neither acknowledged nor visible
+Each LMQ is consumed in order: while a message of it is neither acknowledged nor visible
 again, no other one is popped.
 
 Java: ``PopLiteMessageProcessor``.
@@ -8,21 +8,23 @@ Java: ``PopLiteMessageProcessor``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.flags import Perm
 from rocketwire.messages import decode_header
 from rocketwire.messages.lite import PopLiteMessageRequestHeader
-from rocketwire_broker.handlers.fields import FAQ, Handler, required
-from rocketwire_broker.handlers.pops.pops import (
+from rocketwire_broker.access.needs import CONSUMES
+from rocketwire_broker.handlers.fields import FAQ, require
+from rocketwire_broker.handlers.pops.pop import (
     MAX_POLL_MS,
+    NO_MESSAGE,
+    ORDERED_REVIVE_QUEUE,
     check_number,
     check_time,
     with_born_time,
 )
-from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, ORDERED_REVIVE_QUEUE
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.lite import BIND_TOPIC, is_lite, wake_key
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.filters import EVERYTHING, select
@@ -40,25 +42,17 @@ _NO_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
 
 
 class LitePop(NamedTuple):
-    """A pop of lite topics that was checked.
-
-    Attributes:
-        client_id: the client.
-        group: its group.
-        topic: the parent topic.
-        max_messages: most messages.
-        invisible_time: milliseconds for which the messages are hidden.
-        attempt_id: the client's name for this attempt.
-    """
+    """A pop of lite topics that was checked."""
 
     client_id: str
     group: str
-    topic: str
+    topic: str  # the parent topic
     max_messages: int
-    invisible_time: int
-    attempt_id: str | None
+    invisible_time: int  # milliseconds for which the messages are hidden
+    attempt_id: str | None  # the client's name for this attempt
 
 
+@handles(RequestCode.POP_LITE_MESSAGE, needs=CONSUMES)
 def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200070: take messages of the client's events, or hold the request until there are some."""
     client_time = now - broker.clock_advance
@@ -90,12 +84,8 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
 
 
 def _check(broker: Broker, header: PopLiteMessageRequestHeader, now: int) -> LitePop:
-    """Check a pop in Java's order.
-
-    Raises:
-        RefusedError: it is refused.
-    """
-    name, group_name = required(header.topic, "topic"), required(header.consumer_group, "group")
+    # the order is Java's: it decides which of several problems a client sees
+    name, group_name = require(header.topic, "topic"), require(header.consumer_group, "group")
     check_number(broker, header.max_msg_num)
     topic = broker.topics.get(name)
     if topic is None:
@@ -118,7 +108,7 @@ def _check(broker: Broker, header: PopLiteMessageRequestHeader, now: int) -> Lit
         remark = f"subscription bind topic not match, {group_name}"
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
     return LitePop(
-        required(header.client_id, "clientId"),
+        require(header.client_id, "clientId"),
         group_name,
         name,
         header.max_msg_num,
@@ -131,7 +121,6 @@ def _check(broker: Broker, header: PopLiteMessageRequestHeader, now: int) -> Lit
 
 
 def _take(broker: Broker, question: LitePop, now: int) -> Response | None:
-    """Take messages of the queues for which the client has events; None if there are none."""
     events = broker.lite.events.get(question.client_id)
     records: list[bytes] = []
     counts: list[str] = []
@@ -186,7 +175,7 @@ def _take_of_queue(
 
 
 def _offset(broker: Broker, group: str, queue: Queue, now: int) -> int:
-    """Return where a pop of a light queue begins; a new group begins at its first message."""
+    # a new group begins at the first message
     name = queue.topic
     if broker.offsets.take_reset(group, name, 0) is not None:
         broker.pop_orders.forget((group, name, 0))
@@ -211,8 +200,3 @@ def _fields(question: LitePop, now: int, counts: str) -> dict[str, str]:
 
 def _nothing(question: LitePop, code: int, now: int) -> Response:
     return Response(code, NO_MESSAGE, _fields(question, now, ""))
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.POP_LITE_MESSAGE: pop,
-}

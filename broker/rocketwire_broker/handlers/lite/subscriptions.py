@@ -5,7 +5,7 @@ Java: ``LiteSubscriptionCtlProcessor``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -13,18 +13,29 @@ from rocketwire.messages import decode_body
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
 from rocketwire.policy.resource_names import lite_queue
-from rocketwire_broker.handlers.lite.sharding import has_lite_topic
+from rocketwire_broker.access.needs import needs_of_names
+from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.state.lite import has_lite_topic
 from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_broker.handlers.fields import Handler
+    from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
 _ADDING: Final = (Action.PARTIAL_ADD, Action.COMPLETE_ADD)
 
 
+def _needs_of_subscriptions(request: RemotingCommand) -> Iterator[Need]:
+    body = decode_body(LiteSubscriptionCtlRequestBody, request.body)
+    for change in () if body is None else body.subscription_set or ():
+        yield from needs_of_names(change.group, (change.topic,))
+
+
+@handles(RequestCode.LITE_SUBSCRIPTION_CTL, needs=_needs_of_subscriptions)
 def change_subscriptions(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
@@ -108,7 +119,6 @@ def _check_consumes(broker: Broker, name: str, now: int) -> None:
 
 
 def _check_room(broker: Broker, client_id: str, more: int) -> None:
-    """Refuse subscriptions if there are too many already, or too many clients."""
     subscriptions = broker.lite.subscriptions
     limit = broker.config.max_lite_subscriptions
     is_new = subscriptions.get(client_id) is None
@@ -125,8 +135,3 @@ def _illegal(remark: str) -> RefusedError:
     return RefusedError(
         ResponseCode.ILLEGAL_OPERATION, f"java.lang.IllegalStateException: {remark}"
     )
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.LITE_SUBSCRIPTION_CTL: change_subscriptions,
-}

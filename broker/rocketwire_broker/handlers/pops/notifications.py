@@ -5,8 +5,7 @@ Java: ``PeekMessageProcessor``, ``NotificationProcessor``, ``PollingInfoProcesso
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_header
@@ -15,22 +14,25 @@ from rocketwire.messages.pop import (
     PeekMessageRequestHeader,
     PollingInfoRequestHeader,
 )
-from rocketwire_broker.handlers.fields import Handler, required
+from rocketwire_broker.access.needs import CONSUMES
+from rocketwire_broker.handlers.fields import require
 from rocketwire_broker.handlers.names import existing_topic
-from rocketwire_broker.handlers.pops.pops import (
+from rocketwire_broker.handlers.pops.pop import (
     MAX_POLL_MS,
     MAX_POP_MESSAGES,
+    NO_MESSAGE,
     NO_POP_FIELDS,
-    NotificationRequest,
+    PopRequest,
     check_readable,
     count_held,
+    offset_of,
+    queues,
     wakers,
     with_born_time,
 )
-from rocketwire_broker.handlers.pops.taking import NO_MESSAGE, PopRequest, offset_of, queues
+from rocketwire_broker.handlers.registry import handles
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
-from rocketwire_broker.storage.filters import EVERYTHING
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -38,11 +40,12 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 
+@handles(RequestCode.PEEK_MESSAGE, needs=CONSUMES)
 def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200052: return messages as a pop would, but take none."""
     header = decode_header(PeekMessageRequestHeader, request.ext_fields)
-    topic_name = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
+    topic_name = require(header.topic, "topic")
+    group = require(header.consumer_group, "consumerGroup")
     if header.max_msg_nums > MAX_POP_MESSAGES:
         remark = f"the max pull number is {MAX_POP_MESSAGES}"
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark, NO_POP_FIELDS)
@@ -50,11 +53,7 @@ def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
         check_readable(broker, topic_name, header.queue_id, group, peer, now)
     except RefusedError as refused:
         return refused.response._replace(ext_fields=NO_POP_FIELDS)
-    pop_request = PopRequest(
-        *(group, topic_name, max(header.queue_id, ANY_QUEUE), header.max_msg_nums, 0, EVERYTHING),
-        is_ordered=False,
-        attempt_id=None,
-    )
+    pop_request = PopRequest(group, topic_name, max(header.queue_id, ANY_QUEUE))
     records: list[bytes] = []
     rest = 0
     for topic, queue, _ in queues(broker, pop_request, broker.next_pop()):
@@ -68,13 +67,14 @@ def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
     return Response(ResponseCode.SUCCESS, "FOUND", fields, tuple(records))
 
 
+@handles(RequestCode.NOTIFICATION, needs=CONSUMES)
 def notification(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200054: answer whether there are messages to pop, or hold the request until there are."""
     client_time = now - broker.clock_advance
     header = decode_header(NotificationRequestHeader, with_born_time(request, client_time))
-    topic = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
-    pop_request = NotificationRequest(
+    topic = require(header.topic, "topic")
+    group = require(header.consumer_group, "consumerGroup")
+    pop_request = PopRequest(
         group, topic, max(header.queue_id, ANY_QUEUE), bool(header.order), header.attempt_id
     )
     due = header.born_time + min(header.poll_time, MAX_POLL_MS) + broker.clock_advance
@@ -103,13 +103,8 @@ def _has_messages(*, is_true: bool) -> dict[str, str]:
     return {"hasMsg": str(is_true).lower(), "pollingFull": "false"}
 
 
-def _would_find(broker: Broker, pop_request: NotificationRequest, now: int) -> bool:
-    probe = PopRequest(
-        *(pop_request.group, pop_request.topic, pop_request.queue_id, 1, 0, EVERYTHING),
-        pop_request.is_ordered,
-        pop_request.attempt_id,
-    )
-    for topic, queue, _ in queues(broker, probe, 1):
+def _would_find(broker: Broker, pop_request: PopRequest, now: int) -> bool:
+    for topic, queue, _ in queues(broker, pop_request, 1):
         group_queue = (pop_request.group, topic, queue.queue_id)
         if pop_request.is_ordered and broker.pop_orders.is_blocked(
             group_queue, pop_request.attempt_id, now
@@ -120,23 +115,15 @@ def _would_find(broker: Broker, pop_request: NotificationRequest, now: int) -> b
     return False
 
 
+@handles(RequestCode.POLLING_INFO, needs=CONSUMES)
 def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200055: the number of pops that wait for a queue."""
     header = decode_header(PollingInfoRequestHeader, request.ext_fields)
-    topic = required(header.topic, "topic")
-    group = required(header.consumer_group, "consumerGroup")
+    topic = require(header.topic, "topic")
+    group = require(header.consumer_group, "consumerGroup")
     try:
         check_readable(broker, topic, header.queue_id, group, peer, now)
     except RefusedError as refused:
         return refused.response._replace(ext_fields={"pollingNum": "0"})
-    pop_request = NotificationRequest(
-        group, topic, max(header.queue_id, ANY_QUEUE), is_ordered=False, attempt_id=None
-    )
+    pop_request = PopRequest(group, topic, max(header.queue_id, ANY_QUEUE))
     return Response(ext_fields={"pollingNum": str(count_held(broker, pop_request))})
-
-
-HANDLERS: Final[Mapping[int, Handler]] = {
-    RequestCode.PEEK_MESSAGE: peek,
-    RequestCode.NOTIFICATION: notification,
-    RequestCode.POLLING_INFO: polling_info,
-}

@@ -9,6 +9,7 @@ from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.access import Access
 from rocketwire_broker.access.accounts import read_accounts
+from rocketwire_broker.handlers.registry import needs_of
 from tests.support.broker import BrokerAtHand
 
 HOST = "127.0.0.1"
@@ -26,7 +27,7 @@ DOCUMENT = {
         {"accessKey": "boss", "secretKey": "boss1234", "admin": True},
     ],
 }
-ACCESS = Access(read_accounts(DOCUMENT), "DefaultCluster")
+ACCESS = Access(read_accounts(DOCUMENT))
 NO_PERMISSION = "User:rocket has no permission to access"
 
 
@@ -34,15 +35,19 @@ def request(code: int, **fields: str) -> RemotingCommand:
     return RemotingCommand(code=code, opaque=1, ext_fields=fields)
 
 
+def ask(request: RemotingCommand, host: str = HOST) -> str | None:
+    return ACCESS.refusal(request, host, needs_of(request, "DefaultCluster"))
+
+
 def refusal(code: int, key: str = "rocket", word: str = "wire1234", **fields: str) -> str | None:
-    return ACCESS.refusal(sign(request(code, **fields), key, word), HOST)
+    return ask(sign(request(code, **fields), key, word))
 
 
 def test_a_request_without_a_right_signature_is_refused() -> None:
     unsigned = request(Code.GET_BROKER_CONFIG, AccessKey="rocket")
 
-    assert ACCESS.refusal(request(Code.GET_BROKER_CONFIG), HOST) == "username cannot be null."
-    assert ACCESS.refusal(unsigned, HOST) == "check signature failed."
+    assert ask(request(Code.GET_BROKER_CONFIG)) == "username cannot be null."
+    assert ask(unsigned) == "check signature failed."
     assert refusal(Code.GET_BROKER_CONFIG, word="wrong") == "check signature failed."
     assert refusal(Code.GET_BROKER_CONFIG, key="nobody") == "User:nobody is not found."
     assert refusal(Code.GET_CONSUMER_LIST_BY_GROUP, consumerGroup="g") is None
@@ -85,15 +90,15 @@ def test_an_administrator_may_do_everything() -> None:
 def test_trusted_addresses_need_less() -> None:
     unsigned = request(Code.SEND_MESSAGE, topic="topicA", AccessKey="rocket")
 
-    assert ACCESS.refusal(request(Code.SEND_MESSAGE), "10.0.0.1") is None
-    assert ACCESS.refusal(unsigned, "10.0.0.2") is None
-    assert ACCESS.refusal(request(Code.SEND_MESSAGE), "10.0.0.2") is not None
+    assert ask(request(Code.SEND_MESSAGE), "10.0.0.1") is None
+    assert ask(unsigned, "10.0.0.2") is None
+    assert ask(request(Code.SEND_MESSAGE), "10.0.0.2") is not None
 
 
 def test_a_body_that_cannot_be_read_is_refused() -> None:
     beat = RemotingCommand(code=Code.HEART_BEAT, opaque=1, body=b"{")
 
-    assert ACCESS.refusal(sign(beat, "rocket", "wire1234"), HOST) is not None
+    assert ask(sign(beat, "rocket", "wire1234")) is not None
 
 
 def test_a_session_answers_16_to_what_is_refused() -> None:

@@ -23,8 +23,8 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import BatchAck, BatchAckMessageRequestBody
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.accounts import Permission
-from rocketwire_broker.access.needs import needs_of
-from rocketwire_broker.protocol.handler_table import HANDLERS
+from rocketwire_broker.handlers.registry import needs_of
+from rocketwire_broker.protocol.handler_table import REQUESTS
 
 PUB, SUB = Permission.PUB, Permission.SUB
 
@@ -107,7 +107,7 @@ def test_bodies_name_groups_and_topics(code: int) -> None:
     assert needs(code) == []
 
 
-@pytest.mark.parametrize("code", sorted(HANDLERS))
+@pytest.mark.parametrize("code", sorted(REQUESTS))
 def test_every_code_needs_a_permission(code: int) -> None:
     fields = {"topic": "t", "b": "t", "consumerGroup": "g", "group": "g", "originTopic": "t"}
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import zlib
+
 import pytest
 
-from rocketwire_broker.admin_http.browser import PAGE, Position, by_id, newest, with_key
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire_broker.admin_http.browser import (
+    MAX_BODY,
+    PAGE,
+    Position,
+    Preview,
+    by_id,
+    newest,
+    preview,
+    with_key,
+)
 from rocketwire_broker.storage import key_search
 from tests.support.broker import BrokerAtHand
 
@@ -46,7 +58,7 @@ def test_a_position_is_read_as_it_was_written() -> None:
     assert Position.parse(str(Position(5, 7))) == (5, 7)
 
 
-def test_messages_are_found_by_a_word_of_their_keys_and_by_their_unique_key() -> None:
+def test_messages_are_found_by_a_word_of_keys_and_by_unique_key() -> None:
     home = filled(9)
     (message,) = with_key(home.broker, "orders", "k7").messages
 
@@ -80,3 +92,36 @@ def test_a_message_is_opened_by_both_of_its_ids() -> None:
 @pytest.mark.parametrize("identifier", ["", "x", "0" * 32, "7F00000100002A9F" + "F" * 16])
 def test_other_ids_open_nothing(identifier: str) -> None:
     assert by_id(filled(1).broker, identifier) is None
+
+
+def shown(body: bytes | None, length: int = 20, sys_flag: int = 0) -> Preview:
+    return preview(StoredMessage(topic="orders", body=body, sys_flag=sys_flag), length)
+
+
+def test_a_text_is_shown_as_it_is() -> None:
+    assert shown("grün\n".encode()) == ("text", "grün\n", True, 6)
+    assert shown(None) == ("text", "", True, 0)
+
+
+@pytest.mark.parametrize("letter", ["a", "ü", "€", "𝄞"])
+def test_a_long_text_is_cut_between_two_letters(letter: str) -> None:
+    assert shown((letter * 50).encode()) == ("text", letter * 20, False, 50 * len(letter.encode()))
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"a\x00b", b"\x1b[2J", b"a" * 81 + b"\xff"])
+def test_other_bytes_are_shown_as_digits(body: bytes) -> None:
+    found = shown(body, length=400)
+
+    assert (found.kind, found.is_whole) == ("bytes", len(body) <= 133)
+    assert bytes.fromhex(found.text) == body[:133]
+
+
+def test_a_compressed_body_is_decompressed() -> None:
+    assert shown(zlib.compress(b"paid"), sys_flag=1)[:3] == ("text", "paid", True)
+
+
+@pytest.mark.parametrize("body", [b"no zlib", zlib.compress(bytes(MAX_BODY + 1))])
+def test_a_compressed_body_that_is_damaged_or_too_large_gives_the_reason(body: bytes) -> None:
+    found = shown(body, sys_flag=1)
+
+    assert (found.kind, found.is_whole, found.size) == ("unreadable", False, len(body))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-ENDS = pytest.mark.parametrize(
-    "next_of", [BrokerWithFolder.ended, BrokerWithFolder.killed], ids=["ended", "killed"]
-)
+Restart: TypeAlias = "Callable[[BrokerWithFolder], BrokerWithFolder]"
 
 
-@ENDS
-def test_messages_keep_their_places(
-    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
-) -> None:
+@pytest.fixture(params=["ended", "killed"])
+def next_of(request: pytest.FixtureRequest) -> Restart:
+    """End or kill a broker, and return the next one with its folder."""
+    return BrokerWithFolder.ended if request.param == "ended" else BrokerWithFolder.killed
+
+
+def test_messages_keep_their_places(next_of: Restart, tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     client = home.connect()
     ids = [client.send(body=b"%d" % i, queue=i % 2).ext_fields for i in range(6)]
@@ -41,10 +42,7 @@ def test_messages_keep_their_places(
     assert (client.send(queue=1).ext_fields or {})["queueOffset"] == "3"
 
 
-@ENDS
-def test_topics_of_a_moment_ago_are_there(
-    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
-) -> None:
+def test_topics_of_a_moment_ago_are_there(next_of: Restart, tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     home.connect().call(
         17,
@@ -82,10 +80,7 @@ def test_groups_and_offsets_are_there_after_an_end(tmp_path: Path) -> None:
     assert home.broker.offsets.get("readers", "orders", 0) == 1
 
 
-@ENDS
-def test_a_deleted_topic_begins_anew(
-    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
-) -> None:
+def test_a_deleted_topic_begins_anew(next_of: Restart, tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     client = home.connect()
     for topic in ("orders", "gone"):
@@ -181,10 +176,7 @@ NAMES_ON_DISK = (
 """Legal names of topics that mean something on a disk, to Java, or to RocksDB."""
 
 
-@ENDS
-def test_topics_named_like_files_of_stores_are_served(
-    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
-) -> None:
+def test_topics_named_like_files_of_stores_are_served(next_of: Restart, tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     client = home.connect()
     for name in NAMES_ON_DISK:
@@ -214,10 +206,7 @@ def test_messages_of_a_topic_whose_configuration_is_lost_are_kept(
     assert "topic lost has messages, but no configuration" in caplog.text
 
 
-@ENDS
-def test_no_queue_of_a_deleted_topic_comes_back(
-    next_of: Callable[[BrokerWithFolder], BrokerWithFolder], tmp_path: Path
-) -> None:
+def test_no_queue_of_a_deleted_topic_comes_back(next_of: Restart, tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     client = home.connect()
     client.send(body=b"old", queue=1)

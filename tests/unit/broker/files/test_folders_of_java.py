@@ -126,7 +126,7 @@ def test_timed_messages_of_java_are_delivered(
     home.now += 4 * 86_400_000
     home.settle()
 
-    assert keys_after(home, ends) == sorted(row["unique_key"] for row in rows)
+    assert keys_after(home, ends) == sorted(row["msg_id"] for row in rows)
 
 
 def ends_of(home: BrokerWithFolder, rows: list[Any]) -> dict[tuple[str, int], int]:
@@ -156,7 +156,7 @@ def test_transactions_of_java_stay_open(
     home = opened(source)
 
     assert rows
-    undecided = [half.offset for half in home.broker.halves.undecided()]
+    undecided = [half.offset for half in home.broker.half_messages.open_transactions()]
     assert undecided == [row["queue_offset"] for row in rows]
 
 
@@ -172,7 +172,7 @@ def test_delayed_messages_of_java_are_delivered(
 
     home.pass_time(1)
 
-    assert keys_after(home, ends) == sorted(row["unique_key"] for row in rows)
+    assert keys_after(home, ends) == sorted(row["msg_id"] for row in rows)
 
 
 @pytest.mark.parametrize("kind", ["rocksdb", "rocksv2", "inner", "lmq"])

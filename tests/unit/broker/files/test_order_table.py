@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_broker.files.order_table import encode_pop_orders, read_pop_orders
-from rocketwire_broker.files.tables import ORDERS
+from rocketwire_broker.files.tables import ORDERS, encode_pop_orders, read_pop_orders
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.broker_pops import GROUP, Popper, read_popped
@@ -44,11 +43,11 @@ def test_what_java_wrote_is_read_and_written_alike(home: BrokerWithFolder, tmp_p
     assert (first.offsets, first.acknowledged) == ([5, 6, 9], {6})
     assert (first.attempt_id, second.attempt_id) == ("at2", None)
     assert first.visible_at == {9: 1700000099999}
-    assert second.hidden_until() == 1700000060000
+    assert second.visible_time() == 1700000060000
     assert encode_pop_orders(home.broker).decode() == JAVA.replace(',"o":[7],', ',"o":[7],"oc":{},')
 
 
-def test_a_queue_stays_blocked_over_a_restart_until_its_messages_are_acknowledged(
+def test_queue_stays_blocked_over_a_restart_until_acknowledged(
     home: BrokerWithFolder,
 ) -> None:
     client = home.connect()
@@ -66,7 +65,7 @@ def test_a_queue_stays_blocked_over_a_restart_until_its_messages_are_acknowledge
     assert [message.body for message in popper.pop(order=True)] == [b"2", b"3"]
 
 
-def test_a_pop_waits_over_a_restart_until_messages_are_visible_and_counts_them(
+def test_pop_after_a_restart_waits_until_visible_and_counts_deliveries(
     home: BrokerWithFolder,
 ) -> None:
     home.connect().send()

@@ -24,7 +24,7 @@ def pending(root: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[Any, .
     with suppress(SystemExit):
         main(["pending", "--json", str(root)])
     rows = map(json.loads, capsys.readouterr().out.splitlines())
-    names = ("due", "physical_offset", "unique_key")
+    names = ("due", "commit_log_offset", "msg_id")
     return sorted(tuple(row[name] for name in names) for row in rows if row["what"] == "timer")
 
 

@@ -120,7 +120,7 @@ def test_queues_of_other_brokers_are_asked_for_and_shared_as_well(
 
     number = clients[0].ask(400, {}, question)
     assert clients[0].answer_to(number) is None
-    assert routes.asked() == ["orders"]
+    assert routes.pending() == ["orders"]
     other = MessageQueue(topic="orders", broker_name="broker-b", queue_id=0)
     routes.put("orders", [other], home.now)
     home.settle()

@@ -53,7 +53,7 @@ def test_a_reset_may_be_pushed_to_the_consumers(client: Client, home: BrokerAtHa
     assert client.call(14, OF_GROUP).ext_fields == {"offset": "2"}
 
 
-def test_the_lowest_offset_of_all_groups_is_told_and_groups_left_out_lose_theirs(
+def test_lowest_offset_of_all_groups_and_filtered_groups_lose_theirs(
     client: Client, home: BrokerAtHand
 ) -> None:
     for group, committed in (("a", 5), ("b", 3), ("left-out", 1), ("behind", 2)):

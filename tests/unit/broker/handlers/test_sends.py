@@ -21,8 +21,8 @@ def batch(*bodies: bytes) -> bytes:
     )
 
 
-def test_a_message_of_a_lite_topic_names_its_light_queue_and_there_are_not_too_many() -> None:
-    home = BrokerAtHand(max_light_queues=2)
+def test_light_queue_is_named_in_a_property_and_light_queues_are_bounded() -> None:
+    home = BrokerAtHand(max_lmqs=2)
     client = home.connect()
     answers = [
         client.send(body=b"x", properties={"__LITE_TOPIC": name}) for name in ("a", "b", "a", "c")

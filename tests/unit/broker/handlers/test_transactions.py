@@ -50,7 +50,7 @@ def test_a_message_that_was_given_up_can_still_be_committed_once() -> None:
     assert bodies(client.pulled(queue=3)) == [b"body"]
 
 
-def test_a_producer_with_its_own_time_must_decide_within_it_or_wait_for_the_check() -> None:
+def test_decision_after_the_own_immunity_time_waits_for_the_check() -> None:
     home = BrokerAtHand()
     client = home.connect()
     send_half(client, CHECK_IMMUNITY_TIME_IN_SECONDS="10")

@@ -45,7 +45,7 @@ def test_expensive_requests_take_a_turn_each() -> None:
     home = BrokerAtHand()
     peer = Peer(1, "127.0.0.1:1", Host(bytes(4), 1))
     session = Session(home.broker, peer)
-    home.broker.connected(peer)
+    home.broker.add_peer(peer)
     counts: list[int] = []
     for data in (request(12, 1, fields) * 3, b"", b"", b""):
         session.receive(data, home.now)
@@ -59,7 +59,7 @@ def test_a_session_handles_nothing_while_too_much_is_unsent() -> None:
     home = BrokerAtHand(max_unsent_bytes=100)
     peer = Peer(1, "127.0.0.1:1", Host(bytes(4), 1))
     session = Session(home.broker, peer)
-    home.broker.connected(peer)
+    home.broker.add_peer(peer)
 
     session.receive(request(26, 1) * 3, home.now)
     once = peer.unsent

@@ -13,6 +13,7 @@ from rocketwire.errors import IllegalValueError
 from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.config import Config
+from rocketwire_broker.handlers.registry import needs_of
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.state.broker import Broker
 
@@ -28,7 +29,7 @@ USER = '{"username":"rocket","password":"secret"}'
 
 def admits(access: Access | None, key: str, code: int = RequestCode.HEART_BEAT) -> bool:
     request = sign(RemotingCommand(code=code, opaque=1), key, "secret")
-    return access is None or access.refusal(request, "127.0.0.1") is None
+    return access is None or access.refusal(request, "127.0.0.1", needs_of(request, "c")) is None
 
 
 def test_without_accounts_every_request_may_be_sent() -> None:

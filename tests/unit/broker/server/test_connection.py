@@ -46,7 +46,7 @@ async def test_what_the_socket_does_not_take_follows_in_order() -> None:
             with trio.fail_after(60), reader:
                 while len(received) < LARGE + 2:
                     received += await reader.recv(1 << 20)
-                await connection.drained()
+                await connection.drain()
 
     assert received == b"a" * LARGE + b"bc"
     assert connection.peer.unsent == 0

@@ -101,7 +101,7 @@ async def test_connections_that_send_at_once_are_all_answered(server: BrokerServ
     assert offsets == list(range(160))
 
 
-async def test_a_connection_that_ends_while_a_topic_is_registered_ends_those_without_an_answer(
+async def test_end_of_a_connection_during_a_registration_leaves_others_alone(
     server: BrokerServer,
 ) -> None:
     registering = trio.Event()

@@ -7,6 +7,7 @@ import pytest
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.enums import OffsetOptionType
 from rocketwire.messages.lite import OffsetOption
+from rocketwire_broker.state.lite import consistent_hash
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import GROUP, PARENT, Reader, light, put_group, put_parent, send
 
@@ -82,7 +83,7 @@ def test_a_client_that_was_silent_is_told_last(home: BrokerAtHand, client: Clien
     assert busy.pop() == [b"0", b"1", b"2"]
 
 
-def test_messages_of_more_lite_topics_than_a_client_may_have_events_of_come_later(
+def test_lite_topics_beyond_the_limit_of_events_come_later(
     home: BrokerAtHand, client: Client
 ) -> None:
     put_group(home, "small", lite_sub_client_max_event_cnt="10")
@@ -265,10 +266,10 @@ def test_lite_topics_end_after_their_time_without_messages(
     reader.pop()
 
     home.pass_time(19 * MINUTE)
-    assert light("a") in home.broker.store.light_queues
+    assert light("a") in home.broker.store.lmqs
     home.pass_time(5 * MINUTE)
 
-    assert list(home.broker.store.light_queues) == ["%LMQ%$kept$b"]
+    assert list(home.broker.store.lmqs) == ["%LMQ%$kept$b"]
     assert home.broker.lite.subscriptions.count == 0
     assert home.broker.offsets.get(GROUP, light("a"), 0) is None
     assert home.broker.store.max_offset(PARENT, 0) == 1
@@ -283,4 +284,13 @@ def test_the_lite_topics_of_a_deleted_topic_are_deleted(home: BrokerAtHand, clie
 
     assert client.call(215, {"topic": PARENT}).code == 0
 
-    assert list(home.broker.store.light_queues) == ["%LMQ%$kept$b"]
+    assert list(home.broker.store.lmqs) == ["%LMQ%$kept$b"]
+
+
+def test_buckets_are_those_of_guava() -> None:
+    # com.google.common.hash.Hashing.consistentHash(long, int), asked in a JVM
+    numbers = (0, 1, 97, -1, 2_147_483_647, -2_147_483_648)
+
+    assert [consistent_hash(number, 16) for number in numbers] == [0, 6, 0, 10, 9, 2]
+    assert [consistent_hash(number, 5) for number in numbers] == [0, 0, 0, 2, 0, 2]
+    assert [consistent_hash(number, 1) for number in numbers] == [0] * 6

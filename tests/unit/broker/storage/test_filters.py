@@ -9,7 +9,13 @@ from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.storage import filters
-from rocketwire_broker.storage.filters import EVERYTHING, Condition, compiled, filter_of, select
+from rocketwire_broker.storage.filters import (
+    EVERYTHING,
+    Condition,
+    compile_condition,
+    filter_of,
+    select,
+)
 from rocketwire_broker.storage.message import Message
 from rocketwire_broker.storage.queue import Queue
 
@@ -69,7 +75,7 @@ def test_what_cannot_be_understood_passes_everything(subscription: SubscriptionD
 
 def test_an_expression_of_an_unknown_type_does_not_compile() -> None:
     with pytest.raises(IllegalValueError, match="XPATH"):
-        compiled("XPATH", "a")
+        compile_condition("XPATH", "a")
 
 
 @pytest.fixture
@@ -88,7 +94,7 @@ def compiled_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_conditions_of_a_thousand_groups_are_remembered(compiled_texts: list[str]) -> None:
     texts = [f"region = 'r{number}' AND {'a = 1 AND ' * 10}b > 0" for number in range(1_000)]
     for text in texts * 2:
-        compiled("SQL92", text)
+        compile_condition("SQL92", text)
 
     assert compiled_texts == texts
 
@@ -96,6 +102,6 @@ def test_the_conditions_of_a_thousand_groups_are_remembered(compiled_texts: list
 def test_conditions_are_remembered_up_to_a_number_of_characters(compiled_texts: list[str]) -> None:
     long = [f"a = {number}{' ' * 60_000}" for number in range(5)]
     for text in (*long[:4], long[0], long[4], long[0], long[1]):
-        compiled("SQL92", text)
+        compile_condition("SQL92", text)
 
     assert compiled_texts == [*long, long[1]]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.storage.message import BORN_V6, Message, read_stored
+from rocketwire_broker.storage.message import BORN_V6, INT, Message, parse_number, read_stored
 
 STORE_HOST = Host(b"\x7f\0\0\x01", 10911)
 
@@ -64,3 +66,24 @@ def test_the_tag_code_is_javas_hash_of_the_tag_unless_it_is_given() -> None:
     assert make(properties={"TAGS": "TagA"}).tags_code == 2598919
     assert make(properties={}).tags_code == 0
     assert make(tag_code=12).tags_code == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("5", 5), ("+5", 5), ("-5", -5), ("007", 7), (str(2**63 - 1), 2**63 - 1)],
+)
+def test_a_number_is_read(text: str, value: int) -> None:
+    assert parse_number(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "-", "abc", "1.5", " 5", "5 ", "٣", str(2**63), "1" * 99]
+)
+def test_what_is_no_number_of_64_bits_is_none(text: str | None) -> None:
+    assert parse_number(text) is None
+
+
+def test_a_number_of_32_bits_has_its_own_limit() -> None:
+    assert parse_number(str(INT - 1), INT) == INT - 1
+    assert parse_number(str(INT), INT) is None
+    assert parse_number(str(-INT), INT) == -INT

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from rocketwire.wire.message.host import Host
-from rocketwire_broker.storage.message import Message, read_stored
+import pytest
+
+from rocketwire_broker.storage.message import read_stored
 from rocketwire_broker.storage.store import Store
-
-HOST = Host(b"\x7f\0\0\x01", 10911)
-
-
-def make(topic: str = "orders", queue_id: int = 0, body: bytes = b"x") -> Message:
-    return Message(topic=topic, queue_id=queue_id, body=body, properties={}, born_host=HOST)
+from tests.unit.broker.storage.stores import HOST, LogAtHand, make, of_lite_topic, store_of
 
 
 def a_store(retain_bytes: int = 1 << 20, retain_ms: int = 1000) -> Store:
     return Store(retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=HOST)
 
 
-def test_offsets_count_per_queue_and_positions_grow_by_the_size_of_messages() -> None:
-    store = a_store()
+@pytest.fixture(params=["memory", "log"])
+def any_store(request: pytest.FixtureRequest, log: LogAtHand) -> Store:
+    return a_store() if request.param == "memory" else store_of(log)
+
+
+def test_offsets_count_per_queue_and_positions_by_size(any_store: Store) -> None:
+    store = any_store
 
     first, second, other = (store.put(make(queue_id=queue), 5) for queue in (0, 0, 1))
 
@@ -26,22 +27,42 @@ def test_offsets_count_per_queue_and_positions_grow_by_the_size_of_messages() ->
     assert second.physical_offset == first.size
     assert other.physical_offset == first.size + second.size
     assert store.next_physical == store.size == 3 * first.size
+    assert (store.put_count, store.last_stored) == (3, 5)
     assert store.arrivals == {("orders", 0), ("orders", 1)}
 
 
-def test_a_message_is_found_by_its_position_alone() -> None:
-    store = a_store()
-    store.put(make(body=b"one"), 5)
-    place = store.put(make(queue_id=7, body=b"two"), 5)
+def test_a_message_is_found_by_its_position_alone(any_store: Store) -> None:
+    any_store.put(make(body=b"one"), 5)
+    place = any_store.put(make(queue_id=7, body=b"two"), 5)
 
-    record = store.record_at(place.physical_offset)
+    record = any_store.record_at(place.physical_offset)
 
     assert record is not None
     assert read_stored(record).body == b"two"
-    assert store.record_at(place.physical_offset + 1) is None
+    assert any_store.record_at(place.physical_offset + 1) is None
 
 
-def test_the_oldest_messages_of_all_queues_go_when_there_are_too_many_bytes() -> None:
+def test_messages_of_lite_topics_are_in_light_queues_too(any_store: Store) -> None:
+    store = any_store
+    places = [store.put(of_lite_topic(name), 5) for name in "aba"]
+    store.has_lmqs = False
+    places.append(store.put(of_lite_topic("c"), 5))
+
+    queue = store.queue("%LMQ%$rooms$a", 0)
+    assert queue is not None
+    records = queue.records(0, 9)
+    assert records == [store.record_at(places[index].physical_offset) for index in (0, 2)]
+    offsets = [(read_stored(r).properties or {})["INNER_MULTI_QUEUE_OFFSET"] for r in records]
+    assert offsets == ["0", "1"]
+    assert list(store.lmqs) == ["%LMQ%$rooms$a", "%LMQ%$rooms$b"]
+    size = sum(place.size for place in places)
+    assert store.size == size
+    assert store.arrivals == {("rooms", 0), ("%LMQ%$rooms$a", 0), ("%LMQ%$rooms$b", 0)}
+    store.delete_topic("%LMQ%$rooms$a")
+    assert (list(store.lmqs), store.size) == (["%LMQ%$rooms$b"], size)
+
+
+def test_oldest_messages_of_all_queues_are_evicted_beyond_the_bytes() -> None:
     size = a_store().put(make(), 0).size
     store = a_store(retain_bytes=3 * size)
     places = [store.put(make(queue_id=index % 2), index) for index in range(5)]
@@ -54,29 +75,6 @@ def test_the_oldest_messages_of_all_queues_go_when_there_are_too_many_bytes() ->
     assert store.evicted_count == 2
 
 
-def of_lite_topic(lite_topic: str = "a", body: bytes = b"x", topic: str = "rooms") -> Message:
-    message = make(topic, body=body)
-    name = f"%LMQ%${topic}${lite_topic}"
-    message.properties |= {"__LITE_TOPIC": lite_topic, "INNER_MULTI_DISPATCH": name}
-    return message
-
-
-def test_messages_of_lite_topics_are_in_their_light_queues_too() -> None:
-    store = a_store()
-
-    places = [store.put(of_lite_topic(name), 5) for name in "aba"]
-
-    queue = store.queue("%LMQ%$rooms$a", 0)
-    assert queue is not None
-    records = queue.records(0, 9)
-    assert records == [store.record_at(places[index].physical_offset) for index in (0, 2)]
-    offsets = [(read_stored(r).properties or {})["INNER_MULTI_QUEUE_OFFSET"] for r in records]
-    assert offsets == ["0", "1"]
-    assert list(store.light_queues) == ["%LMQ%$rooms$a", "%LMQ%$rooms$b"]
-    assert store.size == sum(place.size for place in places)
-    assert store.arrivals == {("rooms", 0), ("%LMQ%$rooms$a", 0), ("%LMQ%$rooms$b", 0)}
-
-
 def test_a_message_that_waits_or_comes_again_is_in_no_light_queue() -> None:
     store = a_store()
     for topic in ("SCHEDULE_TOPIC_XXXX", "%RETRY%g", "%DLQ%g", "rmq_sys_wheel_timer"):
@@ -84,10 +82,10 @@ def test_a_message_that_waits_or_comes_again_is_in_no_light_queue() -> None:
         message.topic = topic
         store.put(message, 5)
         store.put(of_lite_topic(topic=topic), 5) if topic[0] in "%r" else None
-    store.has_light_queues = False
+    store.has_lmqs = False
     store.put(of_lite_topic(), 5)
 
-    assert store.light_queues == {}
+    assert store.lmqs == {}
 
 
 def test_the_oldest_messages_of_light_queues_go_with_those_of_their_topic() -> None:
@@ -101,13 +99,13 @@ def test_the_oldest_messages_of_light_queues_go_with_those_of_their_topic() -> N
     assert store.min_offset("%LMQ%$rooms$b", 0) == 1
 
 
-def test_a_deleted_light_queue_begins_anew_and_its_messages_stay_in_their_topic() -> None:
+def test_deleted_light_queue_begins_anew_and_its_topic_keeps_messages() -> None:
     size = a_store().put(of_lite_topic(), 0).size
     store = a_store(retain_bytes=3 * size)
     store.put(of_lite_topic(), 0)
     store.delete_topic("%LMQ%$rooms$a")
 
-    assert (store.light_queues, store.size, store.max_offset("rooms", 0)) == ({}, size, 1)
+    assert (store.lmqs, store.size, store.max_offset("rooms", 0)) == ({}, size, 1)
     for index in range(4):
         store.put(of_lite_topic(), index)
     assert (store.min_offset("%LMQ%$rooms$a", 0), store.max_offset("%LMQ%$rooms$a", 0)) == (1, 4)
@@ -132,15 +130,14 @@ def test_messages_go_when_they_are_too_old() -> None:
     assert (store.min_offset("orders", 0), store.max_offset("orders", 0)) == (2, 3)
 
 
-def test_a_deleted_topic_begins_anew() -> None:
-    store = a_store()
+def test_a_deleted_topic_begins_anew(any_store: Store) -> None:
+    store = any_store
     store.put(make(), 0)
     other = store.put(make("others"), 0)
     store.delete_topic("orders")
 
     assert store.size == other.size
     assert store.queue("orders", 0) is None
-    assert store.record_at(0) is None
     assert store.put(make(), 0).queue_offset == 0
 
 
@@ -149,6 +146,7 @@ def test_messages_of_a_deleted_topic_are_passed_over_when_old_ones_go() -> None:
     store.put(make("gone"), 0)
     store.put(make(), 100)
     store.delete_topic("gone")
+    assert store.record_at(0) is None
 
     store.expire(1050)
 
@@ -166,8 +164,8 @@ def test_positions_are_found_after_many_messages_have_gone() -> None:
     assert store.evicted_count == 20_000 - 10
 
 
-def test_an_empty_store_has_neither_first_position_nor_earliest_time() -> None:
-    store = a_store()
+def test_an_empty_store_has_no_first_message(any_store: Store) -> None:
+    store = any_store
 
     assert (store.first_physical, store.earliest_store_time) == (0, -1)
     assert list(store.queues("orders")) == []

@@ -72,7 +72,7 @@ def test_a_group_leaves_with_its_last_member(members: Members) -> None:
     members.leave(1, "readers", None)
     assert members.online("readers") is not None
 
-    assert members.lost(2) == ["readers"]
+    assert members.remove(2) == ["readers"]
     assert (members.online("readers"), dict(members.consumers), members.size) == (None, {}, 0)
 
 

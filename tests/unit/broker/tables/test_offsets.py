@@ -34,6 +34,6 @@ def test_a_reset_is_pending_until_it_was_taken(offsets: Offsets) -> None:
 def test_the_place_of_the_next_pull_is_not_the_committed_offset(offsets: Offsets) -> None:
     offsets.note_pulled("readers", "orders", 0, 9)
 
-    assert offsets.pulled("readers", "orders", 0) == 9
-    assert offsets.pulled("readers", "orders", 1) is None
+    assert offsets.next_pull("readers", "orders", 0) == 9
+    assert offsets.next_pull("readers", "orders", 1) is None
     assert offsets.get("readers", "orders", 0) == 5

@@ -24,12 +24,12 @@ def test_an_answer_goes_to_all_who_wait_and_is_used_for_a_while() -> None:
     assert not routes.is_fresh("orders", 10_000)
     routes.ask("orders", times.append)
     routes.ask("orders", times.append)
-    assert routes.asked() == ["orders"]
+    assert routes.pending() == ["orders"]
     routes.put("orders", [QUEUE], 10_000)
 
     assert calls == [1, 1]
     assert times == [10_000, 10_000]
-    assert routes.asked() == []
+    assert routes.pending() == []
     assert routes.queues("orders") == [QUEUE]
     assert routes.is_fresh("orders", 10_000 + FRESH_MS - 1)
     assert not routes.is_fresh("orders", 10_000 + FRESH_MS)

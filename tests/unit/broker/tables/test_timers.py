@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocketwire_broker.tables.timers import Timers
 
 
-def test_messages_come_at_their_times_and_those_of_one_time_in_the_order_of_their_offsets() -> None:
+def test_timed_messages_are_ordered_by_time_and_offset() -> None:
     timers = Timers()
     for due, offset in ((30, 0), (10, 1), (10, 2), (20, 3)):
         timers.add(due, offset)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rocketwire.messages._codec.number_format import formatted_number
+from rocketwire.messages._codec.java_numbers import formatted_number
 
 READ = {
     "1,234": 1234,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.layouts.functions import RegisterParts, build_register_body
+from rocketwire.wire.layouts.fused import build_register_body
 from rocketwire.wire.zlib_stream import deflate, inflate
 from rocketwire_namesrv.registration import packed_reader, reader
 from rocketwire_namesrv.registration.reader import read_registered_topics
@@ -24,9 +24,7 @@ from tests.unit.namesrv.registration.test_reader import (
 
 
 def test_a_packed_body_of_an_old_broker_has_no_mappings() -> None:
-    body = deflate(
-        build_register_body(RegisterParts(b"{}", [b"T 8 8 6 SINGLE_TAG"] * 300, b"[]", None))
-    )
+    body = deflate(build_register_body(b"{}", [b"T 8 8 6 SINGLE_TAG"] * 300, b"[]"))
     for length in (1, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(reader, "MANY_BYTES", length)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError
 from rocketwire.wire.message.batch import BatchMessage, decode_batch, encode_batch
@@ -22,46 +20,16 @@ MESSAGES = (
     BatchMessage(body=b"Hi", flag=1, properties={"WAIT": "true"}),
 )
 
-TEXT = st.text(st.characters(exclude_characters="\x01\x02", exclude_categories=["Cs"]), min_size=1)
-BATCHES = st.lists(
-    st.builds(
-        BatchMessage,
-        body=st.binary(),
-        flag=st.integers(-(2**31), 2**31 - 1),
-        properties=st.dictionaries(TEXT, TEXT, max_size=5),
-    ),
-    max_size=5,
-)
-
-
-def test_a_batch_is_written_as_java_writes_it() -> None:
-    assert encode_batch(MESSAGES) == TWO
-
-
-def test_a_batch_of_java_is_read() -> None:
-    assert decode_batch(TWO) == MESSAGES
-
 
 def test_no_messages_are_no_bytes() -> None:
     assert encode_batch([]) == b""
     assert decode_batch(b"") == ()
 
 
-def test_a_message_may_be_empty() -> None:
-    (message,) = decode_batch(encode_batch([BatchMessage(body=b"")]))
-
-    assert message == BatchMessage(body=b"", flag=0, properties={})
-
-
 def test_magic_number_and_checksum_are_not_looked_at() -> None:
     data = TWO[:4] + b"\xff" * 8 + TWO[12:]
 
     assert decode_batch(data) == MESSAGES
-
-
-@given(BATCHES)
-def test_every_batch_is_read_again(messages: list[BatchMessage]) -> None:
-    assert decode_batch(encode_batch(messages)) == tuple(messages)
 
 
 @pytest.mark.parametrize("length", [n for n in range(1, len(TWO)) if n != 47])

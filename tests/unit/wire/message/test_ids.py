@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import (
-    OffsetMessageId,
     UniqueKey,
     UniqueKeySequence,
     create_offset_message_id,
@@ -19,28 +18,6 @@ from rocketwire.wire.message.ids import (
 )
 
 ADDRESSES = st.binary(min_size=4, max_size=4) | st.binary(min_size=16, max_size=16)
-
-# made by MessageDecoder.createMessageId of 5.5.0 and 5.3.3
-OFFSET_IDS = [
-    ("0A00000100002A9F0000000000001234", "10.0.0.1:10911", 0x1234),
-    (
-        "20010DB800000000000000000000000100002A9F0000000000001234",
-        "[2001:db8::1]:10911",
-        0x1234,
-    ),
-    ("FFFFFFFF0000FFFFFFFFFFFFFFFFFFFF", "255.255.255.255:65535", -1),
-    ("00000000000000007FFFFFFFFFFFFFFF", "0.0.0.0:0", 2**63 - 1),
-]
-
-
-@pytest.mark.parametrize(("text", "host", "offset"), OFFSET_IDS)
-def test_an_offset_id_says_where_the_message_lies(text: str, host: str, offset: int) -> None:
-    assert decode_offset_message_id(text) == OffsetMessageId(Host.parse(host), offset)
-    assert create_offset_message_id(Host.parse(host), offset) == text
-
-
-def test_an_offset_id_is_read_in_either_letter_case() -> None:
-    assert decode_offset_message_id("0a00000100002a9f0000000000001234").commit_log_offset == 0x1234
 
 
 def test_a_wrapped_ipv4_address_in_an_offset_id_is_an_ipv4_address() -> None:
@@ -91,38 +68,6 @@ def test_a_port_beyond_65535_is_refused(text: str, offset: int) -> None:
 def test_no_offset_id_is_made_of_what_does_not_fit(host: Host, offset: int) -> None:
     with pytest.raises(EncodeError):
         create_offset_message_id(host, offset)
-
-
-@given(ADDRESSES, st.integers(0, 65535), st.integers(-(2**63), 2**63 - 1))
-def test_every_offset_id_is_read_again(address: bytes, port: int, offset: int) -> None:
-    host = Host.of(address, port)
-
-    assert decode_offset_message_id(create_offset_message_id(host, offset)) == (host, offset)
-
-
-# read by MessageClientIDSetter of 5.5.0 and 5.3.3 (getIPFromID, getPidFromID, getNearlyTimeFromID);
-# the first is also the worked example of the layout
-UNIQUE_KEYS = [
-    (
-        "0A00000212345B2133B100A1B2C30007",
-        UniqueKey(bytes([10, 0, 0, 2]), 0x1234, 0x5B2133B1, 0x00A1B2C3, 7),
-        "10.0.0.2",
-    ),
-    (
-        "20010DB800000000000000000000000112345B2133B1F0A1B2C30007",
-        UniqueKey(
-            bytes.fromhex("20010db8000000000000000000000001"), 0x1234, 0x5B2133B1, 0xF0A1B2C3, 7
-        ),
-        "2001:db8:0:0:0:0:0:1",
-    ),
-]
-
-
-@pytest.mark.parametrize(("text", "key", "ip"), UNIQUE_KEYS)
-def test_a_unique_key_says_who_made_it(text: str, key: UniqueKey, ip: str) -> None:
-    assert decode_unique_key(text) == key
-    assert encode_unique_key(key) == text
-    assert key.ip == ip
 
 
 @given(ADDRESSES, st.integers(), st.integers(), st.integers(), st.integers())
@@ -176,10 +121,3 @@ def test_a_clock_shortly_before_the_month_counts_as_its_start() -> None:
     assert decode_unique_key(keys.next_key(1_699_999_999_999)).milliseconds == 0
     assert decode_unique_key(keys.next_key(1_699_999_000_001)).milliseconds == 0
     assert decode_unique_key(keys.next_key(1_699_999_000_000)).milliseconds == 2**32 - 1_000_000
-
-
-def test_a_sequence_goes_on_in_the_next_month() -> None:
-    keys = sequence()
-    keys.month_start += 30 * 24 * 3600 * 1000
-
-    assert decode_unique_key(keys.next_key(keys.month_start + 5)).milliseconds == 5

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.layouts.functions import parse_raw_stored
+from rocketwire.wire.layouts.fused import parse_stored_message_raw
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
 from rocketwire.wire.message.stored import (
@@ -163,9 +163,9 @@ def test_only_a_message_with_another_layout_is_decoded_strictly(
 
     def counting(data: bytes, at: int) -> object:
         parsed.append(at)
-        return parse_raw_stored(data, at)
+        return parse_stored_message_raw(data, at)
 
-    monkeypatch.setattr("rocketwire.wire.message.lazy_reader.parse_raw_stored", counting)
+    monkeypatch.setattr("rocketwire.wire.message.lazy_reader.parse_stored_message_raw", counting)
     elsewhere = replace(FIRST, topic="U")
     longer = replace(FIRST, topic=128 * "T")
     data = written(FIRST, FIRST, elsewhere, elsewhere, longer, FIRST, elsewhere)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from copy import copy, deepcopy
-from dataclasses import FrozenInstanceError, dataclass, replace
+from dataclasses import FrozenInstanceError, replace
 from functools import partial
 
 import pytest
@@ -15,7 +15,7 @@ from rocketwire.wire.message.stored import (
     StoredMessage,
     encode_stored_message,
 )
-from rocketwire.wire.values.drafts import build_constructor, create_draft_class, read_lazily
+from rocketwire.wire.values.drafts import build_constructor
 
 
 def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:
@@ -39,32 +39,6 @@ def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:
 def test_a_missing_value_raises() -> None:
     with pytest.raises(TypeError):
         build_constructor(RemotingCommand)(7)
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """Something with a text that is read late."""
-
-    number: int
-    text: str | None
-
-
-def test_a_lazy_field_is_decoded_once_and_only_when_it_is_bytes() -> None:
-    read: list[bytes] = []
-
-    def text(raw: bytes) -> str:
-        read.append(raw)
-        return raw.decode()
-
-    read_lazily(Noted, "text", text)
-    made = create_draft_class(Noted)(1, b"abc")
-    made.__class__ = Noted
-    assert not read
-    assert made == Noted(1, "abc") == replace(made)
-    assert (made.text, read) == ("abc", [b"abc"])
-    assert Noted(2, None).text is None
-    with pytest.raises(FrozenInstanceError):
-        made.text = "x"
 
 
 def test_a_message_with_undecoded_properties_equals_any_other() -> None:

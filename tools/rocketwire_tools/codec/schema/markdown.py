@@ -20,11 +20,7 @@ NOTE: Final = (
 
 
 def write_pages(folder: str, schema: dict[str, Plain]) -> None:
-    """Writes every page into a folder, which is created if it is missing.
-
-    Raises:
-        OSError: a page cannot be written.
-    """
+    """Writes every page into a folder, which is created if it is missing."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     for name, text in pages(schema).items():
@@ -32,7 +28,6 @@ def write_pages(folder: str, schema: dict[str, Plain]) -> None:
 
 
 def pages(schema: dict[str, Plain]) -> dict[str, str]:
-    """Returns the text of every page by the name of its file."""
     blocks_by_page = {
         "README.md": _index(schema),
         "codes.md": _codes(schema),
@@ -50,7 +45,6 @@ def _page(blocks: Iterable[str], note: str) -> str:
 
 
 def _table(names: Iterable[str], rows: Iterable[Iterable[Plain]]) -> str:
-    """Returns a table; None is an empty cell."""
     heads = list(names)
     lines = [heads, ["---"] * len(heads), *([_cell(cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

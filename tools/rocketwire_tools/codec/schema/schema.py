@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+from enum import EnumType
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire import flags
@@ -43,12 +44,11 @@ _FLAGS: Final = (
     flags.PullSysFlag,
 )
 _ENUM_NAMES: Final = {"OffsetOptionType": "OffsetOption.Type"}
-_JAVA: Final = re.compile(r"\s*\bJava: ``([\w.$]+)``(?:, since (\d+(?:\.\d+)*))?\.")
+_JAVA: Final = re.compile(r"\s*\bJava:\s``([\w.$]+)``(?:, since (\d+(?:\.\d+)*))?\.")
 _INT16: Final = range(-(1 << 15), 1 << 15)
 
 
 def schema() -> dict[str, Plain]:
-    """Returns the protocol."""
     return {
         "release": RELEASE,
         "oldest": OLDEST,
@@ -56,7 +56,7 @@ def schema() -> dict[str, Plain]:
         "serialize_types": _numbers(SerializeType),
         "languages": _numbers(LanguageCode),
         "versions": _numbers(MQVersion),
-        "flags": {cls.__name__: _masks(cls) for cls in _FLAGS},
+        "flags": {cls.__name__: _numbers(cls) for cls in _FLAGS},
         "request_codes": _codes(RequestCode),
         "response_codes": _codes(ResponseCode),
         "enums": _enums(),
@@ -67,11 +67,7 @@ def schema() -> dict[str, Plain]:
     }
 
 
-def _numbers(members: type[OpenIntEnum]) -> dict[str, int]:
-    return {member.name: int(member) for member in members}
-
-
-def _masks(members: Any) -> dict[str, int]:
+def _numbers(members: Any) -> dict[str, int]:
     return {name: int(member) for name, member in members.__members__.items()}
 
 
@@ -87,15 +83,11 @@ def _codes(members: type[OpenIntEnum]) -> list[Plain]:
     ]
 
 
-def _constants(cls: Any) -> list[str]:
-    return list(cls.__members__)
-
-
 def _enums() -> dict[str, Plain]:
     by_name = {
-        _ENUM_NAMES.get(name, name): _constants(cls)
+        _ENUM_NAMES.get(name, name): list(cls.__members__)
         for name, cls in vars(enums).items()
-        if inspect.isclass(cls) and cls.__module__ == enums.__name__
+        if isinstance(cls, EnumType) and cls.__module__ == enums.__name__
     }
     return dict(sorted(by_name.items()))
 
@@ -107,7 +99,6 @@ def _operation(operation: Operation) -> Plain:
 
 
 def _name(body: Body) -> str | None:
-    """Returns the name of a class, ``List<...>`` for an array, or the kind of another body."""
     match body:
         case None:
             return None
@@ -123,7 +114,7 @@ _JAVA_NAMES: Final[dict[type[Any], str]] = {cls: name for name, cls in CLASSES.i
 
 
 def _docstring(cls: type[Any]) -> dict[str, Plain]:
-    """Returns the meaning, the class in Java and the first release; see ``rocketwire.messages``."""
+    # Meaning, class in Java and first release; see ``rocketwire.messages``.
     doc = inspect.getdoc(cls) or ""
     java = _JAVA.search(doc)
     package = "body" if is_body(cls) else "header"
@@ -169,7 +160,7 @@ def _body(cls: type[Any]) -> Plain:
 
 
 def _defaults(cls: type[Any]) -> dict[str, Plain]:
-    """Returns the values of missing members; null if the sender has to set a member."""
+    # null if the sender has to set a member.
     return {
         field.name: to_plain(field.default_factory())
         if field.default_factory is not dataclasses.MISSING

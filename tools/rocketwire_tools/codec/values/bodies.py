@@ -6,6 +6,7 @@ Rules of this file: the registry has the type of each body; only the form of a r
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import RequestCode
@@ -32,15 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-_CHECKPOINTS: Final = 7
+_CHECKPOINT: Final = struct.Struct(">7q")
 
 
 def body_to_plain(body_type: Body, body: bytes) -> Plain:
-    """Returns the content of a body; None if only its sender understands it.
-
-    Raises:
-        DecodeError: the bytes do not have this type.
-    """
+    """Returns the content of a body; None if only its sender understands it."""
     if isinstance(body_type, ArrayOf):
         return to_plain(decode_bodies(body_type.element, body, limits=ANSWER_LIMITS))
     if isinstance(body_type, Raw):
@@ -51,11 +48,6 @@ def body_to_plain(body_type: Body, body: bytes) -> Plain:
 
 
 def body_from_plain(body_type: Body, value: Plain) -> bytes:
-    """Returns the bytes of a body with this content.
-
-    Raises:
-        EncodeError: the content does not have this type.
-    """
     if isinstance(body_type, ArrayOf):
         return encode_bodies(
             [_required(body_type.element, item) for item in an_array(value, "body.value")]
@@ -68,20 +60,10 @@ def body_from_plain(body_type: Body, value: Plain) -> bytes:
 
 
 def registration_to_plain(body: bytes, *, compressed: bool, version: int) -> Plain:
-    """Returns the content of a registration body in either form.
-
-    Raises:
-        DecodeError: it cannot be read.
-    """
     return to_plain(decode_register_broker_body(body, compressed=compressed, version=version))
 
 
 def registration_from_plain(value: Plain, *, compressed: bool, version: int) -> bytes:
-    """Returns the body of a registration.
-
-    Raises:
-        EncodeError: the value is not a registration.
-    """
     body = _required(RegisterBrokerBody, value)
     return encode_register_broker_body(body, compressed=compressed, version=version)
 
@@ -113,21 +95,16 @@ def _texts(body: bytes) -> Plain:
 
 
 def _checkpoint(body: bytes) -> Plain:
-    if len(body) != 8 * _CHECKPOINTS:
-        raise DecodeError(f"{len(body)} bytes instead of {8 * _CHECKPOINTS}", path="body")
-    return [
-        int.from_bytes(body[start : start + 8], "big", signed=True)
-        for start in range(0, len(body), 8)
-    ]
+    if len(body) != _CHECKPOINT.size:
+        raise DecodeError(f"{len(body)} bytes instead of {_CHECKPOINT.size}", path="body")
+    return list(_CHECKPOINT.unpack(body))
 
 
 def _numbers(value: Plain) -> bytes:
     try:
-        return b"".join(
-            item.to_bytes(8, "big", signed=True) for item in an_array(value, "body.value")
-        )
-    except (AttributeError, OverflowError) as error:
-        raise EncodeError("not an array of int64", path="body.value") from error
+        return _CHECKPOINT.pack(*an_array(value, "body.value"))
+    except struct.error as error:
+        raise EncodeError("not an array of seven int64", path="body.value") from error
 
 
 def _opaque(value: Plain) -> bytes:

@@ -19,7 +19,7 @@ from rocketwire.versions import MQVersion
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame, split_frame
-from rocketwire.wire.layouts.functions import PREFIX_SIZE
+from rocketwire.wire.layouts.fused import PREFIX_SIZE
 from rocketwire_tools.codec.jsonl import Output, refusal
 from rocketwire_tools.codec.values.bodies import (
     body_to_plain,
@@ -58,19 +58,9 @@ class Describer:
         self._with_body = with_body
 
     def frame(self, data: bytes) -> dict[str, Plain]:
-        """Returns the content of a complete frame.
-
-        Raises:
-            DecodeError: it is invalid.
-        """
         return self.raw(split_frame(data))
 
     def raw(self, raw: RawFrame) -> dict[str, Plain]:
-        """Returns the content of a split frame.
-
-        Raises:
-            DecodeError: its header cannot be read; the offset counts from the start of the frame.
-        """
         try:
             command = decode_frame(raw)
         except DecodeError as error:
@@ -78,7 +68,6 @@ class Describer:
         return self.command(command)
 
     def command(self, command: RemotingCommand) -> dict[str, Plain]:
-        """Returns the content of a command; ``problems`` only if there are any."""
         flag = command.flag
         is_response = bool(flag & CommandFlag.RESPONSE)
         operation = self._answered if is_response else OPERATIONS.get(command.code)
@@ -128,7 +117,6 @@ class Describer:
 
 
 def plain_header(header: object) -> dict[str, Plain]:
-    """Returns a typed header by the wire names of its fields, including None."""
     cls = type(header)
     rows = _ROWS.get(cls)
     if rows is None:
@@ -138,12 +126,10 @@ def plain_header(header: object) -> dict[str, Plain]:
 
 
 def header_class(command: RemotingCommand, operation: Operation) -> type[Any] | None:
-    """Returns the class of a command's header."""
     return operation.response_header if command.is_response else operation.request_header
 
 
 def body_kind(command: RemotingCommand, operation: Operation) -> Body:
-    """Returns the type of a command's body; None for an error response."""
     if not command.is_response:
         return operation.request_body
     return operation.response_body if command.code == ResponseCode.SUCCESS else None
@@ -179,10 +165,7 @@ def _language(language: Language) -> Plain:
 
 
 def _checksum(command: RemotingCommand) -> str:
-    """Compares the body with the checksum in the header of a registration.
-
-    Java's name server checks no other request, and ignores 0 and invalid checksums.
-    """
+    # Java's name server checks no other request, and ignores 0 and invalid checksums.
     if command.code != RequestCode.REGISTER_BROKER or command.is_response:
         return "absent"
     text = (command.ext_fields or {}).get(_CRC)

@@ -45,9 +45,6 @@ def encode_object(source: dict[str, Plain], request_code: int | None = None) -> 
     Args:
         source: as ``decode`` prints it; missing members have their defaults.
         request_code: the request that a response answers, for ``header`` and ``body.value``.
-
-    Raises:
-        EncodeError: it does not describe a frame.
     """
     if unknown := next((name for name in source if name not in _KNOWN), None):
         raise EncodeError("a frame has no such member", path=unknown)
@@ -132,7 +129,6 @@ def _ext_fields(
 def _header(
     source: dict[str, Plain], command: RemotingCommand, operation: Operation | None
 ) -> object | None:
-    """Returns the typed header in ``header``; None if the ext fields count."""
     cls = None if operation is None else header_class(command, operation)
     value = source.get("header")
     if source.get("ext_fields") is not None or value is None:
@@ -145,9 +141,6 @@ def _header(
 def typed_header(cls: type[Any], source: dict[str, Plain]) -> object:
     """Returns the header that an object of wire names describes; null and missing members have
     their defaults.
-
-    Raises:
-        EncodeError: a member is unknown, or its value does not fit.
     """
     by_wire = {field.wire: (name, field) for name, field in ext_fields_of(cls).items()}
     values: dict[str, Any] = {}
@@ -161,7 +154,6 @@ def typed_header(cls: type[Any], source: dict[str, Plain]) -> object:
 
 
 def _field(field: Ext, value: Plain) -> object:
-    """Returns a value of the field's type; a text is read as in a frame."""
     path = f"header.{field.wire}"
     java, parse = field.form.java, field.form.parse
     if isinstance(value, str):

@@ -14,7 +14,7 @@ import math
 import re
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
 from rocketwire.messages import from_json
@@ -25,7 +25,7 @@ from rocketwire.wire.json.fastjson import BareKey, StrictError, strict_dumps, st
 from rocketwire_tools.codec.expect import Plain, is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 
 T = TypeVar("T")
@@ -39,11 +39,6 @@ _TYPE: Final = re.compile(r"([\w.\[\]]+)|([<>,])")
 
 
 def to_plain(value: object, depth: int = 0) -> Plain:
-    """Returns the plain form of a value.
-
-    Raises:
-        LimitExceededError: it is nested too deeply.
-    """
     if type(value) in _ATOMS:
         return value
     if depth > MAX_DEPTH:
@@ -59,19 +54,11 @@ def _compound(value: Any, depth: int) -> Plain:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, str):
         return str(value)
-    if _is_map(value):
+    if isinstance(value, dict):
         return _map(value, depth)
-    if _is_sequence(value):
+    if isinstance(value, tuple | list):
         return [to_plain(item, depth) for item in value]
     return _write_bits(value) if isinstance(value, frozenset) else _members(value, depth)
-
-
-def _is_map(value: object) -> TypeGuard[dict[Any, Any]]:
-    return isinstance(value, dict)
-
-
-def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
-    return isinstance(value, tuple | list)
 
 
 def _members(value: Any, depth: int) -> Plain:
@@ -86,7 +73,6 @@ def _map(source: Mapping[Any, Any], depth: int) -> Plain:
 
 
 def _key(key: object, depth: int) -> Plain:
-    """Returns a key; the text of an object becomes that object."""
     if isinstance(key, BareKey):
         try:
             return strict_loads(key)
@@ -102,15 +88,10 @@ def _rows(name: str) -> tuple[tuple[str, str], ...]:
 
 
 class JavaType(NamedTuple):
-    """A Java type, as far as it determines how plain values are read.
+    """A Java type, as far as it determines how plain values are read."""
 
-    Attributes:
-        name: its name without arguments: ``Map``, ``List``, ``MessageQueue``, ``long``.
-        arguments: the types between the angle brackets.
-    """
-
-    name: str
-    arguments: tuple[JavaType, ...] = ()
+    name: str  #: its name without arguments: ``Map``, ``List``, ``MessageQueue``, ``long``
+    arguments: tuple[JavaType, ...] = ()  #: the types between the angle brackets
 
 
 @cache
@@ -130,11 +111,6 @@ def _java_type(tokens: list[str]) -> JavaType:
 
 
 def from_plain(cls: type[T], value: Plain) -> T | None:
-    """Returns the value of a class from a plain value.
-
-    Raises:
-        EncodeError: it does not fit the class.
-    """
     try:
         return from_json(cls, _reshaped(JavaType(java_name(cls)), value, java_name(cls)))
     except DecodeError as error:
@@ -142,7 +118,7 @@ def from_plain(cls: type[T], value: Plain) -> T | None:
 
 
 def _reshaped(java_type: JavaType, value: Plain, path: str) -> Plain:
-    """Returns the value as it is read from the wire: pairs are objects again."""
+    # Pairs are objects again, as read from the wire.
     if is_array(value):
         if java_type.name.endswith("Map"):
             return dict(_entry(java_type, pair, path) for pair in value)
@@ -184,8 +160,6 @@ def _record(java_type: JavaType, value: dict[str, Plain], path: str) -> Plain:
 
 @cache
 def _member_types(name: str) -> dict[str, tuple[JavaType, bool]] | None:
-    """Returns the type of each member, and whether Java sets it from its clock, under every
-    name."""
     cls = CLASSES.get(name)
     if cls is None:
         return None
@@ -197,13 +171,11 @@ def _member_types(name: str) -> dict[str, tuple[JavaType, bool]] | None:
 
 
 def is_body(cls: type[Any]) -> bool:
-    """Returns whether a class of the registry is a body, or part of one."""
     fields = dataclasses.fields(cls)
     return bool(fields) and "member" in fields[0].metadata
 
 
 def located(error: CodecError, base: int) -> CodecError:
-    """Returns the error with ``base`` added to its offset."""
     if error.offset is not None:
         error.offset += base
     return error

@@ -42,11 +42,6 @@ _MEMBERS: Final = frozenset({*_NUMBERS, *_HOSTS, *_DERIVED, "topic", "properties
 
 
 def stored_to_plain(data: bytes) -> list[Plain]:
-    """Returns the messages in ``data``, which follow each other.
-
-    Raises:
-        DecodeError: a message cannot be read.
-    """
     return [_message(message) for message in decode_stored_messages(data)]
 
 
@@ -70,9 +65,6 @@ def stored_from_plain(messages: Iterable[Plain]) -> bytes:
 
     Args:
         messages: as ``stored_to_plain`` returns them; members may be missing.
-
-    Raises:
-        EncodeError: a member does not fit.
     """
     return b"".join(map(_bytes_of, messages))
 
@@ -112,11 +104,6 @@ def _body(source: dict[str, Plain]) -> bytes | None:
 
 
 def batch_to_plain(data: bytes) -> list[Plain]:
-    """Returns the messages of a batch send.
-
-    Raises:
-        DecodeError: it is invalid.
-    """
     return [
         {"flag": message.flag, "properties": dict(message.properties), "body": message.body.hex()}
         for message in decode_batch(data)
@@ -124,11 +111,6 @@ def batch_to_plain(data: bytes) -> list[Plain]:
 
 
 def batch_from_plain(messages: Plain) -> bytes:
-    """Returns the body of a batch send.
-
-    Raises:
-        EncodeError: the messages are invalid.
-    """
     sources = [an_object(message, "messages") for message in an_array(messages, "messages")]
     return encode_batch(
         BatchMessage(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.wire.layouts.functions import LENGTH_SIZE, PREFIX_SIZE
+from rocketwire.wire.layouts.fused import LENGTH_SIZE, PREFIX_SIZE
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.inputs import open_input
 from rocketwire_tools.pcap.files.reader import CaptureReader

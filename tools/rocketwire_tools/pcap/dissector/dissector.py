@@ -17,28 +17,13 @@ from rocketwire.messages._codec.fields import ext_fields_of, java_name
 from rocketwire.messages.operations.registry import OPERATIONS, ArrayOf, Raw
 from rocketwire.versions import MQVersion
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
-from rocketwire.wire.layouts import functions as layouts
-from rocketwire.wire.layouts.compiler.lower import lower
-from rocketwire.wire.layouts.compiler.nodes import (
-    Choice,
-    Condition,
-    Derived,
-    End,
-    Entries,
-    Expression,
-    Fixed,
-    Record,
-    Sized,
-    Text,
-    Unsigned24,
-)
-from rocketwire.wire.layouts.compiler.nodes import Raw as RawBytes
+from rocketwire.wire.layouts import declarations
+from rocketwire.wire.layouts.derive import kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rocketwire.messages.operations.registry import Body, Operation
-    from rocketwire.wire.layouts.compiler.nodes import Node
 
 PORTS: Final = "9876,10909,10911"
 """Default ports of a name server and of a broker (Java: ``listenPort - 2`` and ``listenPort``)."""
@@ -77,9 +62,9 @@ def dissector() -> str:
 
 def tables() -> dict[str, Any]:
     """The tables of the dissector; ``dissector.lua`` describes their use."""
-    prefix = _integer_nodes(lower(layouts.PREFIX))
-    binary = _nodes(lower(layouts.BINARY_HEADER))
-    stored: Any = lower(layouts.STORED_MESSAGE)
+    prefix = _integer_nodes(declarations.PREFIX)
+    binary = _nodes(declarations.BINARY_HEADER)
+    stored = declarations.STORED_MESSAGE
     return {
         "header_types": {int(member): name for name, member in SerializeType.__members__.items()},
         "requests": {int(member): name for name, member in RequestCode.__members__.items()},
@@ -88,14 +73,14 @@ def tables() -> dict[str, Any]:
         "versions": {int(member): name for name, member in MQVersion.__members__.items()},
         "all_flags": sum(CommandFlag),
         "ports": PORTS,
-        "largest": MAX_FRAME_LENGTH - layouts.LENGTH_SIZE,
+        "largest": MAX_FRAME_LENGTH - declarations.LENGTH.sizeof(),
         "prefix": prefix,
-        "prefix_size": layouts.PREFIX_SIZE,
+        "prefix_size": declarations.PREFIX.sizeof(),
         "binary_header": binary,
         "binary_fixed": [node for node in binary if "int" in node],
         "binary_size": sum(node.get("int", 0) for node in binary),
-        "stored_size": _integer(stored.length),
-        "stored": _nodes(stored.node),
+        "stored_size": _node(stored.lengthfield),
+        "stored": _nodes(stored.subcon),
         "fields": _fields(),
         "roles": _roles(),
         "operations": {code: _operation(member) for code, member in sorted(OPERATIONS.items())},
@@ -166,7 +151,7 @@ def _holds(body: Body) -> str | None:
 # ---------------------------------------------------------------------------- layouts
 
 
-def _integer_nodes(record: Node) -> list[dict[str, Any]]:
+def _integer_nodes(record: Any) -> list[dict[str, Any]]:
     nodes = _nodes(record)
     offset = 0
     for node in nodes:
@@ -175,50 +160,52 @@ def _integer_nodes(record: Node) -> list[dict[str, Any]]:
     return nodes
 
 
-def _integer(node: Fixed | Unsigned24) -> dict[str, Any]:
-    return {"int": node.size, "signed": node.signed}
+def _nodes(record: Any) -> list[dict[str, Any]]:
+    nodes = list[dict[str, Any]]()
+    for field in record.subcons:
+        if field.name is None:  # the end
+            continue
+        nodes.append({"name": field.name, **_node(field.subcon)})
+        if kind(field.subcon) == "OneOf":
+            checks = " or ".join(f"(v.{field.name} == {value})" for value in field.subcon.values)
+            nodes.append({"check": LuaCode(f"function(v) return ({checks}) end")})
+    return nodes
 
 
-def _nodes(record: Node) -> list[dict[str, Any]]:
-    if not isinstance(record, Record):
-        raise TypeError(f"a layout that begins with {record!r}")
-    return [
-        {"check": _condition(node.expression)}
-        if isinstance(node, Condition)
-        else {"name": name, **_node(node)}
-        for name, node in record.fields
-        if not isinstance(node, End)
-    ]
-
-
-def _node(node: Node) -> dict[str, Any]:
-    match node:
-        case Derived(node=inner):
-            return _integer(inner)
-        case Fixed() | Unsigned24():
-            return _integer(node)
-        case RawBytes(length=int() as length):
-            return {"bytes": length}
-        case Sized(length=length, node=inner, optional=optional):
-            sized: dict[str, Any] = {"counted": length.size}
-            sized |= {"text": True} if isinstance(inner, Text) else {}
-            return sized | ({"optional": True} if optional else {})
-        case Entries(length=length, key=key, value=value):
-            return {"counted": length.size, "entries": [key.size, value.size]}
-        case Choice(condition=condition, then=then, otherwise=otherwise):
-            choice = {"choice": _condition(condition), "yes": _node(then), "no": _node(otherwise)}
-            return choice | ({"text": True} if "text" in choice["yes"] else {})
+def _node(con: Any) -> dict[str, Any]:
+    match kind(con):
+        case "FormatField":
+            return {"int": con.sizeof(), "signed": con.fmtstr.islower()}
+        case "BytesInteger":
+            return {"int": con.sizeof(), "signed": con.signed}
+        case "OneOf":
+            return _node(con.subcon)
+        case "Bytes" if isinstance(con.length, int):
+            return {"bytes": con.length}
+        case "Prefixed" | "OptionalPrefixed":
+            sized: dict[str, Any] = {"counted": con.lengthfield.sizeof()}
+            sized |= {"text": True} if kind(con.subcon) == "JavaText" else {}
+            return sized | ({"optional": True} if kind(con) == "OptionalPrefixed" else {})
+        case "JavaEntries":
+            return {
+                "counted": con.length.sizeof(),
+                "entries": [con.key.sizeof(), con.value.sizeof()],
+            }
+        case "IfThenElse":
+            yes, no = _node(con.thensubcon), _node(con.elsesubcon)
+            choice = {"choice": _condition(con.condfunc), "yes": yes, "no": no}
+            return choice | ({"text": True} if "text" in yes else {})
         case _:
-            raise TypeError(f"no Lua for {node!r}")
+            raise TypeError(f"no Lua for {con!r}")
 
 
-def _condition(expression: Expression) -> LuaCode:
+def _condition(expression: Any) -> LuaCode:
     # A condition over earlier fields as a Lua function, without bit operators, which Lua 5.2 lacks
-    source = expression.source
-    source = re.sub(r"\(\{(\w+)\} & (\d+)\)", r"(math.floor(v.\1 / \2) % 2 == 1)", source)
-    source = re.sub(r"\(\{(\w+)\} == (\d+)\)", r"(v.\1 == \2)", source).replace(" | ", " or ")
-    if re.search(r"[{}&|]", source):
-        raise TypeError(f"no Lua for {expression.source!r}")
+    source = repr(expression)
+    source = re.sub(r"\(this\['(\w+)'\] & (\d+)\)", r"(math.floor(v.\1 / \2) % 2 == 1)", source)
+    source = re.sub(r"\(this\['(\w+)'\] == (\d+)\)", r"(v.\1 == \2)", source)
+    if "this" in source:
+        raise TypeError(f"no Lua for {expression!r}")
     return LuaCode(f"function(v) return {source} end")
 
 

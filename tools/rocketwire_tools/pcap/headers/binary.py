@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from rocketwire.codes import LanguageCode
-from rocketwire.wire.layouts import functions as layouts
+from rocketwire.wire.layouts import fused as layouts
+from rocketwire.wire.layouts.entries import KEY, VALUE
 from rocketwire_tools.pcap.arrow import column, encode, pa, take
 from rocketwire_tools.pcap.files.records import rows_at
 from rocketwire_tools.pcap.headers.columns import (
@@ -39,8 +40,8 @@ _FIXED: Final = np.dtype(
 )
 _REMARK: Final = layouts.REMARK_LENGTH_SIZE
 _TOTAL: Final = layouts.EXT_FIELDS_LENGTH_SIZE
-_KEY: Final = layouts.KEY_LENGTH_SIZE
-_VALUE: Final = layouts.VALUE_LENGTH_SIZE
+_KEY: Final = KEY.size
+_VALUE: Final = VALUE.size
 _MOST_FIELDS: Final = 64  # Extension fields of a header; the codec reads a header with more
 _LONGEST: Final = 128  # Bytes of a text; the codec reads a header with a longer one
 _FIELDS: Final = ("", *(name for names in NAMES.values() for name in names), *LETTER_NAMES.values())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.wire.layouts.functions import LENGTH_SIZE
+from rocketwire.wire.layouts.fused import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, mask, pa, take
 from rocketwire_tools.pcap.headers.headers import (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.wire.layouts.functions import PREFIX_SIZE
+from rocketwire.wire.layouts.fused import PREFIX_SIZE
 from rocketwire_tools.pcap.streams import vector_cutter
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN, Chunk, chunk_of
 from rocketwire_tools.pcap.streams.connections import Connections

@@ -15,7 +15,7 @@ from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.json_header import read_json_header
-from rocketwire.wire.layouts.functions import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
+from rocketwire.wire.layouts.fused import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
 
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.wire.layouts.functions import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
+from rocketwire.wire.layouts.fused import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
 from rocketwire_tools.pcap.streams.frame_search import FrameSearch
 from rocketwire_tools.pcap.streams.reassembly import PIECE, Reassembly
 from rocketwire_tools.pcap.streams.resync import (

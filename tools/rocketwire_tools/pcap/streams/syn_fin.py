@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rocketwire.wire.layouts.functions import PREFIX_SIZE
+from rocketwire.wire.layouts.fused import PREFIX_SIZE
 from rocketwire_tools.pcap.streams import vector_cutter
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN
 from rocketwire_tools.pcap.streams.resync import is_header

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.wire.layouts.functions import LENGTH_SIZE, PREFIX_SIZE, PREFIX_STRUCT
+from rocketwire.wire.layouts.fused import LENGTH_SIZE, PREFIX_SIZE, PREFIX_STRUCT
 from rocketwire_tools.pcap.files.records import rows_at
 from rocketwire_tools.pcap.streams.resync import LARGEST, ROCKETMQ, has_prefix, have_prefixes
 

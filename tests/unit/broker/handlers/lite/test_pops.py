@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_lite import Reader, light, put_group, put_parent, send
+from tests.support.broker_lite import GROUP, Reader, light, put_group, put_parent, send
 
 
 @pytest.fixture
@@ -36,3 +36,16 @@ def test_a_lite_topic_that_was_deleted_has_nothing(
     home.broker.store.delete_topic(light("a"))
 
     assert reader.pop() == []
+
+
+def test_an_acknowledgement_does_not_undo_a_reset(
+    home: BrokerAtHand, client: Client, reader: Reader
+) -> None:
+    send(client, "a", "1", "2")
+    reader.subscribe("a")
+    reader.pop()
+    home.broker.offsets.reset(GROUP, light("a"), 0, 0, home.now)
+    reader.ack("a", 0)
+
+    home.pass_time(10_000)
+    assert reader.pop() == [b"1", b"2"]

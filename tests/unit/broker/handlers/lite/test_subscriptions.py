@@ -47,7 +47,7 @@ def test_only_the_broker_that_has_a_lite_topic_takes_subscriptions_to_it(
 ) -> None:
     routes = home.broker.routes
     asked: list[str] = []
-    routes.on_asked = lambda: asked.extend(routes.asked())
+    routes.on_asked = lambda: asked.extend(routes.pending())
     opaque = client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a", "b", "c", "d"))
 
     assert (client.answer_to(opaque), asked) == (None, [PARENT])
@@ -63,7 +63,7 @@ def test_only_the_broker_that_has_a_lite_topic_takes_subscriptions_to_it(
     own = queues(home) or []
     assert 0 < len(own) < 4
     other = next(name for name in "abcd" if light(name) not in own)
-    home.broker.store.has_light_queues = True
+    home.broker.store.has_lmqs = True
     send(client, other, "1")  # a message of it makes this broker its own, too
     reader.subscribe(other)
     assert light(other) in (queues(home) or [])

@@ -12,7 +12,7 @@ from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import is_retry_topic
 from rocketwire.policy.validation import check_message
 from rocketwire.wire.java_utf8 import encode_utf8
-from rocketwire.wire.layouts.functions import build_batch
+from rocketwire.wire.layouts.fused import build_batch
 from rocketwire.wire.message.properties import encode_properties
 from rocketwire_tools.spark.topics.sink.columns import COLUMNS
 from rocketwire_tools.spark.topics.sink.failures import SinkError

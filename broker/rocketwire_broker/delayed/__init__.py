@@ -1,0 +1,1 @@
+"""Messages that wait: delays, times of delivery, transactions, and redeliveries of pops."""

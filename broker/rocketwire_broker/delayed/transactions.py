@@ -1,0 +1,246 @@
+"""Transactions: half messages, and checks of those whose producer has not decided.
+
+Java: ``TransactionalMessageBridge``, ``TransactionalMessageServiceImpl``,
+``AbstractTransactionalMessageCheckListener``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages.message_const import (
+    CHECK_IMMUNITY_TIME_IN_SECONDS,
+    DELAY,
+    PRODUCER_GROUP,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    TAGS,
+    TRANSACTION_CHECK_TIMES,
+    TRANSACTION_ID,
+    TRANSACTION_PREPARED,
+    TRANSACTION_PREPARED_QUEUE_OFFSET,
+    UNIQ_KEY,
+    WAIT,
+)
+from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS
+from rocketwire_broker.delayed.delays import restore_message
+from rocketwire_broker.state.response import RefusedError
+from rocketwire_broker.storage.message import INT, Message, parse_number, read_stored
+
+if TYPE_CHECKING:
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.storage.store import Place
+    from rocketwire_broker.tables.half_messages import Transaction
+    from rocketwire_broker.tables.members import Member
+
+HALF_TOPIC: Final = HALF_TOPICS[0]
+OP_TOPIC: Final = OP_TOPICS[0]
+GIVEN_UP_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
+GROUP: Final = "CID_RMQ_SYS_TRANS"
+"""Group whose offsets show how far transactions are decided."""
+
+ENDED_TAG: Final = "d"
+"""Tag of a message of decisions (Java: ``TransactionalMessageUtil.REMOVE_TAG``)."""
+WRITE_MS: Final = 3_000
+"""Time after which decisions are written (Java: ``transactionOpBatchInterval``)."""
+WRITTEN_AT_ONCE: Final = 512
+"""Decisions that one message holds."""
+
+_NO_TYPE: Final = ~int(MessageSysFlag.TRANSACTION_MASK)
+
+
+# ---------------------------------------------------------------------------- half messages
+
+
+def is_half(message: Message) -> bool:
+    """Return whether a message that a client sends begins a transaction."""
+    properties = message.properties
+    if properties.get(TRANSACTION_PREPARED, "").lower() != "true":
+        return False
+    # a consumer sends a message of an ended transaction back with a delay
+    return not (message.reconsume_times > 0 and (parse_number(properties.get(DELAY)) or 0) > 0)
+
+
+def prepare(broker: Broker, message: Message, now: int) -> Place:
+    """Store the half message that begins a transaction.
+
+    Raises:
+        RefusedError: transactions are refused.
+    """
+    if broker.config.reject_transactions:
+        remark = f"the broker[{broker.config.broker_ip}] sending transaction message is forbidden"
+        raise RefusedError(ResponseCode.NO_PERMISSION, remark)
+    properties = message.properties
+    properties.pop(DELAY, None)
+    if UNIQ_KEY in properties:
+        properties[TRANSACTION_ID] = properties[UNIQ_KEY]
+    properties[REAL_TOPIC] = message.topic
+    properties[REAL_QUEUE_ID] = str(message.queue_id)
+    message.sys_flag &= _NO_TYPE
+    return put_half(broker, message, now)
+
+
+def put_half(
+    broker: Broker, message: Message, now: int, transaction: Transaction | None = None
+) -> Place:
+    """Store a half message, the first one of a transaction or a further one of ``transaction``."""
+    message.topic, message.queue_id = HALF_TOPIC, 0
+    place = broker.put(message, now)
+    if transaction is None:
+        broker.half_messages.open(place.queue_offset)
+    else:
+        broker.half_messages.move(transaction, place.queue_offset)
+    _schedule_checks(broker, now)
+    return place
+
+
+def end(broker: Broker, transaction: Transaction, now: int) -> None:
+    """End a transaction; its decision is written a little later."""
+    half_messages = broker.half_messages
+    half_messages.end(transaction)
+    if len(half_messages.unwritten) >= WRITTEN_AT_ONCE:
+        write_decisions(broker, now)
+    else:
+        broker.schedule.no_later(
+            "decisions", now + WRITE_MS, lambda now: write_decisions(broker, now)
+        )
+
+
+def write_decisions(broker: Broker, now: int) -> None:
+    """Write decisions to their topic, and commit the offsets up to which all are decided."""
+    half_messages, store = broker.half_messages, broker.store
+    if half_messages.unwritten:
+        body = "".join(f"{offset}," for offset in half_messages.unwritten)
+        properties = {TAGS: ENDED_TAG, UNIQ_KEY: broker.new_unique_key(now)}
+        message = Message(
+            topic=OP_TOPIC,
+            queue_id=0,
+            body=body.encode(),
+            properties=properties,
+            born_host=store.store_host,
+            born_timestamp=now,
+        )
+        broker.put(message, now)
+        half_messages.unwritten.clear()
+    half_messages.forget(store.min_offset(HALF_TOPIC, 0))
+    first = half_messages.first_undecided
+    decided = store.max_offset(HALF_TOPIC, 0) if first is None else first
+    broker.offsets.commit(GROUP, HALF_TOPIC, 0, decided, now)
+    broker.offsets.commit(GROUP, OP_TOPIC, 0, store.max_offset(OP_TOPIC, 0), now)
+
+
+def resume(broker: Broker, now: int) -> None:
+    """Go on with the open transactions of an earlier run."""
+    if broker.half_messages.unwritten:
+        broker.schedule.no_later("decisions", now, lambda now: write_decisions(broker, now))
+    if broker.half_messages.first_undecided is not None:
+        _schedule_checks(broker, now)
+
+
+# ---------------------------------------------------------------------------- checks
+
+
+def _schedule_checks(broker: Broker, now: int) -> None:
+    # at the next multiple of the interval since the start
+    interval = max(1, broker.config.transaction_check_ms)
+    rounds = (now - broker.started) // interval + 1
+    due = broker.started + rounds * interval
+    broker.schedule.no_later("transaction checks", due, lambda now: _check_all(broker, now))
+
+
+def _check_all(broker: Broker, now: int) -> None:
+    half_messages = broker.half_messages
+    half_messages.forget(broker.store.min_offset(HALF_TOPIC, 0))
+    for transaction in half_messages.open_transactions():
+        _check(broker, transaction, now)
+    write_decisions(broker, now)
+    if half_messages.first_undecided is not None:
+        _schedule_checks(broker, now)
+
+
+def _check(broker: Broker, transaction: Transaction, now: int) -> None:
+    queue = broker.store.queue(HALF_TOPIC, 0)
+    record = None if queue is None else queue.record(transaction.offset)
+    if record is None:
+        return
+    message = Message.of(read_stored(record))
+    age = now - message.born_timestamp
+    checks = parse_number(message.properties.get(TRANSACTION_CHECK_TIMES), INT) or 0
+    if checks >= broker.config.transaction_check_max:
+        _give_up(broker, transaction, message, now)
+        return
+    message.properties[TRANSACTION_CHECK_TIMES] = str(checks + 1)
+    if age > broker.config.retain_hours * 3_600_000:
+        _give_up(broker, transaction, message, now)
+    elif age < 0 or age > immunity_ms(broker, message):
+        flag = message.flag
+        place = _put_again(broker, transaction, message, now)
+        if place is not None:
+            _ask(broker, place, flag, now)
+    elif CHECK_IMMUNITY_TIME_IN_SECONDS in message.properties:
+        # Java counts this as a check, too
+        message.properties.setdefault(TRANSACTION_PREPARED_QUEUE_OFFSET, str(transaction.offset))
+        _put_again(broker, transaction, message, now)
+
+
+def _put_again(
+    broker: Broker, transaction: Transaction, message: Message, now: int
+) -> Place | None:
+    message.flag = message.reconsume_times = 0  # Java loses them
+    place = broker.put_if_it_fits(message, now)
+    if place is None:
+        end(broker, transaction, now)
+    else:
+        broker.half_messages.move(transaction, place.queue_offset)
+    return place
+
+
+def immunity_ms(broker: Broker, message: Message) -> int:
+    """Return the age of a half message before which its producer is not asked."""
+    seconds = parse_number(message.properties.get(CHECK_IMMUNITY_TIME_IN_SECONDS))
+    if seconds is None or seconds == -1:
+        return broker.config.transaction_timeout_ms
+    return seconds * 1_000
+
+
+def _give_up(broker: Broker, transaction: Transaction, message: Message, now: int) -> None:
+    broker.topics.create_for_group(GIVEN_UP_TOPIC, 1, now)
+    message.topic, message.queue_id = GIVEN_UP_TOPIC, 0
+    broker.put_if_it_fits(message, now)
+    end(broker, transaction, now)
+    transaction.given_up = True
+
+
+def _ask(broker: Broker, place: Place, flag: int, now: int) -> None:
+    # the message has the flag of the last copy
+    record = broker.store.record_at(place.physical_offset)
+    if record is None:  # too large to be kept
+        return
+    message = restore_message(record)
+    message.flag = flag
+    producer = _next_producer(broker, message.properties.get(PRODUCER_GROUP, ""))
+    if producer is None:
+        return
+    message.properties[WAIT] = "false"
+    unique_key = message.properties.get(UNIQ_KEY, "")
+    fields = {
+        "topic": HALF_TOPIC,
+        "tranStateTableOffset": str(place.queue_offset),
+        "commitLogOffset": str(place.physical_offset),
+        "msgId": unique_key,
+        "transactionId": unique_key,
+        "offsetMsgId": broker.message_id(place.physical_offset),
+        "bname": broker.config.broker_name,
+    }
+    body = message.encode(place.queue_offset, place.physical_offset, broker.store.store_host, now)
+    broker.notify(producer.peer, RequestCode.CHECK_TRANSACTION_STATE, fields, body)
+
+
+def _next_producer(broker: Broker, group: str) -> Member | None:
+    members = list(broker.members.producers_of(group).values())
+    if not members:
+        return None
+    broker.half_messages.next_producer += 1
+    return members[broker.half_messages.next_producer % len(members)]

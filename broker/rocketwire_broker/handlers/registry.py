@@ -1,0 +1,58 @@
+"""Request codes: the handler of each, and the permissions that a request needs.
+
+A module of handlers declares its functions with ``handles``; ``protocol.handler_table`` imports all
+of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+
+from rocketwire_broker.access.needs import need_of_administrator
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_broker.access.needs import Need, Needs
+    from rocketwire_broker.state.broker import Broker
+    from rocketwire_broker.state.response import Response
+    from rocketwire_broker.tables.peer import Peer
+
+Handler: TypeAlias = "Callable[[Broker, RemotingCommand, Peer, int], Response | None]"
+"""Answers a request; None if it answers later."""
+
+H = TypeVar("H", bound=Handler)
+
+
+class RequestType(NamedTuple):
+    """How the broker answers a request code."""
+
+    handle: Handler
+    needs: Needs | None  # None: only administrators may send it
+
+
+REQUESTS: Final[dict[int, RequestType]] = {}
+"""The requests that the broker answers, by code."""
+
+
+def handles(*codes: int, needs: Needs | None = None) -> Callable[[H], H]:
+    """Declare the handler of request codes, and what such a request needs."""
+
+    def declare(handler: H) -> H:
+        REQUESTS.update((int(code), RequestType(handler, needs)) for code in codes)
+        return handler
+
+    return declare
+
+
+def needs_of(request: RemotingCommand, cluster: str) -> Iterator[Need]:
+    """Yield what a request needs; nothing if every account may send it.
+
+    Raises:
+        RocketWireError: its body cannot be read.
+    """
+    known = REQUESTS.get(request.code)
+    if known is None or known.needs is None:
+        yield need_of_administrator(request, cluster)
+    else:
+        yield from known.needs(request)

@@ -1,0 +1,143 @@
+"""``delegate``: a method of a trio client, declared once for both facades.
+
+A class of this package lists methods, as ``send_to: Final = delegate(TrioProducer.send_to)``. A
+class of a facade inherits the list and ``ForThreads`` or ``ForLoops``, and gets functions that wait
+for the result, or coroutine functions. Parameters, types and docstrings are those of trio's client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    cast,
+    overload,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+Function = Callable[..., Any]
+
+
+class _Delegate:
+    """What stands in a list of methods at run time."""
+
+    def __init__(self, method: Function) -> None:
+        async def call(thing: Any, /, *arguments: Any, **named: Any) -> Any:
+            return method(thing, *arguments, **named)
+
+        self.method = method
+        self.in_trio = method if iscoroutinefunction(method) else call
+
+
+class Facade:
+    """Base of the classes that list methods, and of those of the facades."""
+
+    _original: ClassVar[type[Any]] = object
+    _build: ClassVar[Any] = None  # function of (method, what calls it in trio)
+
+    if TYPE_CHECKING:
+
+        @property
+        def _thing(self) -> Any:
+            """The trio client."""
+
+    def __init_subclass__(cls, *, of: type[Any] | None = None) -> None:
+        """Build the methods; ``of`` is the class whose docstrings it and its members get."""
+        super().__init_subclass__()
+        if of is not None:
+            cls._original = of
+        if cls._build is not None:
+            cls._build_methods()
+        cls.__doc__ = cls.__doc__ or cls._original.__doc__
+        for name, member in list(vars(cls).items()):
+            original = getattr(cls._original, name, None)
+            if name.startswith("_") or original is None or member.__doc__ is not None:
+                continue
+            if isinstance(member, property):
+                setattr(cls, name, property(member.fget, doc=original.__doc__))
+            else:
+                member.__doc__ = original.__doc__
+
+    @classmethod
+    def _build_methods(cls) -> None:
+        # help(), inspect and mocks have to see functions or coroutine functions, no descriptors
+        members = {n: m for base in reversed(cls.__mro__) for n, m in vars(base).items()}
+        for name, member in members.items():
+            if isinstance(member, _Delegate):
+                setattr(cls, name, cls._build(member.method, member.in_trio))
+
+
+def _blocking(method: Function, in_trio: Function) -> Function:
+    @wraps(method)
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        return self._call(in_trio, *arguments, **named)
+
+    return call
+
+
+def _awaitable(method: Function, in_trio: Function) -> Function:
+    @wraps(method)
+    async def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        return await self._call(in_trio, *arguments, **named)
+
+    return call
+
+
+class ForThreads(Facade):
+    """Its delegated methods return results."""
+
+    _build = staticmethod(_blocking)
+
+
+class ForLoops(Facade):
+    """Its delegated methods are coroutine functions."""
+
+    _build = staticmethod(_awaitable)
+
+
+class PartOfClient(Facade):
+    """A part of a client, for example the topics of an admin."""
+
+    def __init__(self, owner: Any, find: Callable[[Any], object]) -> None:
+        """Create the part of a client; ``find`` returns the part of the trio client."""
+        self._owner = owner
+        self._find = find
+
+    def _call(self, method: Function, /, *arguments: Any, **named: Any) -> Any:
+        async def call(thing: object) -> Any:
+            return await method(self._find(thing), *arguments, **named)
+
+        return self._owner._call(call)
+
+
+class Method(Protocol, Generic[P, R_co]):
+    """A delegated method, as type checkers see it."""
+
+    @overload
+    def __get__(
+        self, instance: ForLoops, owner: type[Any]
+    ) -> Callable[P, Coroutine[Any, Any, R_co]]: ...
+    @overload
+    def __get__(self, instance: ForThreads, owner: type[Any]) -> Callable[P, R_co]: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any]) -> Callable[..., Any]: ...
+
+
+@overload
+def delegate(method: Callable[Concatenate[Any, P], Awaitable[R]]) -> Method[P, R]: ...
+@overload
+def delegate(method: Callable[Concatenate[Any, P], R]) -> Method[P, R]: ...
+def delegate(method: Function) -> Any:
+    """Declare a method of a trio client, which may be a coroutine function or a plain one."""
+    return cast("Any", _Delegate(method))

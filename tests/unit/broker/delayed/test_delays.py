@@ -1,0 +1,81 @@
+"""Delay levels: where a message waits, when it comes, and what it looks like then."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.messages import decode_body
+from rocketwire.messages.kvconfig import KVTable
+from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC
+from rocketwire_broker.delayed.delays import AT_ONCE
+from tests.support.broker import BrokerAtHand, bodies
+
+SECOND = 1_000
+
+
+def test_the_first_copy_lies_in_the_delay_topic_in_the_queue_of_its_level() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    client.send(properties={"DELAY": "18"})
+    client.send(properties={"DELAY": "99"}, body=b"beyond the last level")
+
+    found = bodies(client.pulled(topic=SCHEDULE_TOPIC, queue=17))
+
+    assert found == [b"body", b"beyond the last level"]
+
+
+def test_an_operator_may_choose_other_delays() -> None:
+    home = BrokerAtHand(delay_levels="100s 1s")
+    client = home.connect()
+    client.send(properties={"DELAY": "2"}, body=b"fast")
+    client.send(properties={"DELAY": "3"}, body=b"the last level")
+
+    home.pass_time(SECOND)
+
+    assert bodies(client.pulled()) == [b"fast", b"the last level"]
+
+
+def test_delayed_messages_that_were_evicted_do_not_stop_the_others() -> None:
+    home = BrokerAtHand(retain_bytes=2_000)
+    client = home.connect()
+    for number in range(20):
+        client.send(properties={"DELAY": "1"}, body=str(number).encode())
+
+    home.pass_time(SECOND)
+    found = bodies(client.pulled(home.broker.store.min_offset("orders", 0)))
+
+    assert found[-1] == b"19"
+    assert home.broker.delivered == {0: 20}
+
+
+@pytest.mark.parametrize("properties", [{"DELAY": "1"}, {"TIMER_DELAY_MS": "1000"}])
+def test_many_messages_that_are_due_leave_time_for_requests(
+    properties: dict[str, str | None],
+) -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    for _ in range(AT_ONCE + 1):
+        client.send(properties=properties)
+
+    home.pass_time(SECOND)
+    assert home.broker.store.max_offset("orders", 0) == AT_ONCE
+    home.pass_time(1)
+    assert home.broker.store.max_offset("orders", 0) == AT_ONCE + 1
+
+
+def test_operators_see_how_far_each_level_is() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    for level in ("1", "1", "2"):
+        client.send(properties={"DELAY": level})
+    home.pass_time(SECOND)
+
+    offsets = decode_body(DelayOffsetSerializeWrapper, client.call(45).body or b"")
+    figures = decode_body(KVTable, client.call(28).body or b"")
+
+    assert offsets is not None
+    assert offsets.offset_table == {1: 2, 2: 0}
+    table = (figures and figures.table) or {}
+    assert table["scheduleMessageOffset_1"] == "2,2"
+    assert table["scheduleMessageOffset_2"] == "0,1"

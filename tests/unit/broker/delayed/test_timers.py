@@ -1,0 +1,106 @@
+"""Times of delivery: who waits for how long, what is refused, and which messages are recalled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.policy.resource_names import TIMER_TOPIC
+from rocketwire_broker.delayed.timers import parse_handle
+from tests.support.broker import START, BrokerAtHand, bodies, messages
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from tests.support.broker import Client
+
+DAY = 86_400_000
+
+
+def jump(home: BrokerAtHand, milliseconds: int) -> None:
+    """Let time pass in one step."""
+    home.now += milliseconds
+    home.settle()
+
+
+def fields(answer: RemotingCommand) -> dict[str, str]:
+    return dict(answer.ext_fields or {})
+
+
+def test_the_first_copy_lies_in_the_timer_topic() -> None:
+    client = BrokerAtHand().connect()
+
+    client.send(properties={"TIMER_DELAY_SEC": "1"})
+
+    assert bodies(client.pulled(topic=TIMER_TOPIC)) == [b"body"]
+
+
+def test_without_timers_a_time_of_delivery_is_refused() -> None:
+    client = BrokerAtHand(timer_enabled=False).connect()
+
+    answer = client.send(properties={"TIMER_DELAY_SEC": "1"})
+
+    assert answer.code == 1
+    assert answer.remark == "accurate timer message is not enabled, timerWheelEnable is false"
+
+
+def test_timed_message_sent_back_waits_for_the_delay_of_the_retry() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    client.send(properties={"TIMER_DELAY_SEC": "1"})
+    home.pass_time(1_000)
+    [message] = messages(client.pulled())
+
+    client.call(36, {"offset": message.commit_log_offset, "group": "g", "delayLevel": 1})
+    home.pass_time(1_000)
+
+    assert bodies(client.pulled(topic="%RETRY%g")) == [b"body"]
+
+
+def test_what_is_too_large_with_its_new_properties_is_refused_or_lost() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    codes = [
+        client.send(properties={"TIMER_DELAY_SEC": "1", "x": "x" * size}).code
+        for size in (32_760, 32_650, 32_500)
+    ]
+    accepted = home.broker.store.max_offset(TIMER_TOPIC, 0)
+    home.pass_time(1_000)
+
+    assert codes[0] == 13
+    assert codes[-1] == 0
+    assert 1 <= home.broker.store.max_offset("orders", 0) <= accepted
+
+
+# ---------------------------------------------------------------------------- recall
+
+
+def sent_handle(client: Client, **properties: str) -> str:
+    answer = client.send(properties={"UNIQ_KEY": "KEY1", **properties})
+    return fields(answer)["recallHandle"]
+
+
+def test_the_handle_names_topic_broker_time_and_message() -> None:
+    client = BrokerAtHand().connect()
+
+    handle = parse_handle(sent_handle(client, TIMER_DELAY_MS="3300"))
+
+    assert handle == ("orders", "broker-a", START + 3_001, "KEY1")
+
+
+@pytest.mark.parametrize("delay", ["2000", "2001", "2999", "3000", "86400000"])
+def test_a_recalled_message_does_not_come(delay: str) -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+    handle = sent_handle(client, TIMER_DELAY_MS=delay)
+    client.send(properties={"TIMER_DELAY_MS": delay}, body=b"another")
+
+    answer = client.call(370, {"topic": "orders", "recallHandle": handle, "producerGroup": "p"})
+    again = client.call(370, {"topic": "orders", "recallHandle": handle})
+
+    assert fields(answer) == {"MSG_REGION": "DefaultRegion", "msgId": "KEY1"}
+    assert again.code == 0
+    jump(home, 2 * DAY)
+    assert bodies(client.pulled()) == [b"another"]
+    assert not home.broker.timers.is_recalled("orders+KEY1")
+    assert len(home.broker.timers) == 0

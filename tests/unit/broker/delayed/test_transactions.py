@@ -1,0 +1,203 @@
+"""Transaction messages, checks of their producers, and what becomes of those that nobody decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.messages.heartbeat import HeartbeatData, ProducerData
+from tests.support.broker import START, BrokerAtHand, bodies, messages
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from tests.support.broker import Client
+
+HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
+DECISIONS = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
+GIVEN_UP = "TRANS_CHECK_MAX_TIME_TOPIC"
+
+
+def producer(home: BrokerAtHand, group: str = "p") -> Client:
+    """A producer whose heartbeat was heard."""
+    client = home.connect()
+    data = ProducerData(group_name=group)
+    client.call(
+        34, {}, HeartbeatData(client_id=f"c{client.peer.number}", producer_data_set=(data,))
+    )
+    return client
+
+
+def send_half(
+    client: Client, body: bytes = b"half", born: int = START, **changes: str | None
+) -> RemotingCommand:
+    properties = {"TRAN_MSG": "true", "PGROUP": "p", "UNIQ_KEY": "KEY1", **changes}
+    return client.send(body=body, queue=3, properties=properties, f=4, g=born)
+
+
+def test_transactions_may_be_refused() -> None:
+    client = producer(BrokerAtHand(reject_transactions=True))
+
+    assert send_half(client).code == 16
+
+
+def test_a_retry_of_a_consumer_with_the_mark_of_a_transaction_is_none() -> None:
+    home = BrokerAtHand()
+    client = home.connect()
+
+    client.send("%RETRY%g", properties={"TRAN_MSG": "true", "PGROUP": "p", "DELAY": "1"}, j=1)
+    home.pass_time(1_000)
+
+    assert bodies(client.pulled(topic="%RETRY%g")) == [b"body"]
+
+
+def test_producer_is_asked_at_each_interval_after_the_immunity_time() -> None:
+    home = BrokerAtHand()
+    client = producer(home)
+    home.pass_time(25_000)
+    send_half(client, born=home.now)
+
+    home.pass_time(5_000)  # the check of second 30 finds it five seconds old
+    assert client.requests() == []
+    home.pass_time(30_000)
+    [first] = client.requests()
+    home.pass_time(30_000)
+    [second] = client.requests()
+
+    assert first.code == 39
+    assert first.is_oneway
+    fields = first.ext_fields or {}
+    assert {name: fields[name] for name in fields if name != "commitLogOffset"} == {
+        "topic": HALF,
+        "tranStateTableOffset": "1",
+        "msgId": "KEY1",
+        "transactionId": "KEY1",
+        "offsetMsgId": f"7F00000100002A9F{int(fields['commitLogOffset']):016X}",
+        "bname": "broker-a",
+    }
+    [message] = messages(first)
+    properties = message.properties or {}
+    assert (message.topic, message.queue_id, message.queue_offset) == ("orders", 3, 1)
+    assert message.commit_log_offset == int(fields["commitLogOffset"])
+    assert message.born_timestamp == START + 25_000
+    assert properties["TRANSACTION_CHECK_TIMES"] == "1"
+    assert properties["WAIT"] == "false"
+    assert (second.ext_fields or {})["tranStateTableOffset"] == "2"
+    assert (messages(second)[0].properties or {})["TRANSACTION_CHECK_TIMES"] == "2"
+
+
+def test_a_message_may_ask_for_its_own_time_before_the_first_check() -> None:
+    home = BrokerAtHand(transaction_check_ms=1_000)
+    client = producer(home)
+    send_half(client, CHECK_IMMUNITY_TIME_IN_SECONDS="10")
+
+    home.pass_time(10_999)
+    assert client.requests() == []
+    home.pass_time(1)
+
+    assert len(client.requests()) == 1
+
+
+def test_checks_before_that_time_count_as_in_java() -> None:
+    home = BrokerAtHand(transaction_check_ms=1_000, transaction_check_max=3)
+    client = producer(home)
+    send_half(client, CHECK_IMMUNITY_TIME_IN_SECONDS="10")
+
+    home.pass_time(5_000)
+
+    [message] = messages(client.pulled(topic=GIVEN_UP))
+    assert (message.properties or {})["TRANSACTION_CHECK_TIMES"] == "3"
+    assert (message.properties or {})["TRAN_PREPARED_QUEUE_OFFSET"] == "0"
+    assert client.requests() == []
+
+
+def test_producers_of_a_group_take_turns_and_others_are_not_asked() -> None:
+    home = BrokerAtHand()
+    first, second, other = producer(home), producer(home), producer(home, "other")
+    for _ in range(4):
+        send_half(first)
+
+    home.pass_time(30_000)
+
+    assert len(first.requests()) == 2
+    assert len(second.requests()) == 2
+    assert other.requests() == []
+
+
+def test_half_message_is_given_up_after_the_most_checks_without_a_producer() -> None:
+    home = BrokerAtHand(transaction_check_max=15)
+    client = home.connect()
+    send_half(client)
+
+    home.pass_time(15 * 30_000)
+    assert bodies(client.pulled(topic=GIVEN_UP)) == []
+    home.pass_time(30_000)
+
+    [message] = messages(client.pulled(topic=GIVEN_UP))
+    assert message.body == b"half"
+    assert (message.properties or {})["TRANSACTION_CHECK_TIMES"] == "15"
+    home.pass_time(60_000)
+    assert home.broker.store.max_offset(HALF, 0) == 16
+    assert home.broker.store.max_offset(GIVEN_UP, 0) == 1
+
+
+def test_half_message_of_a_distant_past_is_given_up_at_the_first_check() -> None:
+    home = BrokerAtHand()
+    client = producer(home)
+    client.send(properties={"TRAN_MSG": "true", "PGROUP": "p"}, g=0)
+
+    home.pass_time(30_000)
+
+    assert bodies(client.pulled(topic=GIVEN_UP)) == [b"body"]
+    assert client.requests() == []
+
+
+@pytest.mark.parametrize("checks", [0, 2])
+def test_decisions_are_written_with_the_offsets_up_to_which_they_go(checks: int) -> None:
+    home = BrokerAtHand()
+    client = producer(home)
+    send_half(client)
+    open_ = send_half(client, body=b"open")
+    assert open_.code == 0
+    home.pass_time(30_000 * checks)
+    half = messages(client.pulled(topic=HALF))[0]
+
+    fields: dict[str, object] = {
+        "producerGroup": "p",
+        "tranStateTableOffset": half.queue_offset,
+        "commitLogOffset": half.commit_log_offset,
+        "commitOrRollback": 8,
+        "msgId": "KEY1",
+    }
+    assert client.call(37, fields).code == 0
+    home.pass_time(3_000)
+
+    [decision] = messages(client.pulled(topic=DECISIONS))
+    assert decision.body == b"%d," % (2 * checks)
+    assert (decision.properties or {})["TAGS"] == "d"
+    assert home.broker.offsets.get("CID_RMQ_SYS_TRANS", HALF, 0) == 2 * checks + 1
+    assert home.broker.offsets.get("CID_RMQ_SYS_TRANS", DECISIONS, 0) == 1
+
+
+def test_evicted_half_messages_end_their_transactions() -> None:
+    home = BrokerAtHand(retain_bytes=3_000)
+    client = producer(home)
+    for _ in range(30):
+        send_half(client)
+
+    home.pass_time(60_000)
+
+    assert len(home.broker.half_messages) < 20
+
+
+def test_half_message_too_large_to_store_again_ends_its_transaction() -> None:
+    home = BrokerAtHand()
+    client = producer(home)
+    sizes = range(32_700, 32_000, -10)
+    size = next(size for size in sizes if send_half(client, x="x" * size).code == 0)
+    assert size > 32_000
+
+    home.pass_time(60_000)
+
+    assert client.requests() == []
+    assert home.broker.half_messages.first_undecided is None

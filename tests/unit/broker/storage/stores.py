@@ -1,0 +1,61 @@
+"""A commit log in memory, and messages for a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.wire.message.host import Host
+from rocketwire_broker.storage.log_store import LogStore
+from rocketwire_broker.storage.message import Message
+from rocketwire_broker.storage.store import UnwritableError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HOST = Host(b"\x7f\0\0\x01", 10911)
+
+
+class LogAtHand:
+    """A log in memory."""
+
+    def __init__(self, file_size: int = 1_000) -> None:
+        self.first = self.end = 0
+        self.file_size = file_size
+        self.files: dict[int, bytearray] = {}
+        self.is_full = False
+
+    def append(self, physical: int, data: bytes) -> None:
+        if self.is_full:
+            raise UnwritableError("full")
+        start = physical - physical % self.file_size
+        file = self.files.setdefault(start, bytearray(self.file_size))
+        assert physical == self.end or physical == start
+        file[physical - start : physical - start + len(data)] = data
+        assert len(file) == self.file_size
+        self.end = physical + len(data)
+
+    def read(self, physical: int, size: int) -> bytes:
+        start = physical - physical % self.file_size
+        return bytes(self.files.get(start, b"")[physical - start :][:size])
+
+    def remove_first(self) -> None:
+        del self.files[self.first]
+        self.first = min(self.files)
+
+    def starts(self) -> Sequence[int]:
+        return sorted(self.files)
+
+
+def make(topic: str = "orders", queue_id: int = 0, body: bytes = b"x") -> Message:
+    return Message(topic=topic, queue_id=queue_id, body=body, properties={}, born_host=HOST)
+
+
+def of_lite_topic(lite_topic: str = "a", body: bytes = b"x", topic: str = "rooms") -> Message:
+    message = make(topic, body=body)
+    name = f"%LMQ%${topic}${lite_topic}"
+    message.properties |= {"__LITE_TOPIC": lite_topic, "INNER_MULTI_DISPATCH": name}
+    return message
+
+
+def store_of(log: LogAtHand, retain_bytes: int = 0, retain_ms: float = 1_000) -> LogStore:
+    return LogStore(log, retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=HOST)
