@@ -28,8 +28,8 @@ from rocketwire.wire.command import RemotingCommand, decode, encode
 from rocketwire.wire.json_header import read_json_header
 from rocketwire.wire.layouts import declarations
 from rocketwire.wire.layouts import fused as layouts
-from tests.support.interpreted_layouts import interpret_builder, interpret_parser
-from tests.support.java import cache as java_cache
+from tests.peers import cache as java_cache
+from tests.peers.interpreted_layouts import interpret_builder, interpret_parser
 
 Call = Callable[[], object]
 WARM_CALLS: Final = {"register": 60}

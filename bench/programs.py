@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench.machine import cpu_seconds, status_bytes
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT
+from tests.peers import cache as java_cache
+from tests.peers.peers import CURRENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,8 +25,8 @@ from bench.store import KEPT, store_of_java
 from bench.table import Table
 from rocketwire.client import ClientConfig, open_client
 from rocketwire.sync import Message, open_producer
-from tests.java.client.messages import create_topic
-from tests.support.java.cluster import JavaCluster
+from tests.peers.cluster import JavaCluster
+from tests.peers.messages import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ from bench import machine
 from bench.programs import compile_java, java_command
 from bench.spending import Spent, run
 from bench.table import Table
-from tests.support.java.cache import ROOT
+from tests.peers.cache import ROOT
 
 BODIES: Final = {"A": 1000, "B": 130}
 """Name of a store → bytes of a body; its messages have some 200 more."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import MIDDLE, NEWER, OLD
+from tests.peers import cache as java_cache
+from tests.peers.peers import MIDDLE, NEWER, OLD
 from tests.support.plugins import groups, process_starts, report
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # pytester runs pytest for the tests of the plugin; plugins must stand in this file
 pytest_plugins = [
     "pytester",
-    "tests.support.java.shared_peers",
+    "tests.peers.shared_peers",
     "tests.support.captures.fixtures",
 ]
 pytest.register_assert_rewrite("tests.support.golden")

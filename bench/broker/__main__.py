@@ -31,8 +31,8 @@ from rocketwire.client import (
     open_producer,
     open_push_consumer,
 )
-from tests.support.java.cluster import JavaCluster
-from tests.support.java.dev_cluster import DevCluster
+from tests.peers.cluster import JavaCluster
+from tests.peers.dev_cluster import DevCluster
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench.table import Table
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.dev_cluster import DevCluster
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.dev_cluster import DevCluster
 
 PRODUCERS: Final = 16
 """``ClientBench.PRODUCERS``: each of them sends one more message when it starts."""

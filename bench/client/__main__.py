@@ -19,8 +19,8 @@ from bench import machine
 from bench.programs import Program, compile_java, first_message, java_command
 from bench.table import Table
 from rocketwire.client import ClientConfig, open_client
-from tests.java.client.messages import create_topic
-from tests.support.java.cluster import JavaCluster
+from tests.peers.cluster import JavaCluster
+from tests.peers.messages import create_topic
 
 WORK: Final = {"sync": 10_000, "async": 60_000, "push": 240_000}
 """Messages of a round."""

@@ -25,7 +25,7 @@ from bench.namesrv.brokers import Brokers, feed
 from bench.namesrv.load import Load, LoadGenerator, SampleError, Spinner
 from bench.namesrv.servers import JAVA, JAVA_ON_ALL_CPUS, OURS, Server, build_programs
 from bench.table import Table
-from tests.support.java import cache as java_cache
+from tests.peers import cache as java_cache
 
 if TYPE_CHECKING:
     from bench.machine import Cpus

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from bench import machine
 from bench.namesrv import routes
-from tests.support import raw_call
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT, properties
-from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports
+from tests.peers import cache as java_cache
+from tests.peers import raw_call
+from tests.peers.peers import CURRENT, properties
+from tests.peers.processes import LOOPBACK, Child, PeerFailedError, free_ports
 
 if TYPE_CHECKING:
     from pathlib import Path

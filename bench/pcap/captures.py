@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Final
 import zstandard
 
 from rocketwire_tools.pcap.files.splits import find_record, read_head
-from tests.support import foreign, manifest
-from tests.support.foreign.captures import PROFILES
-from tests.support.foreign.captures import capture as make
-from tests.support.foreign.files import Writer
-from tests.support.foreign.repeated import read_recorded, repeat
+from tests.peers import foreign, manifest
+from tests.peers.foreign.captures import PROFILES
+from tests.peers.foreign.captures import capture as make
+from tests.peers.foreign.files import Writer
+from tests.peers.foreign.repeated import read_recorded, repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from tests.support.foreign.tcp import Packet
+    from tests.peers.foreign.tcp import Packet
 
 __all__ = ["LARGE", "PROFILES", "RECORDED", "Folder"]
 

@@ -51,3 +51,15 @@ def test_no_modules_import_each_other() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_benchmarks_import_only_the_peers_of_the_tests() -> None:
+    imports = [
+        node.module or ""
+        for path in (ROOT / "bench").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    ]
+    of_tests = {name for name in imports if name.split(".")[0] == "tests"}
+    assert of_tests
+    assert all(name.startswith("tests.peers") for name in of_tests), of_tests

@@ -22,9 +22,9 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
+from tests.peers.dev_cluster import PROGRAM
+from tests.peers.processes import LOOPBACK, Child, free_ports
 from tests.support.browser import DESK, PHONE, Visit, open_browser
-from tests.support.java.dev_cluster import PROGRAM
-from tests.support.processes import LOOPBACK, Child, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

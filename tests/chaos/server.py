@@ -8,10 +8,10 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Self
 
-from tests.support import raw_call
-from tests.support.java.cache import ROOT
-from tests.support.java.peers import properties
-from tests.support.processes import LOOPBACK, Child, free_ports
+from tests.peers import raw_call
+from tests.peers.cache import ROOT
+from tests.peers.peers import properties
+from tests.peers.processes import LOOPBACK, Child, free_ports
 
 if TYPE_CHECKING:
     import socket

@@ -21,8 +21,8 @@ from rocketwire.client import (
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.transport.dial import connect_stream
-from tests.java.client.messages import create_topic, until
-from tests.support.java.cluster import JavaCluster
+from tests.peers.cluster import JavaCluster
+from tests.peers.messages import create_topic, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.pytest_plugin.faults import FaultProxy
-    from tests.support.java.peers import JavaBroker
+    from tests.peers.peers import JavaBroker
 
 pytestmark = [
     pytest.mark.java,

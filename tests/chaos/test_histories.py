@@ -23,8 +23,8 @@ from rocketwire.policy.retry import SendStatus
 from rocketwire.transport.dial import connect_stream
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from tests.chaos.histories import History, cause
-from tests.support.java.cache import ROOT
-from tests.support.java.dev_cluster import DevBroker
+from tests.peers.cache import ROOT
+from tests.peers.dev_cluster import DevBroker
 from tests.support.stores.answers import pull
 from tests.support.stores.cluster import Session
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from rocketwire_namesrv.runtime import storage
-from tests.support import raw_call
+from tests.peers import raw_call
 from tests.support.name_servers import name_server
 from tests.support.virtual_disk import KilledError, VirtualDisk
 

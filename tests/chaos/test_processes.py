@@ -13,9 +13,9 @@ import pytest
 from bench import machine
 from rocketwire_namesrv.server import reactor
 from tests.chaos.server import DELETE, GET, NAMESPACE, PUT, SECONDS, UnluckyServer
-from tests.support import raw_call
+from tests.peers import raw_call
+from tests.peers.processes import LOOPBACK, wait_until
 from tests.support.fakes.sansio_server import registration_body
-from tests.support.processes import LOOPBACK, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,9 +16,9 @@ import trio
 from rocketwire_namesrv.server import reactor
 from tests.chaos.histories import Change, Register, cause
 from tests.chaos.server import DELETE, GET, NAMESPACE, PUT, SECONDS, UnluckyServer
-from tests.support import raw_call
+from tests.peers import raw_call
+from tests.peers.processes import LOOPBACK
 from tests.support.fakes.sansio_server import identity, registration_body, topic, version
-from tests.support.processes import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

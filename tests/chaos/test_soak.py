@@ -16,9 +16,9 @@ import pytest
 from bench import machine
 from rocketwire_namesrv.server import reactor
 from tests.chaos.server import SECONDS, UnluckyServer
-from tests.support import raw_call
+from tests.peers import raw_call
+from tests.peers.processes import LOOPBACK
 from tests.support.fakes.sansio_server import registration_body, topic, version
-from tests.support.processes import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,12 +19,12 @@ from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, frames_to_rows
 from rocketwire_tools.pcap.streams.flows import ChunkFrames, Flows
+from tests.peers.foreign.captures import capture
+from tests.peers.foreign.files import ETHERNET, NULL, RAW, SLL2, Writer
 from tests.support.captures.fixtures import LOSSY
-from tests.support.foreign.captures import capture
-from tests.support.foreign.files import ETHERNET, NULL, RAW, SLL2, Writer
 
 if TYPE_CHECKING:
-    from tests.support.foreign.tcp import Packet
+    from tests.peers.foreign.tcp import Packet
 
 
 class _Memory(io.RawIOBase):

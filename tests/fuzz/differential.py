@@ -17,7 +17,7 @@ from tests.fuzz.chance import Chance
 from tests.fuzz.explained import explanation
 from tests.fuzz.formats import FORMATS
 from tests.fuzz.trials import Refusal, Trial, differences
-from tests.support.java.oracle import Oracle
+from tests.peers.oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

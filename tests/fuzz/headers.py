@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tests.fuzz.chance import Chance
-    from tests.support.java.oracle import Answer, Oracle
+    from tests.peers.oracle import Answer, Oracle
 
 Entry: TypeAlias = tuple[bytes, bytes]
 

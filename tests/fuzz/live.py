@@ -38,9 +38,9 @@ from tests.fuzz.broker_requests import BrokerRequests
 from tests.fuzz.chance import Chance
 from tests.fuzz.requests import Requests
 from tests.fuzz.targets import TARGETS
-from tests.support.java.cache import ROOT
-from tests.support.java.dev_cluster import DevBroker
-from tests.support.processes import LOOPBACK, Child, PeerFailedError
+from tests.peers.cache import ROOT
+from tests.peers.dev_cluster import DevBroker
+from tests.peers.processes import LOOPBACK, Child, PeerFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.fuzz.chance import Chance
-    from tests.support.java.oracle import Answer, Oracle
+    from tests.peers.oracle import Answer, Oracle
 
 ROUND = 2000
 BORN_V6, STORE_V6 = 0x10, 0x20

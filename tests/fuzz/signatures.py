@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.fuzz.chance import Chance
-    from tests.support.java.oracle import Oracle
+    from tests.peers.oracle import Oracle
 
 ROUND = 2000
 

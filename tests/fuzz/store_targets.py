@@ -20,7 +20,7 @@ from rocketwire_tools.store.engine.rows import COLUMNS, Rows, TopicNames
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.sources.databases import Database
 from tests.fuzz import seeds, stores
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.fuzz.differential import compare
 from tests.fuzz.formats import FORMATS
-from tests.support.java.oracle import Oracle
+from tests.peers.oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.fuzz.chance import Chance
-    from tests.support.java.oracle import Answer, Oracle
+    from tests.peers.oracle import Answer, Oracle
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rocketwire.messages._codec.headers import Ext
     from tests.fuzz.chance import Chance
-    from tests.support.java.oracle import Answer, Oracle
+    from tests.peers.oracle import Answer, Oracle
 
 ROUND = 3000
 ABSTRACT = ("RpcRequestHeader", "TopicRequestHeader", "TopicQueueRequestHeader")

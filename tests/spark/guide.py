@@ -9,11 +9,11 @@ from pathlib import Path
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand, encode
+from tests.peers.foreign.captures import capture
+from tests.peers.foreign.dialogue import EPOCH_NS
+from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.fixtures import SMALL
-from tests.support.foreign.captures import capture
-from tests.support.foreign.dialogue import EPOCH_NS
-from tests.support.foreign.files import save
-from tests.support.foreign.tcp import ACK, SYN, Packet
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "spark.md"
 

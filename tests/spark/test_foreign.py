@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from tests.peers.foreign.captures import PROFILES, Capture, capture
+from tests.peers.foreign.files import Writer
+from tests.peers.foreign.rows import COLUMNS, NONE, PAIRS, content, differences
 from tests.spark.test_readers import read, schema, source
-from tests.support.foreign.captures import PROFILES, Capture, capture
-from tests.support.foreign.files import Writer
-from tests.support.foreign.rows import COLUMNS, NONE, PAIRS, content, differences
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
 
-    from tests.support.foreign.tcp import Packet
+    from tests.peers.foreign.tcp import Packet
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 MODES: Final = {

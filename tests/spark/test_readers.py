@@ -12,10 +12,10 @@ import pytest
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns, every_column
+from tests.peers.foreign.captures import capture
+from tests.peers.foreign.files import save
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.fixtures import LOSSY, SMALL
-from tests.support.foreign.captures import capture
-from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,8 @@ import pytest
 
 from rocketwire_tools.spark.stores.columns import default_columns
 from rocketwire_tools.store.__main__ import main
+from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.spark.store_questions import Disk, find_zeroed, gaps, repeats, usage
-from tests.support.java.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores import copy_store
 from tests.support.stores.damage import log_files, put, zero_page
 from tests.support.stores.fixtures import unpack

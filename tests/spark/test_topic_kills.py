@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.peers.peers import OLD
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers, Steps, steps_of
 from tests.spark.job import STARTED
 from tests.spark.kills import READ, marks_of_kills
 from tests.spark.streams import places_in, read_committed
 from tests.spark.topics_of_java import Topics
-from tests.support.java.peers import OLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.peers.cluster import JavaCluster
     from tests.spark.topics_of_java import Place
-    from tests.support.java.cluster import JavaCluster
 
 pytestmark = marks_of_kills()
 

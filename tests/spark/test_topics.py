@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ
+from tests.peers.peers import OLD
+from tests.peers.processes import wait_until
 from tests.spark.topics_of_java import PLACE, Reader, Topics
-from tests.support.java.peers import OLD
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import Row, SparkSession
 
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
     from tests.spark.topics_of_java import Place
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
 
 # PySpark leaves sockets to the collector
 pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]

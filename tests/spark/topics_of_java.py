@@ -15,8 +15,8 @@ from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
+from tests.peers.processes import wait_until
 from tests.spark.streams import run_to_end
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence

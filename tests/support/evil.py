@@ -20,10 +20,10 @@ from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.fuzz.broker_requests import BrokerRequests
+from tests.peers.foreign.files import save
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.captures.recut import Sent, cut, resend
 from tests.support.fakes.tcp_cluster import TcpCluster
-from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from rocketwire import errors
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
-from tests.support import manifest
+from tests.peers import manifest
 from tests.support.hex_text import parse
 
 if TYPE_CHECKING:

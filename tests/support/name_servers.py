@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, Self
 
-from tests.support.java.cache import ROOT
-from tests.support.java.peers import JavaNameServer, properties
-from tests.support.processes import LOOPBACK, Server, free_ports
+from tests.peers.cache import ROOT
+from tests.peers.peers import JavaNameServer, properties
+from tests.peers.processes import LOOPBACK, Server, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from tests.support.processes import START_SECONDS, Child, PeerFailedError
+from tests.peers.processes import START_SECONDS, Child, PeerFailedError
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import trio
 
-from tests.support.processes import LOOPBACK
+from tests.peers.processes import LOOPBACK
 
 if TYPE_CHECKING:
     import ssl

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import raw_call
-from tests.support.java.dev_cluster import PROGRAM, DevBroker
-from tests.support.processes import LOOPBACK, Child
+from tests.peers import raw_call
+from tests.peers.dev_cluster import PROGRAM, DevBroker
+from tests.peers.processes import LOOPBACK, Child
 
 if TYPE_CHECKING:
     from pathlib import Path

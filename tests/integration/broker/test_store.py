@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.store.__main__ import main
+from tests.peers.dev_cluster import PROGRAM, DevBroker
 from tests.support.broker import bodies
 from tests.support.broker_wire import WireClient
-from tests.support.java.dev_cluster import PROGRAM, DevBroker
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rocketwire_tools.conformance.report import page, report
 from tests.integration.conformance.runs import DRIVERS, PROFILES, Played, java_played, ours_played
-from tests.support.java.cache import ROOT
+from tests.peers.cache import ROOT
 
 DOCUMENT = ROOT / "docs" / "conformance.md"
 _HEAD = "Made by `python -m tests.integration.conformance.matrix`.\n"

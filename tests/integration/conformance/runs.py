@@ -20,9 +20,9 @@ from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Profile, VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
-from tests.support.java import class_archive
-from tests.support.java.cache import INTEROP, ROOT
-from tests.support.java.peers import CURRENT, java, prepare, quick_start
+from tests.peers import class_archive
+from tests.peers.cache import INTEROP, ROOT
+from tests.peers.peers import CURRENT, java, prepare, quick_start
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

@@ -21,8 +21,8 @@ from rocketwire_tools.conformance.__main__ import main
 from rocketwire_tools.pytest_plugin.cluster import BrokerOfTest
 from rocketwire_tools.pytest_plugin.requests import ask
 from rocketwire_tools.pytest_plugin.trio_thread import Backstage
-from tests.support.java.cache import ROOT
-from tests.support.java.peers import RELEASES, JavaNameServer
+from tests.peers.cache import ROOT
+from tests.peers.peers import RELEASES, JavaNameServer
 from tests.support.name_servers import NameServer, OurNameServer
 
 if TYPE_CHECKING:

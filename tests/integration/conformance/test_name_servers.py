@@ -11,7 +11,7 @@ import pytest
 from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.compare.diff import judge, read_differences
 from tests.integration.conformance.runs import NAMES, PROFILES, Played, java_played
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.compare.diff import KnownDifference

@@ -18,7 +18,7 @@ from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Profile, VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings
 from tests.integration.conformance.runs import NAMES, javas, play
-from tests.support.java.cache import ROOT
+from tests.peers.cache import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,8 @@ from rocketwire_tools.codec.values.bodies import body_to_plain, registration_to_
 from rocketwire_tools.conformance.__main__ import main
 from rocketwire_tools.conformance.vectors import vectors
 from tests.fuzz.headers import neutral
-from tests.support.java.cache import ROOT
-from tests.support.java.vectors import JavaVector
+from tests.peers.cache import ROOT
+from tests.support.vectors import JavaVector
 from tests.unit.messages import test_vectors as typed
 from tests.unit.tools.codec.values.test_decode import normalize
 from tests.unit.wire import test_vectors as wire

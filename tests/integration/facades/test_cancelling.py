@@ -29,8 +29,8 @@ from rocketwire.client import (
     PushConsumerConfig,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
+from tests.peers.processes import wait_until
 from tests.support.fakes.facade_clients import no_request_is_pending, own_connections, threads
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from types import ModuleType

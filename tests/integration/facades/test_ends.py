@@ -19,7 +19,7 @@ from rocketwire.errors import (
     RocketWireError,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.support.processes import wait_until
+from tests.peers.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from rocketwire import aio, sync
 from rocketwire.errors import LocalProtocolError, RocketWireError
 from rocketwire.portal.admin import MAX_CHUNK
 from rocketwire.sync.name_servers import SingleNameServer
+from tests.peers.processes import wait_until
 from tests.support.fakes.facade_clients import threads
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ

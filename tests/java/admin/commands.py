@@ -9,16 +9,16 @@ import trio
 
 from rocketwire.client import open_client
 from rocketwire_tools.admin.program import main
-from tests.java.client.messages import send
-from tests.java.client.settings import patient
-from tests.support.processes import wait_until
+from tests.peers.client_settings import patient
+from tests.peers.messages import send
+from tests.peers.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pytest
 
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 CLUSTER = "DefaultCluster"
 UNIQUE = "AC1100010000000000000000000000CD"

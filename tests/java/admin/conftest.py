@@ -12,8 +12,8 @@ from tests.support import admin_process
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 @pytest.fixture

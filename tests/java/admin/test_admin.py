@@ -16,14 +16,14 @@ from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topic_config import TopicConfig
-from tests.java.client.messages import create_topic, eventually, numbered, send, unique
-from tests.java.client.settings import PATIENCE, patient
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.messages import create_topic, eventually, numbered, send, unique
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 CLUSTER = "DefaultCluster"

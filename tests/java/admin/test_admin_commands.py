@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rocketwire.messages import decode_body
 from rocketwire.messages.route import TopicRouteData
 from tests.java.admin.commands import CLUSTER, Ours, rows, store
-from tests.java.client.messages import numbered, unique
-from tests.support.processes import wait_until
+from tests.peers.messages import numbered, unique
+from tests.peers.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 NEW = {"old": None}
 

@@ -13,8 +13,8 @@ from rocketwire.client.consumer.config import PushConsumerConfig
 from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.java.admin.commands import Ours, rows
-from tests.java.client.messages import create_topic, eventually, unique, until
-from tests.java.client.settings import PATIENCE, patient, patient_producer
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.messages import create_topic, eventually, unique, until
 from tests.support.admin_process import run
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import pytest
 
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 LONG = ("--request-timeout", "120")

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.java.client.messages import unique
 from tests.java.namesrv.conftest import have_here
-from tests.support.java import cache as java_cache
-from tests.support.java.container import CONTAINER_POM, JavaContainer
-from tests.support.java.peers import CURRENT
-from tests.support.processes import wait_until
+from tests.peers import cache as java_cache
+from tests.peers.container import CONTAINER_POM, JavaContainer
+from tests.peers.messages import unique
+from tests.peers.peers import CURRENT
+from tests.peers.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.java.admin.commands import Ours
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 pytestmark = pytest.mark.full
 

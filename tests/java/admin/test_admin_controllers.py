@@ -9,15 +9,15 @@ import pytest
 
 from rocketwire.codes import RequestCode as Code
 from tests.java.admin.commands import CLUSTER, Ours
-from tests.support.java.controller import JavaController
-from tests.support.processes import wait_until
-from tests.support.raw_call import ask
+from tests.peers.controller import JavaController
+from tests.peers.processes import wait_until
+from tests.peers.raw_call import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaBroker, JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaBroker, JavaPeer
 
 pytestmark = pytest.mark.full
 

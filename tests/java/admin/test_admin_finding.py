@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.java.admin.commands import store
-from tests.java.client.messages import numbered, unique
-from tests.support.processes import wait_until
+from tests.peers.messages import numbered, unique
+from tests.peers.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.java.admin.commands import Ours
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages.enums import LiteSubscriptionAction
 from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
 from tests.java.admin.commands import Ours, rows
-from tests.java.client.messages import unique
-from tests.java.client.settings import PATIENCE, patient
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.messages import unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import PopMessageRequestHeader
 from rocketwire.messages.pull import PullMessageRequestHeader
 from rocketwire.messages.topic_config import TopicConfig
-from tests.java.client.messages import (
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.messages import (
     create_topic,
     eventually,
     numbered,
@@ -33,14 +34,13 @@ from tests.java.client.messages import (
     unique,
     until,
 )
-from tests.java.client.settings import PATIENCE, patient, patient_producer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 CLUSTER = "DefaultCluster"

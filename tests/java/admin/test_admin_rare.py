@@ -14,13 +14,13 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import QueryCorrectionOffsetHeader
 from rocketwire.policy.resource_names import retry_topic
 from tests.java.admin.commands import CLUSTER
-from tests.java.client.messages import create_topic, eventually, numbered, send, unique
-from tests.java.client.settings import PATIENCE, patient, patient_producer
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.messages import create_topic, eventually, numbered, send, unique
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"

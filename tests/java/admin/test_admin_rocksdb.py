@@ -16,16 +16,16 @@ from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import PopMessageRequestHeader
 from tests.java.admin.commands import Ours, rows
-from tests.java.client.messages import create_topic, eventually, numbered, send, unique
-from tests.java.client.settings import PATIENCE, patient, patient_producer
-from tests.support.processes import wait_until
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.messages import create_topic, eventually, numbered, send, unique
+from tests.peers.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaBroker
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaBroker
 
 pytestmark = pytest.mark.full
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.java.admin.commands import CLUSTER, Ours, rows, store
-from tests.java.client.messages import numbered, unique
-from tests.support.processes import wait_until
+from tests.peers.messages import numbered, unique
+from tests.peers.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 def test_topics_and_groups_are_made_from_the_files_that_mqadmin_takes(

@@ -22,15 +22,15 @@ from rocketwire.messages.groups import (
 )
 from rocketwire.messages.topic_config import TopicConfig
 from tests.java.admin.commands import CLUSTER, Ours, store
-from tests.java.client.messages import numbered, unique
-from tests.java.client.settings import PATIENCE, patient
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.messages import numbered, unique
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from rocketwire.client.admin import Admin
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 TOPIC = TopicConfig(
     read_queue_nums=5,

@@ -12,18 +12,18 @@ from rocketwire.client import Message, open_client, open_producer
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import dlq_topic, retry_topic
 from tests.java.admin.commands import CLUSTER, Ours, rows
-from tests.java.client.messages import unique
-from tests.java.client.settings import patient
+from tests.peers.client_settings import patient
+from tests.peers.messages import unique
+from tests.peers.peers import CURRENT, OLD, JavaBroker
+from tests.peers.processes import wait_until
 from tests.support.exporter_in_process import Scrape
 from tests.support.exporter_in_process import scrape as scrape_address
-from tests.support.java.peers import CURRENT, OLD, JavaBroker
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 PATIENT = ("--request-timeout", "120", "--deadline", "300")
 BROKERS = {CURRENT: "broker-a", OLD: "old"}

@@ -13,17 +13,17 @@ import pytest
 from rocketwire.client.trace.records import build_record
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
-from tests.java.client.messages import unique
-from tests.support import raw_call
+from tests.peers import raw_call
+from tests.peers.messages import unique
+from tests.peers.processes import wait_until
 from tests.support.admin_process import begin, end, run
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaBroker, JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaBroker, JavaPeer
 
 pytestmark = pytest.mark.full
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.java.admin.commands import without_disk
-from tests.java.client.messages import unique
+from tests.peers.cluster import BROKER
+from tests.peers.messages import unique
+from tests.peers.peers import OLD, JavaBroker, JavaNameServer
+from tests.peers.processes import free_ports, wait_until
 from tests.support.admin_process import run
-from tests.support.java.cluster import BROKER
-from tests.support.java.peers import OLD, JavaBroker, JavaNameServer
-from tests.support.processes import free_ports, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 SLAVE = {**BROKER, "brokerRole": "SLAVE", "brokerId": 1}
 

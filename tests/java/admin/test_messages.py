@@ -12,16 +12,16 @@ from typing import IO, TYPE_CHECKING
 
 import pytest
 
-from tests.java.client.messages import unique
+from tests.peers.messages import unique
+from tests.peers.processes import wait_until
 from tests.support.admin_process import SECONDS, Done, begin, end, run
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 MODES = ("", "--orderly", "--pull", "--broadcast", "--pop")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.java.admin.commands import CLUSTER, Ours, store
-from tests.java.client.messages import numbered, unique
+from tests.peers.messages import numbered, unique
+from tests.peers.processes import wait_until
 from tests.support.admin_in_process import run as run_here
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 
 @pytest.fixture(scope="module")

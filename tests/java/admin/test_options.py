@@ -10,9 +10,9 @@ import pytest
 
 from rocketwire_tools.admin.program import build_parser
 from rocketwire_tools.admin.registry import all_commands
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT, java, prepare
-from tests.support.java.shared_peers import have_here
+from tests.peers import cache as java_cache
+from tests.peers.peers import CURRENT, java, prepare
+from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
     import argparse

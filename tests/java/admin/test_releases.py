@@ -12,16 +12,16 @@ import pytest
 
 from rocketwire.policy.resource_names import retry_topic
 from tests.java.admin.commands import CLUSTER, without_disk
-from tests.java.client.messages import unique
+from tests.peers import cache as java_cache
+from tests.peers.cluster import JavaCluster
+from tests.peers.messages import unique
+from tests.peers.peers import MIDDLE, OLD
+from tests.peers.processes import wait_until
+from tests.peers.shared_peers import have_here
 from tests.support.admin_in_process import Run
 from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import Done, begin, end, run
 from tests.support.exporter_in_process import scrape
-from tests.support.java import cache as java_cache
-from tests.support.java.cluster import JavaCluster
-from tests.support.java.peers import MIDDLE, OLD
-from tests.support.java.shared_peers import have_here
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     import subprocess

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from rocketwire_tools.admin.actions.export_documents import EXPORTED_KEYS
-from tests.java.client.messages import unique
+from tests.peers import cache as java_cache
+from tests.peers.messages import unique
+from tests.peers.peers import CURRENT, JavaBroker, JavaNameServer, JavaPeer
+from tests.peers.processes import wait_until
+from tests.peers.shared_peers import have_here
 from tests.support.admin_in_process import Run
 from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import run
 from tests.support.builders.certificates import authority
 from tests.support.exporter_in_process import scrape
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT, JavaBroker, JavaNameServer, JavaPeer
-from tests.support.java.shared_peers import have_here
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

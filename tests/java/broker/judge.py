@@ -14,11 +14,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support.java import integration_tests
-from tests.support.java.cluster import BROKER
-from tests.support.java.dev_cluster import DevBroker
-from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer
-from tests.support.processes import LOOPBACK
+from tests.peers import integration_tests
+from tests.peers.cluster import BROKER
+from tests.peers.dev_cluster import DevBroker
+from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer
+from tests.peers.processes import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,16 +15,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tests.support.java.cluster import JavaCluster
-from tests.support.java.dev_cluster import DevCluster
-from tests.support.java.mqadmin_output import comparable
-from tests.support.java.peers import JavaPeer
-from tests.support.processes import wait_until
+from tests.peers.cluster import JavaCluster
+from tests.peers.dev_cluster import DevCluster
+from tests.peers.mqadmin_output import comparable
+from tests.peers.peers import JavaPeer
+from tests.peers.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.support.java.peers import AdminOutput
+    from tests.peers.peers import AdminOutput
 
 TOPIC, GROUP = "orders", "readers"
 MESSAGES: Final = 6

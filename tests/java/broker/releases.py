@@ -17,8 +17,8 @@ import trio
 from rocketwire_tools.conformance.model.case import Profile
 from rocketwire_tools.conformance.run.target import Address
 from tests.integration.conformance.broker_runs import play_at
-from tests.support.java import class_archive
-from tests.support.java.cluster import JavaCluster
+from tests.peers import class_archive
+from tests.peers.cluster import JavaCluster
 
 PROFILES = {"5.5.0": Profile.JAVA_5_5, "5.3.3": Profile.JAVA_5_3, "4.9.4": Profile.JAVA_4_9}
 

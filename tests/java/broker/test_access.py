@@ -14,11 +14,11 @@ import pytest
 from rocketwire.codes import RequestCode as Code
 from rocketwire.signing import sign
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
-from tests.support.java import cache as java_cache
-from tests.support.java.dev_cluster import DevBroker
-from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer
-from tests.support.java.shared_peers import have_here
-from tests.support.processes import LOOPBACK, PeerFailedError
+from tests.peers import cache as java_cache
+from tests.peers.dev_cluster import DevBroker
+from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer
+from tests.peers.processes import LOOPBACK, PeerFailedError
+from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
     from pathlib import Path

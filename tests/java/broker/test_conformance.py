@@ -19,12 +19,12 @@ from rocketwire_tools.conformance.run.runner import Settings, random_word
 from rocketwire_tools.conformance.run.target import Address, Target
 from tests.integration.conformance.broker_runs import play_at
 from tests.integration.conformance.runs import Played
-from tests.support.java.dev_cluster import DevCluster
+from tests.peers.dev_cluster import DevCluster
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 PATIENCE = 8.0
 QUICK = [case for case in ALL if "slow" not in case.tags]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import raw_call
-from tests.support.java import cache as java_cache
-from tests.support.java.dev_cluster import DevBroker
-from tests.support.java.peers import BINARY_HEADERS, CURRENT, OLD, RELEASES, JavaPeer
-from tests.support.java.server_certificate import with_certificate
-from tests.support.java.shared_peers import have_here
-from tests.support.processes import LOOPBACK, free_ports
+from tests.peers import cache as java_cache
+from tests.peers import raw_call
+from tests.peers.dev_cluster import DevBroker
+from tests.peers.peers import BINARY_HEADERS, CURRENT, OLD, RELEASES, JavaPeer
+from tests.peers.processes import LOOPBACK, free_ports
+from tests.peers.server_certificate import with_certificate
+from tests.peers.shared_peers import have_here
 from tests.support.tap import tapped
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ import pytest
 
 from rocketwire.messages.heartbeat import HeartbeatData, ProducerData
 from rocketwire.wire.message.stored import StoredMessage
+from tests.peers.dev_cluster import DevCluster
 from tests.support.broker import messages
 from tests.support.broker_wire import WireClient
-from tests.support.java.dev_cluster import DevCluster
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 Shown = tuple[object, ...]
 Connect = Callable[[], WireClient]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.lite import GetLiteTopicInfoResponseBody
-from tests.support import raw_call
-from tests.support.java import cache as java_cache
-from tests.support.java.cluster import BROKER, ROOM
-from tests.support.java.dev_cluster import DevBroker
-from tests.support.java.peers import CURRENT, JavaBroker, JavaNameServer
-from tests.support.java.shared_peers import have_here
-from tests.support.processes import wait_until
+from tests.peers import cache as java_cache
+from tests.peers import raw_call
+from tests.peers.cluster import BROKER, ROOM
+from tests.peers.dev_cluster import DevBroker
+from tests.peers.peers import CURRENT, JavaBroker, JavaNameServer
+from tests.peers.processes import wait_until
+from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
     from pathlib import Path

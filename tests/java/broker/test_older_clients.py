@@ -17,12 +17,12 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from tests.java.client.client_process import FIRST
-from tests.java.client.messages import create_topic, eventually, unique
-from tests.java.client.settings import PATIENCE, patient, patient_producer
-from tests.support.java import cache as java_cache
-from tests.support.java.dev_cluster import DevCluster
-from tests.support.java.peers import MIDDLE, OLD, JavaPeer
-from tests.support.java.shared_peers import have_here
+from tests.peers import cache as java_cache
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.dev_cluster import DevCluster
+from tests.peers.messages import create_topic, eventually, unique
+from tests.peers.peers import MIDDLE, OLD, JavaPeer
+from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,13 +11,13 @@ import trio
 from rocketwire.client.admin import open_admin
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire_broker.tables.topics import new_topic
-from tests.support import raw_call
-from tests.support.java import cache as java_cache
-from tests.support.java.dev_cluster import DevBroker
-from tests.support.java.peers import CURRENT, JavaPeer
-from tests.support.java.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
-from tests.support.java.shared_peers import have_here
-from tests.support.processes import LOOPBACK
+from tests.peers import cache as java_cache
+from tests.peers import raw_call
+from tests.peers.dev_cluster import DevBroker
+from tests.peers.peers import CURRENT, JavaPeer
+from tests.peers.processes import LOOPBACK
+from tests.peers.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
+from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
     from collections.abc import Generator

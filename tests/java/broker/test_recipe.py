@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT, PATIENT, SHORT_LIVED, java, prepare
+from tests.peers import cache as java_cache
+from tests.peers.peers import CURRENT, PATIENT, SHORT_LIVED, java, prepare
 
 PAGE = Path(__file__).parents[3] / "docs" / "guide" / "broker-in-tests.md"
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import raw_call
-from tests.support.java import cache as java_cache
-from tests.support.java.dev_cluster import DevBroker
-from tests.support.java.peers import CURRENT, OLD, JavaNameServer
-from tests.support.java.shared_peers import have_here
-from tests.support.processes import wait_until
+from tests.peers import cache as java_cache
+from tests.peers import raw_call
+from tests.peers.dev_cluster import DevBroker
+from tests.peers.peers import CURRENT, OLD, JavaNameServer
+from tests.peers.processes import wait_until
+from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,11 @@ import trio
 
 from rocketwire.client import ClientConfig, Message, open_client
 from rocketwire.client.admin import open_admin
+from tests.peers.dev_cluster import DevBroker
+from tests.peers.peers import CURRENT, OLD
+from tests.peers.processes import LOOPBACK
 from tests.support.broker_pops import Popper
 from tests.support.broker_wire import WireClient
-from tests.support.java.dev_cluster import DevBroker
-from tests.support.java.peers import CURRENT, OLD
-from tests.support.processes import LOOPBACK
 from tests.support.stores import plain
 from tests.support.stores.answers import Answers, ask_everything
 from tests.support.stores.cluster import PATIENCE, SMALL, Session, StoreCluster, copy_store

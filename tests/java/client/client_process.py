@@ -27,7 +27,7 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.java.client.settings import PATIENCE, patient
+from tests.peers.client_settings import PATIENCE, patient
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence

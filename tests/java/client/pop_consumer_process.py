@@ -8,7 +8,7 @@ import trio
 
 from rocketwire.client.consumer.pop.pop import PopCalls
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
-from tests.java.client.messages import create_topic, numbered, send, unique, until
+from tests.peers.messages import create_topic, numbered, send, unique, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import trio
 
 from rocketwire.wire.json.fastjson import loads
-from tests.support import raw_call
-from tests.support.java.cluster import BROKER, ROOM
-from tests.support.java.peers import JavaBroker, JavaNameServer
-from tests.support.java.server_certificate import server_certificate
-from tests.support.processes import wait_until
+from tests.peers import raw_call
+from tests.peers.cluster import BROKER, ROOM
+from tests.peers.peers import JavaBroker, JavaNameServer
+from tests.peers.processes import wait_until
+from tests.peers.server_certificate import server_certificate
 from tests.support.tap import TO_CLIENT, Tap, tapped
 
 if TYPE_CHECKING:

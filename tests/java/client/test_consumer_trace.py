@@ -20,8 +20,8 @@ from rocketwire.client import (
 from rocketwire.client.admin import open_admin
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
-from tests.java.client.settings import patient
+from tests.peers.client_settings import patient
+from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer, TraceFields
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer, TraceFields
 
 
 TRACED = PushConsumerConfig(

@@ -22,8 +22,8 @@ from rocketwire.policy.allocation import (
     AllocateMessageQueueAveragelyByCircle,
     AllocateMessageQueueConsistentHash,
 )
-from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
-from tests.java.client.settings import patient
+from tests.peers.client_settings import patient
+from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.push.push_consumer import PushConsumer
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET

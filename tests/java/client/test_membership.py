@@ -21,10 +21,10 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import BrokerError
 from rocketwire.wire.command import RemotingCommand
 from tests.java.client.client_process import FIRST
-from tests.java.client.messages import create_topic, eventually, unique
-from tests.java.client.settings import PATIENCE, patient, patient_producer
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.messages import create_topic, eventually, unique
+from tests.peers.peers import JavaNameServer
 from tests.support.fakes.member_fakes import Consumer, Producer
-from tests.support.java.peers import JavaNameServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 
 SECONDS = 120.0

@@ -10,16 +10,16 @@ import trio
 from rocketwire.client import Message, open_client, open_producer
 from rocketwire.codes import RequestCode
 from tests.java.client.client_process import noting
-from tests.java.client.messages import create_topic, eventually, unique
-from tests.java.client.settings import PATIENCE, patient, patient_producer
-from tests.support.java.peers import JavaPeer
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.messages import create_topic, eventually, unique
+from tests.peers.peers import JavaPeer
 from tests.support.programs import OurProgram
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire.client import ClientInstance, Producer
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 
 QUEUES = 8

@@ -11,15 +11,15 @@ from rocketwire.client import open_client
 from rocketwire.client.consumer.config import ConsumeConcurrentlyContext, PushConsumerConfig
 from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
-from tests.java.client.settings import patient
+from tests.peers.client_settings import patient
+from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)

@@ -22,17 +22,17 @@ from rocketwire.client.consumer.rebalance import Rebalance
 from rocketwire.errors import BrokerError, LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
-from tests.java.client.messages import create_topic, numbered, send, unique, until
 from tests.java.client.pop_consumer_process import messages_acknowledged_together_are_gone
-from tests.java.client.settings import PATIENCE, patient
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.messages import create_topic, numbered, send, unique, until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 async def popped(

@@ -29,10 +29,10 @@ from rocketwire.errors import (
 )
 from rocketwire.messages.registration import TopicConfig
 from tests.java.client.client_process import FIRST
-from tests.java.client.messages import create_topic, eventually, send, unique, until
-from tests.java.client.settings import PATIENCE, patient, patient_producer
-from tests.support.java.cluster import BROKER, ROOM
-from tests.support.java.peers import JavaBroker, JavaNameServer
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.cluster import BROKER, ROOM
+from tests.peers.messages import create_topic, eventually, send, unique, until
+from tests.peers.peers import JavaBroker, JavaNameServer
 from tests.support.programs import OurProgram
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 STRICT = {

@@ -23,9 +23,9 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.wire.message.body_compression import CompressionType
-from tests.java.client.messages import eventually, unique
-from tests.java.client.settings import PATIENCE, patient, patient_producer
-from tests.support.processes import PeerFailedError
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.messages import eventually, unique
+from tests.peers.processes import PeerFailedError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance, SendResult
     from rocketwire.client.producer.producer import Producer
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 COMMIT, ROLLBACK, UNKNOW = LocalTransactionState

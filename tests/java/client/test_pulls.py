@@ -14,12 +14,12 @@ from rocketwire.client.consumer.rebalance import find_initial_offset
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
-from tests.java.client.messages import create_topic, numbered, send, unique
-from tests.java.client.settings import patient
+from tests.peers.client_settings import patient
+from tests.peers.messages import create_topic, numbered, send, unique
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.pull import PullResult
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 
 def queue(topic: str, queue_id: int = 0) -> MessageQueue:

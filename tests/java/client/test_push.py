@@ -18,8 +18,8 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.messages.message_queue import MessageQueue
-from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
-from tests.java.client.settings import patient
+from tests.peers.client_settings import patient
+from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)

@@ -16,17 +16,17 @@ from rocketwire.client import (
 )
 from rocketwire.errors import NameServerError, TopicRouteNotFoundError
 from rocketwire.messages.registration import TopicConfig
-from tests.java.client.messages import eventually, unique
-from tests.java.client.settings import patient
+from tests.peers.client_settings import patient
+from tests.peers.messages import eventually, unique
+from tests.peers.processes import free_ports
 from tests.support.name_servers import NameServer, name_server
-from tests.support.processes import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.client import ClientInstance
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 SECONDS = 120.0

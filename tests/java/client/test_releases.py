@@ -22,9 +22,7 @@ from rocketwire.client.consumer.pop.pop_consumer import open_pop_consumer
 from rocketwire.codes import SerializeType
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from tests.java.client.client_process import FIRST
-from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
 from tests.java.client.pop_consumer_process import messages_acknowledged_together_are_gone
-from tests.java.client.settings import PATIENCE, patient, patient_producer
 from tests.java.client.unreadable_messages import (
     INNER_BATCH,
     KINDS,
@@ -36,18 +34,20 @@ from tests.java.client.unreadable_messages import (
     send_as_it_is,
 )
 from tests.java.namesrv.conftest import have_here
-from tests.support import raw_call
+from tests.peers import cache as java_cache
+from tests.peers import raw_call
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.cluster import JavaCluster
+from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
+from tests.peers.peers import BINARY_HEADERS, CURRENT, MIDDLE, NEWER, OLD
 from tests.support.broker import BrokerAtHand
-from tests.support.java import cache as java_cache
-from tests.support.java.cluster import JavaCluster
-from tests.support.java.peers import BINARY_HEADERS, CURRENT, MIDDLE, NEWER, OLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.client import ClientConfig, ConsumeConcurrentlyContext, SendResult
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.peers import JavaPeer
 
 
 TLS = "TLS"

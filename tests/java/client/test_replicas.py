@@ -18,8 +18,8 @@ from rocketwire.errors import BrokerError, RequestTimeoutError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from tests.java.client.client_process import FIRST
-from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
-from tests.java.client.settings import PATIENCE, patient
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
 from tests.support.fakes.member_fakes import Consumer
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.message.stored import StoredMessage
     from rocketwire.wire.request_template import PreparedRequest
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 def pull_of(

@@ -24,12 +24,12 @@ from tests.java.client.same_requests import (
     requests,
     send_fields,
 )
+from tests.peers import cache as java_cache
+from tests.peers.controller import JavaController
+from tests.peers.peers import CURRENT, JavaPeer
+from tests.peers.processes import wait_until
+from tests.peers.shared_peers import have_here
 from tests.support import admin_in_process
-from tests.support.java import cache as java_cache
-from tests.support.java.controller import JavaController
-from tests.support.java.peers import CURRENT, JavaPeer
-from tests.support.java.shared_peers import have_here
-from tests.support.processes import wait_until
 from tests.support.tap import tapped
 
 if TYPE_CHECKING:

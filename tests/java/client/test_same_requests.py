@@ -36,7 +36,6 @@ from rocketwire.client import (
 )
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from tests.java.admin.commands import UNIQUE
-from tests.java.client.messages import unique
 from tests.java.client.same_requests import (
     World,
     check,
@@ -45,10 +44,11 @@ from tests.java.client.same_requests import (
     requests,
     send_fields,
 )
-from tests.java.client.settings import patient, patient_producer
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT, JavaPeer
-from tests.support.java.shared_peers import have_here
+from tests.peers import cache as java_cache
+from tests.peers.client_settings import patient, patient_producer
+from tests.peers.messages import unique
+from tests.peers.peers import CURRENT, JavaPeer
+from tests.peers.shared_peers import have_here
 from tests.support.tap import TO_CLIENT
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from rocketwire.client import (
 )
 from rocketwire.client.consumer.pop.pop import InitMode
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.java.client.messages import create_topic, unique, until
-from tests.java.client.settings import patient, patient_producer
-from tests.support.java.peers import JavaPeer
+from tests.peers.client_settings import patient, patient_producer
+from tests.peers.messages import create_topic, unique, until
+from tests.peers.peers import JavaPeer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
 
     from rocketwire.client import ClientInstance, Producer
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 pytestmark = pytest.mark.full
 

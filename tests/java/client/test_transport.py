@@ -20,14 +20,14 @@ from rocketwire.messages.route import GetRouteInfoRequestHeader, TopicRouteData
 from rocketwire.transport.dial import connect_stream
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import RemotingCommand
-from tests.java.client.messages import eventually
-from tests.java.client.settings import patient
-from tests.support.java.peers import BINARY_HEADERS
-from tests.support.processes import free_ports
+from tests.peers.client_settings import patient
+from tests.peers.messages import eventually
+from tests.peers.peers import BINARY_HEADERS
+from tests.peers.processes import free_ports
 
 if TYPE_CHECKING:
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaBroker
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaBroker
 
 
 TOPIC = "TBW102"

@@ -20,14 +20,14 @@ from rocketwire.messages.pull import PullMessageRequestHeader
 from rocketwire.messages.registration import TopicConfig
 from rocketwire.messages.topics import CreateTopicRequestHeader
 from rocketwire.wire.command import RemotingCommand
-from tests.java.client.settings import PATIENCE, patient
-from tests.support.java.peers import JavaNameServer
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.peers import JavaNameServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 
 SECONDS = 120.0

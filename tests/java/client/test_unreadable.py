@@ -15,8 +15,6 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topics import CreateTopicRequestHeader
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.body_compression import CompressionType
-from tests.java.client.messages import create_topic, eventually, send, unique, until
-from tests.java.client.settings import PATIENCE, patient, patient_producer
 from tests.java.client.unreadable_messages import (
     COMPRESSED,
     INNER_BATCH,
@@ -35,11 +33,13 @@ from tests.java.client.unreadable_messages import (
     send_as_it_is,
     warnings_of,
 )
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.messages import create_topic, eventually, send, unique, until
 
 if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 
 LARGE = 2_000_000

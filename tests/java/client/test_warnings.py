@@ -9,14 +9,14 @@ import pytest
 from rocketwire.client import open_client
 from rocketwire.client.admin import open_admin
 from rocketwire.messages.groups import SubscriptionGroupConfig
-from tests.java.client.messages import create_topic, unique, until
-from tests.java.client.settings import patient
 from tests.java.client.test_membership import AUTH
+from tests.peers.client_settings import patient
+from tests.peers.messages import create_topic, unique, until
 from tests.support.fakes.consumer_fakes import FLAVOURS, consumer, list_logged
 
 if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 pytestmark = pytest.mark.full
 

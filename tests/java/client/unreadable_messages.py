@@ -26,8 +26,8 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.message.properties import encode_properties
-from tests.java.client.messages import create_topic, send, unique
-from tests.java.client.settings import PATIENCE
+from tests.peers.client_settings import PATIENCE
+from tests.peers.messages import create_topic, send, unique
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence

@@ -9,10 +9,10 @@ import pytest
 from publishing.pages import namespace
 from publishing.pages.blocks import has_cluster, runs
 from publishing.pages.readers import PAGES
-from tests.support.java import cache as java_cache
-from tests.support.java import class_archive, pages
-from tests.support.java.peers import CURRENT
-from tests.support.java.shared_peers import have_here
+from tests.peers import cache as java_cache
+from tests.peers import class_archive, pages
+from tests.peers.peers import CURRENT
+from tests.peers.shared_peers import have_here
 
 pytestmark = [pytest.mark.full, pytest.mark.java, pytest.mark.process]
 

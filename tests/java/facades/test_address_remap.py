@@ -13,12 +13,12 @@ from rocketwire.client import LocalTransactionState, Message
 from rocketwire.client.consumer.pop.pop import InitMode
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.topic_config import TopicConfig
-from tests.java.client.messages import unique
-from tests.java.client.settings import PATIENCE, patient
 from tests.java.facades.dialects import ALL, Face, run
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.cluster import BROKER, ROOM
+from tests.peers.messages import unique
+from tests.peers.peers import JavaBroker, JavaNameServer
 from tests.support.admin_process import run as run_admin
-from tests.support.java.cluster import BROKER, ROOM
-from tests.support.java.peers import JavaBroker, JavaNameServer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

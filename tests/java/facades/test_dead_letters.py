@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.client import Message
-from tests.java.client.messages import unique
-from tests.java.client.settings import PATIENCE, patient
 from tests.java.facades.dialects import ALL, Face, run
 from tests.java.facades.test_facades import FIRST, new_topic
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.messages import unique
 
 if TYPE_CHECKING:
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 NOW = "now a dead letter in "
 

@@ -19,14 +19,14 @@ from rocketwire.client import (
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.transport.fastpath import hook
-from tests.java.client.messages import create_topic, unique
-from tests.java.client.settings import PATIENCE, patient
 from tests.java.facades.dialects import DIALECTS, Face, run, until
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.messages import create_topic, unique
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 pytestmark = [pytest.mark.java, pytest.mark.parametrize("dialect", DIALECTS)]
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.java.client.settings import PATIENCE
 from tests.java.facades.test_facades import new_topic
+from tests.peers.client_settings import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 pytestmark = [pytest.mark.java, pytest.mark.process]
 

@@ -14,11 +14,11 @@ import trio
 import uvloop
 
 from rocketwire import sync
-from tests.java.client.messages import unique
 from tests.java.facades.test_facades import FIRST, new_topic
+from tests.peers.messages import unique
 
 if TYPE_CHECKING:
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "facades.md"
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.client import Message
-from tests.java.client.messages import unique
-from tests.java.client.settings import PATIENCE, patient
 from tests.java.facades.dialects import DIALECTS, Face, run, until
 from tests.java.facades.test_facades import bodies, new_topic, received, world
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.messages import unique
 
 if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 pytestmark = [pytest.mark.java, pytest.mark.parametrize("dialect", DIALECTS)]
 

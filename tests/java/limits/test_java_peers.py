@@ -12,17 +12,17 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.wire.json.limits import DEFAULT_LIMITS
-from tests.java.client.messages import create_topic, unique
-from tests.java.client.settings import PATIENCE, patient
-from tests.support.java.shared_peers import have_here
+from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.messages import create_topic, unique
+from tests.peers.raw_call import ask
+from tests.peers.shared_peers import have_here
 from tests.support.name_servers import name_server
-from tests.support.raw_call import ask
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

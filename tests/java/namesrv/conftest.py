@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.java import cache as java_cache
-from tests.support.java import class_archive
-from tests.support.java.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
-from tests.support.java.shared_peers import have_here as have_here
+from tests.peers import cache as java_cache
+from tests.peers import class_archive
+from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
+from tests.peers.shared_peers import have_here as have_here
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server
 
 if TYPE_CHECKING:

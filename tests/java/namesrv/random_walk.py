@@ -9,8 +9,8 @@ import json
 import socket
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.support import raw_call
-from tests.support.processes import LOOPBACK
+from tests.peers import raw_call
+from tests.peers.processes import LOOPBACK
 
 if TYPE_CHECKING:
     import random

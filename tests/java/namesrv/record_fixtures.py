@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.java.namesrv.recording import Recorder
-from tests.support import manifest
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import (
+from tests.peers import cache as java_cache
+from tests.peers import manifest
+from tests.peers.peers import (
     BINARY_HEADERS,
     CURRENT,
     MIDDLE,
@@ -28,7 +28,7 @@ from tests.support.java.peers import (
     JavaNameServer,
     JavaPeer,
 )
-from tests.support.processes import wait_until
+from tests.peers.processes import wait_until
 from tests.support.tap import Tap, tapped
 
 if TYPE_CHECKING:

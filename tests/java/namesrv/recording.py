@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rocketwire.codes import RequestCode
-from tests.support import manifest
+from tests.peers import manifest
 from tests.support.hex_text import frame_text
 from tests.support.tap import TO_CLIENT, TO_SERVER
 
 if TYPE_CHECKING:
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.peers import JavaPeer
     from tests.support.tap import Tap, TappedFrame
 
 LARGEST = 12_000

@@ -10,12 +10,12 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support import raw_call
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
-from tests.support.java.shared_peers import have_here
+from tests.peers import cache as java_cache
+from tests.peers import raw_call
+from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
+from tests.peers.processes import LOOPBACK, free_ports, wait_until
+from tests.peers.shared_peers import have_here
 from tests.support.name_servers import OurNameServer
-from tests.support.processes import LOOPBACK, free_ports, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.support import raw_call
-from tests.support.java.controller import JavaController
-from tests.support.java.peers import MIDDLE, JavaBroker
+from tests.peers import raw_call
+from tests.peers.controller import JavaController
+from tests.peers.peers import MIDDLE, JavaBroker
+from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
-from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

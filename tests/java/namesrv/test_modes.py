@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support import raw_call
-from tests.support.java.peers import JavaBroker
+from tests.peers import raw_call
+from tests.peers.peers import JavaBroker
+from tests.peers.processes import wait_until
 from tests.support.name_servers import name_server, start_all
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.support.java.mqadmin_output import comparable
-from tests.support.java.peers import (
+from tests.peers.mqadmin_output import comparable
+from tests.peers.peers import (
     CURRENT,
     RELEASES,
     SHORT_LIVED,
@@ -22,15 +22,15 @@ from tests.support.java.peers import (
     java,
     prepare,
 )
+from tests.peers.processes import wait_until
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from tests.java.namesrv.conftest import Cluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.peers import JavaPeer
     from tests.support.name_servers import NameServer
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.support import raw_call
-from tests.support.java.cache import ROOT
-from tests.support.java.peers import CURRENT, java, prepare, quick_start
+from tests.peers import raw_call
+from tests.peers.cache import ROOT
+from tests.peers.peers import CURRENT, java, prepare, quick_start
 from tests.support.name_servers import name_server
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.java.namesrv.conftest import have_here
-from tests.support import raw_call
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import CURRENT
-from tests.support.java.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
-from tests.support.processes import wait_until
+from tests.peers import cache as java_cache
+from tests.peers import raw_call
+from tests.peers.peers import CURRENT
+from tests.peers.processes import wait_until
+from tests.peers.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.java.namesrv.conftest import Cluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

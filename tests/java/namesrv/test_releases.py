@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import raw_call
-from tests.support.java.mqadmin_output import comparable
-from tests.support.java.peers import BINARY_HEADERS, RELEASES, JavaBroker, JavaPeer
+from tests.peers import raw_call
+from tests.peers.mqadmin_output import comparable
+from tests.peers.peers import BINARY_HEADERS, RELEASES, JavaBroker, JavaPeer
+from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
-from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

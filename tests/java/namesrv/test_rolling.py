@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import raw_call
-from tests.support.java.peers import CURRENT, JavaBroker
+from tests.peers import raw_call
+from tests.peers.peers import CURRENT, JavaBroker
+from tests.peers.processes import wait_until
 from tests.support.name_servers import OurNameServer
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

@@ -6,10 +6,10 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from tests.support import raw_call
-from tests.support.java.peers import JavaBroker
+from tests.peers import raw_call
+from tests.peers.peers import JavaBroker
+from tests.peers.processes import wait_until
 from tests.support.name_servers import name_server
-from tests.support.processes import wait_until
 from tests.support.tap import TO_CLIENT, TO_SERVER, tapped
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.java.namesrv.conftest import Cluster
-from tests.support import raw_call
-from tests.support.java.peers import JavaBroker
+from tests.peers import raw_call
+from tests.peers.peers import JavaBroker
+from tests.peers.processes import wait_until
 from tests.support.name_servers import DEFAULT_KIND, name_server
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.peers import JavaPeer
 
 
 FORGOTTEN_SECONDS = 60.0

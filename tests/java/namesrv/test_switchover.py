@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import raw_call
-from tests.support.java.peers import CURRENT, OLD, JavaBroker, Load
+from tests.peers import raw_call
+from tests.peers.peers import CURRENT, OLD, JavaBroker, Load
+from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
-from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

@@ -12,9 +12,9 @@ import pytest
 
 from rocketwire.codes import RequestCode
 from rocketwire.wire.command import RemotingCommand, encode
-from tests.support.java.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
+from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
+from tests.peers.processes import LOOPBACK, wait_until
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
-from tests.support.processes import LOOPBACK, wait_until
 from tests.support.tap import tapped
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.java.namesrv.random_walk import Walk, Walker
+from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import name_server, start_all
-from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.messages.operations.registry import CLASSES
-from tests.support.java.oracle import Oracle
+from tests.peers.oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,8 +20,8 @@ from tests.java.oracle.vectors import (
     texts,
 )
 from tests.java.oracle.vectors.sheet import NEWEST, OLDER, Javas
-from tests.support import manifest
-from tests.support.java.oracle import Oracle
+from tests.peers import manifest
+from tests.peers.oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ from tests.fuzz.trials import differences
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.java.oracle import Oracle
+    from tests.peers.oracle import Oracle
 
 
 Dump = dict[str, Any]

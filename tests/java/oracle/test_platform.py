@@ -17,7 +17,7 @@ from rocketwire_namesrv.config.settings import Owner
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tests.support.java.oracle import Oracle
+    from tests.peers.oracle import Oracle
 
 
 FILES = 20_000

@@ -8,8 +8,8 @@ import pytest
 
 from rocketwire.signing import SigningAlgorithm, sign, signature_of, signed_content
 from rocketwire.wire.command import RemotingCommand
-from tests.support.java.oracle import Oracle
-from tests.support.java.peers import CURRENT, MIDDLE
+from tests.peers.oracle import Oracle
+from tests.peers.peers import CURRENT, MIDDLE
 from tests.unit.connection.test_signing import PULL
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.java.oracle import make_vectors
-from tests.support import manifest
+from tests.peers import manifest
 
 OF_THE_PLATFORM = {
     "vectors/registrations/packed.jsonl",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.java.oracle import Oracle
+from tests.peers.oracle import Oracle
 
 pytestmark = pytest.mark.full
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.java.peers import JavaNameServer
+from tests.peers.peers import JavaNameServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

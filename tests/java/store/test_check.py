@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from rocketwire.client import Message
-from tests.support.java.peers import CURRENT, OLD
+from tests.peers.peers import CURRENT, OLD
 from tests.support.stores.checked import checked, damage_of
 from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.sending import Sender, text_body

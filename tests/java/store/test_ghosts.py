@@ -10,7 +10,7 @@ import trio
 from rocketwire.client import Message
 from rocketwire.store.folder import read_folder
 from rocketwire_tools.store.engine.scan import LogScan, State
-from tests.support.java.peers import CURRENT, OLD
+from tests.peers.peers import CURRENT, OLD
 from tests.support.stores import copy_store
 from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.damage import flip, log_files, places, put

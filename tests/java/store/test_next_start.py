@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from rocketwire.errors import BrokerError
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores import copy_store, damage
 from tests.support.stores.checked import checked
 from tests.support.stores.cluster import StoreCluster
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.java.peers import JavaNameServer
+    from tests.peers.peers import JavaNameServer
 
 
 def kill_and_flip_body(root: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.store.__main__ import main
-from tests.support.java.peers import CURRENT, OLD
+from tests.peers.peers import CURRENT, OLD
 from tests.support.stores import copy_store
 from tests.support.stores.damage import flip, log_files
 from tests.support.stores.damage import places as places_of

@@ -12,8 +12,8 @@ import pytest
 import trio
 
 from rocketwire_tools.store.__main__ import main
-from tests.support.java.peers import CURRENT, OLD
-from tests.support.processes import wait_until
+from tests.peers.peers import CURRENT, OLD
+from tests.peers.processes import wait_until
 from tests.support.stores.answers import read_queue
 from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.fixtures import unpack

@@ -12,8 +12,8 @@ import pytest
 
 from rocketwire.sql92 import IllegalExpressionError, compile_expression
 from rocketwire.wire.message.properties import encode_properties
-from tests.support.java.cache import JavaUnavailableError, classes
-from tests.support.java.peers import OLD, RELEASES, java
+from tests.peers.cache import JavaUnavailableError, classes
+from tests.peers.peers import OLD, RELEASES, java
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,8 @@ from rocketwire_tools.spark.topics.pulling import PullFailedError
 from rocketwire_tools.spark.topics.ranges import total
 from rocketwire_tools.spark.topics.reading import read_range
 from rocketwire_tools.spark.topics.streaming import ROUTES, Stream
+from tests.peers.processes import wait_until
 from tests.spark.topics_of_java import PLACE, Reader, Topics
-from tests.support.processes import wait_until
 from tests.support.tap import tapped
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")  # it has no types
 

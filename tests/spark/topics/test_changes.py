@@ -15,11 +15,11 @@ import pytest
 
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
+from tests.peers.peers import CURRENT, OLD
+from tests.peers.processes import wait_until
 from tests.spark.kills import marks_of_kills
 from tests.spark.streams import COLUMNS, LATE_WORKER, line_of, read_committed
 from tests.spark.topics_of_java import Topics, read_here
-from tests.support.java.peers import CURRENT, OLD
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from tests.peers.cluster import JavaCluster
     from tests.spark.topics_of_java import Place
-    from tests.support.java.cluster import JavaCluster
 
 pytestmark = marks_of_kills()
 

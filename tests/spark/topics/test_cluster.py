@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.peers.processes import wait_until
 from tests.spark.cluster import LocalCluster
 from tests.spark.conftest import without_spark
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ

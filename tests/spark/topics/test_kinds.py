@@ -25,18 +25,18 @@ from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
-from tests.java.client.messages import unique
+from tests.peers.messages import unique
+from tests.peers.peers import CURRENT, OLD
+from tests.peers.processes import wait_until
 from tests.spark.conftest import without_spark
 from tests.spark.topics_of_java import Topics, read_here
-from tests.support.java.peers import CURRENT, OLD
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 OPTIONS = {
     "compactionMappedFileSize": 20_000,

@@ -15,14 +15,14 @@ import pytest
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.wire.message.body_compression import CompressionType
-from tests.java.client.messages import unique
+from tests.peers.messages import unique
+from tests.peers.processes import wait_until
 from tests.spark.conftest import ROOT, without_spark
 from tests.spark.topics_of_java import Topics
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 pytestmark = pytest.mark.java
 

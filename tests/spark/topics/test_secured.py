@@ -28,11 +28,11 @@ from rocketwire_tools.spark.topics.pulling import PullFailedError
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
+from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer
 from tests.spark.conftest import without_spark
 from tests.spark.topics_of_java import read_here
 from tests.support.admin_in_process import run as run_here
 from tests.support.builders.certificates import authority
-from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,11 +17,11 @@ from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of, present_now
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
+from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer
+from tests.peers.processes import wait_until
 from tests.spark.kills import marks_of_kills
 from tests.spark.streams import line_of
 from tests.spark.topics_of_java import Topics
-from tests.support.java.peers import CURRENT, OLD, JavaBroker, JavaNameServer
-from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

@@ -15,9 +15,9 @@ from rocketwire.client.admin import open_admin
 from rocketwire.messages import message_const as const
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
-from tests.java.client.messages import create_topic, unique
-from tests.support.java.peers import CURRENT, OLD
-from tests.support.processes import wait_until
+from tests.peers.messages import create_topic, unique
+from tests.peers.peers import CURRENT, OLD
+from tests.peers.processes import wait_until
 from tests.support.topics import frame_of, properties_of
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.java.cluster import JavaCluster
-    from tests.support.java.peers import JavaPeer
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
 
 # PySpark leaves sockets to the collector
 pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]

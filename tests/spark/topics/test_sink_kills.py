@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.errors import RocketWireError
+from tests.peers.peers import CURRENT, OLD
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers
 from tests.spark.kills import WRITE, marks_of_kills
 from tests.spark.topics_of_java import Topics
-from tests.support.java.peers import CURRENT, OLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.java.cluster import JavaCluster
+    from tests.peers.cluster import JavaCluster
 
 pytestmark = marks_of_kills(WRITE)
 

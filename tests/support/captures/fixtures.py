@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.support.foreign.captures import capture
-from tests.support.foreign.files import save
-from tests.support.foreign.profiles import MIXED
+from tests.peers.foreign.captures import capture
+from tests.peers.foreign.files import save
+from tests.peers.foreign.profiles import MIXED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.foreign.profiles import Profile
-    from tests.support.foreign.tcp import Packet, Truth
+    from tests.peers.foreign.profiles import Profile
+    from tests.peers.foreign.tcp import Packet, Truth
 
 SMALL = replace(MIXED, connections=40, frames=2000)
 LOSSY = replace(SMALL, lost=0.01, repeated=0.02, reordered=0.02)

@@ -19,11 +19,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support import manifest
-from tests.support.captures.recorder import Recorder, small_segments
-from tests.support.captures.tshark_frames import count
-from tests.support.java import cache as java_cache
-from tests.support.java.peers import (
+from tests.peers import cache as java_cache
+from tests.peers import manifest
+from tests.peers.peers import (
     BINARY_HEADERS,
     CURRENT,
     OLD,
@@ -31,7 +29,9 @@ from tests.support.java.peers import (
     JavaNameServer,
     JavaPeer,
 )
-from tests.support.processes import PeerFailedError
+from tests.peers.processes import PeerFailedError
+from tests.support.captures.recorder import Recorder, small_segments
+from tests.support.captures.tshark_frames import count
 from tests.support.tap import tapped
 
 if TYPE_CHECKING:

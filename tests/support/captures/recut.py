@@ -6,8 +6,8 @@ import gzip
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.tshark_frames import header_of
-from tests.support.foreign.tcp import ACK, SYN, Packet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,8 +14,8 @@ from rocketwire.client.admin import open_admin
 from rocketwire.errors import BrokerError
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
-from tests.support.java.peers import CURRENT, JavaBroker, JavaNameServer
-from tests.support.processes import PeerFailedError
+from tests.peers.peers import CURRENT, JavaBroker, JavaNameServer
+from tests.peers.processes import PeerFailedError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

@@ -11,8 +11,8 @@ from functools import lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
-from tests.support import manifest
-from tests.support.java.peers import CURRENT, MIDDLE, OLD
+from tests.peers import manifest
+from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores.store import TRUTH, BrokerStore, open_folder
 
 if TYPE_CHECKING:

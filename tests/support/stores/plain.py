@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.wire.message.body_compression import CompressionType, compress_body
-from tests.support.java.peers import OLD
+from tests.peers.peers import OLD
 from tests.support.stores.cluster import PATIENCE
 from tests.support.stores.sending import NEVER, Sender, noise_body, text_body
 

@@ -19,9 +19,9 @@ from rocketwire_tools.pcap.files.records import MAX_RECORD, MOST_RECORDS
 from rocketwire_tools.pcap.packets.packets import MOST_ADDRESSES
 from rocketwire_tools.pcap.reports.reports import SummaryReport
 from rocketwire_tools.pcap.rows import endpoints
+from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.decoded_rows import rows
-from tests.support.foreign.files import save
-from tests.support.foreign.tcp import ACK, SYN, Packet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -21,7 +21,7 @@ from rocketwire.wire.command import decode, encode
 from rocketwire.wire.json.fastjson import Dialect
 from tests.fuzz.bodies import NEWER, body_classes
 from tests.fuzz.typed import ABSTRACT, header_classes, show
-from tests.support.java.vectors import JavaVector, unlike, vectors
+from tests.support.vectors import JavaVector, unlike, vectors
 
 if TYPE_CHECKING:
     from _pytest.mark.structures import ParameterSet

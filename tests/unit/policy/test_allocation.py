@@ -9,11 +9,11 @@ import pytest
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy import allocation
-from tests.support.java.policy_vectors import decisions, queues, unlike
+from tests.support.policy_vectors import decisions, queues, unlike
 
 if TYPE_CHECKING:
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
-    from tests.support.java.vectors import JavaVector
+    from tests.support.vectors import JavaVector
 
 
 def room_of(name: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.policy import java_strings
-from tests.support.java.policy_vectors import decisions
+from tests.support.policy_vectors import decisions
 
 if TYPE_CHECKING:
-    from tests.support.java.vectors import JavaVector
+    from tests.support.vectors import JavaVector
 
 
 def texts() -> list[JavaVector]:

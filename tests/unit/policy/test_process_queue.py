@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from rocketwire.policy.process_queue import FlowControl, PopProcessQueue, ProcessQueue, Thresholds
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.java.policy_vectors import decisions
+from tests.support.policy_vectors import decisions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tests.support.java.vectors import JavaVector
+    from tests.support.vectors import JavaVector
 
 MIB = 1 << 20
 

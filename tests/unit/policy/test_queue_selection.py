@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.policy.queue_selection import FaultStrategy, QueueRotation
-from tests.support.java.policy_vectors import decisions, queues, unlike
+from tests.support.policy_vectors import decisions, queues, unlike
 
 if TYPE_CHECKING:
-    from tests.support.java.vectors import JavaVector
+    from tests.support.vectors import JavaVector
 
 LONG_AGO = -1000.0
 

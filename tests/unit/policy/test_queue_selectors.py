@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.policy import queue_selectors
-from tests.support.java.policy_vectors import decisions, queues, unlike
+from tests.support.policy_vectors import decisions, queues, unlike
 
 if TYPE_CHECKING:
     from rocketwire.policy.queue_selectors import Key
-    from tests.support.java.vectors import JavaVector
+    from tests.support.vectors import JavaVector
 
 
 def key(vector: JavaVector) -> Key:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.policy import resource_names
-from tests.support.java.policy_vectors import decisions, unlike
+from tests.support.policy_vectors import decisions, unlike
 
 if TYPE_CHECKING:
-    from tests.support.java.vectors import JavaVector
+    from tests.support.vectors import JavaVector
 
 
 def in_namespace(vector: JavaVector) -> dict[str, str | bool]:

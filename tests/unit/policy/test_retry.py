@@ -7,7 +7,7 @@ import pytest
 from rocketwire.codes import ResponseCode
 from rocketwire.policy import retry
 from rocketwire.policy.retry import CommunicationMode, Failure, SendStatus, Verdict
-from tests.support.java.policy_vectors import decisions
+from tests.support.policy_vectors import decisions
 
 SYNC, ASYNC, ONEWAY = CommunicationMode
 

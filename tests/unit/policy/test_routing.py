@@ -11,10 +11,10 @@ from rocketwire.messages import decode_body
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.policy import routing
-from tests.support.java.policy_vectors import decisions, rows
+from tests.support.policy_vectors import decisions, rows
 
 if TYPE_CHECKING:
-    from tests.support.java.vectors import JavaVector
+    from tests.support.vectors import JavaVector
 
 QUEUES = (
     QueueData(broker_name="a", read_queue_nums=8, write_queue_nums=2, perm=7),

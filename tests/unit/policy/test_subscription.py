@@ -10,11 +10,11 @@ import pytest
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.policy import subscription
-from tests.support.java.policy_vectors import decisions
+from tests.support.policy_vectors import decisions
 
 if TYPE_CHECKING:
     from rocketwire.policy.subscription import Tagged
-    from tests.support.java.vectors import JavaVector
+    from tests.support.vectors import JavaVector
 
 
 def message(tag: str | None) -> Tagged:

@@ -14,12 +14,12 @@ from rocketwire.errors import (
 )
 from rocketwire.messages import message_const
 from rocketwire.policy import validation
-from tests.support.java.policy_vectors import decisions
+from tests.support.policy_vectors import decisions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.java.vectors import JavaVector
+    from tests.support.vectors import JavaVector
 
 
 def passes(check: Callable[..., None], *arguments: object) -> bool:

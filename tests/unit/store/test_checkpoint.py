@@ -8,7 +8,7 @@ import pytest
 
 from rocketwire.errors import DecodeError
 from rocketwire.store.checkpoint import FILE_SIZE, Checkpoint, decode_checkpoint, encode_checkpoint
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 
 if TYPE_CHECKING:
     from tests.support.stores import BrokerStore

@@ -24,9 +24,9 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.sync import Producer, open_producer
+from tests.peers.processes import free_ports
 from tests.support.fakes.facade_clients import BlockingClient, no_request_is_pending, threads
 from tests.support.fakes.storing_cluster import StoringCluster
-from tests.support.processes import free_ports
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import CommandDecoder, decode
-from tests.support import golden, manifest
+from tests.peers import manifest
+from tests.support import golden
 from tests.support.name_servers import SERVED_CODES
 
 GIVES_AWAY = re.compile(

@@ -26,9 +26,9 @@ from rocketwire.wire.message.stored import (
 )
 from tests.fuzz.headers import neutral
 from tests.fuzz.messages import show
-from tests.support import manifest
-from tests.support.java import vectors as javavectors
-from tests.support.java.vectors import JavaVector, vectors
+from tests.peers import manifest
+from tests.support import vectors as javavectors
+from tests.support.vectors import JavaVector, vectors
 
 if TYPE_CHECKING:
     from rocketwire.wire.message.batch import BatchMessage

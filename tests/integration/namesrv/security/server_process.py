@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from tests.peers.raw_call import Answer, ask
 from tests.support.name_servers import OurNameServer
-from tests.support.raw_call import Answer, ask
 
 if TYPE_CHECKING:
     from pathlib import Path

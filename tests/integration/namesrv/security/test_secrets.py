@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.namesrv.security import server_process
+from tests.peers.raw_call import ask
 from tests.support.fakes.sansio_server import identity
 from tests.support.name_servers import SERVED_CODES
-from tests.support.raw_call import ask
 
 if TYPE_CHECKING:
     from pathlib import Path

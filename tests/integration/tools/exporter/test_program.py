@@ -12,9 +12,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.peers.dev_cluster import DevCluster
 from tests.support.admin_in_process import run as run_admin
 from tests.support.exporter_in_process import openmetrics_families
-from tests.support.java.dev_cluster import DevCluster
 
 if TYPE_CHECKING:
     from collections.abc import Generator

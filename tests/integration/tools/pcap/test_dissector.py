@@ -14,10 +14,10 @@ from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.dissector.dissector import dissector, tables
+from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import ACK, Packet
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.fixtures import SMALL, Made, make
-from tests.support.foreign.files import save
-from tests.support.foreign.tcp import ACK, Packet
 from tests.support.tshark import needs_tshark
 from tests.support.tshark import rows as tshark_rows
 

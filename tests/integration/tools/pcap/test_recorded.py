@@ -12,7 +12,7 @@ import pytest
 
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.dissector.dissector import dissector
-from tests.support import manifest
+from tests.peers import manifest
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.record import GIVES_AWAY
 from tests.support.tshark import needs_tshark

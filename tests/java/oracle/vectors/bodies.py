@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tests.java.oracle.vectors.sheet import Javas
-    from tests.support.java.oracle import Answer, Oracle
+    from tests.peers.oracle import Answer, Oracle
 
 LEVELS = ((1, "ordinary"), (2, "nasty"), (0, "defaults"), (3, "nulls"))
 """Levels of the oracle's random values."""

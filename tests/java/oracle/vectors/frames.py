@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.java.oracle.vectors.sheet import Javas
-    from tests.support.java.oracle import Oracle
+    from tests.peers.oracle import Oracle
 
 LANGUAGES = ("JAVA", "CPP", "DOTNET", "PYTHON", "DELPHI", "ERLANG", "RUBY", "OTHER", "HTTP", "GO", "PHP", "OMS", "RUST", "NODE_JS")  # fmt: skip
 DEFAULT_LANGUAGE = "an absent language is read as JAVA"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rocketwire.messages._codec.headers import Ext
     from tests.java.oracle.vectors.sheet import Javas
-    from tests.support.java.oracle import Answer, Oracle
+    from tests.peers.oracle import Answer, Oracle
 
 GOOD = {"topicFilterType": "SINGLE_TAG", "commitOrRollback": 8, "maxCount": 7}
 """Values of the fields that Java checks."""

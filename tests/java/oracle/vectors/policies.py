@@ -1,4 +1,4 @@
-"""Decisions of Java's client: queues, shares, names, expressions; ``tests/support/java/sources/Policies.java`` asks its classes."""
+"""Decisions of Java's client: queues, shares, names, expressions; ``tests/peers/sources/Policies.java`` asks its classes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tests.java.oracle.vectors import nasty
 from tests.java.oracle.vectors.sheet import NEWEST, Line, Sheet
-from tests.support.java import cache as java_cache
-from tests.support.java import peers as java_peers
+from tests.peers import cache as java_cache
+from tests.peers import peers as java_peers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

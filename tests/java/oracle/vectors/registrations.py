@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.java.oracle.vectors.sheet import Javas
-    from tests.support.java.oracle import Answer, Oracle
+    from tests.peers.oracle import Answer, Oracle
 
 VERSIONS = (513, 413, 412, 37)
 """On both sides of V5_0_0, from which on mappings follow, and the first with this body."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.support import manifest
-    from tests.support.java.oracle import Oracle
+    from tests.peers import manifest
+    from tests.peers.oracle import Oracle
 
 NEWEST = "5.5.0"
 OLDER = "5.3.3"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tests.java.oracle.vectors.sheet import Javas
-    from tests.support.java.oracle import Oracle
+    from tests.peers.oracle import Oracle
 
 MAGIC_V1, MAGIC_V2 = bytes.fromhex("daa320a7"), bytes.fromhex("daa320ab")
 FOUR, SIX = "10.0.0.1|10911", "2001:db8:0:0:0:0:0:1|65535"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tests.java.oracle.vectors.sheet import Javas
-    from tests.support.java.oracle import Oracle
+    from tests.peers.oracle import Oracle
 
 NAME, PART = "\1", "\2"
 ODD_PROPERTIES = (

@@ -12,9 +12,9 @@ from rocketwire_broker.files.folder import FolderError
 from rocketwire_broker.handlers.offsets import offset_at
 from rocketwire_broker.storage.message import read_stored
 from rocketwire_tools.store.__main__ import main
+from tests.peers.peers import CURRENT, OLD
 from tests.support.broker import bodies
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.truth import digest
 

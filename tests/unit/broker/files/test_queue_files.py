@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.peers.peers import CURRENT, OLD
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.java.peers import CURRENT, OLD
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:

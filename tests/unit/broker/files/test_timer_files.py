@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rocketwire.store.timers import decode_timer_check
 from rocketwire_tools.store.__main__ import main
+from tests.peers.peers import CURRENT
 from tests.support.broker import START
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.java.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:

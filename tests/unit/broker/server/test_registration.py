@@ -10,7 +10,7 @@ from rocketwire.client.admin import open_admin
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.processes import free_ports
+from tests.peers.processes import free_ports
 
 
 async def test_a_broker_is_ready_when_a_name_server_knows_it() -> None:

@@ -13,7 +13,7 @@ import pytest
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.rows.rows import schema
-from tests.support import manifest
+from tests.peers import manifest
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -19,8 +19,8 @@ from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.rows.output import JsonLines
 from rocketwire_tools.pcap.rows.rows import COLUMNS, schema
 from rocketwire_tools.terminal import csv_cell
+from tests.peers.foreign.files import save
 from tests.support.captures.decoded_rows import rows
-from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
     from pathlib import Path

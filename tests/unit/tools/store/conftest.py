@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.store.__main__ import main
-from tests.support.java.peers import CURRENT, OLD
+from tests.peers.peers import CURRENT, OLD
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.pcap.arrow import pa
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores import digest
 from tests.support.stores.damage import log_files, places, put
 from tests.support.stores.fixtures import unpack

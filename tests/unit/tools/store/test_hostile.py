@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.hostile import run
 

@@ -16,7 +16,7 @@ import pytest
 from rocketwire.store.folder import read_folder
 from rocketwire_tools.store import jobs
 from rocketwire_tools.store.engine.scan import LogScan
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores import damage
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.opened import OpenedStore
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.comparison import wrong_messages
 from tests.support.stores.fixtures import PACKED, unpack
 

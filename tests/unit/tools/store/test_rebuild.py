@@ -16,7 +16,7 @@ from rocketwire.store.config_files import consumer_offsets, decode_config
 from rocketwire.store.writer import FILLER_TOPIC, QUEUE_FILE_SIZE
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.store.engine.blocks import FileBlocks
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores import damage
 from tests.support.stores.fixtures import unpack
 

@@ -10,7 +10,7 @@ from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, Trun
 from rocketwire.wire.layouts.declarations import BINARY_HEADER
 from rocketwire.wire.layouts.entries import build_entries, parse_entries
 from rocketwire.wire.layouts.fused import MAX_EXT_FIELDS, parse_binary_header
-from tests.support.interpreted_layouts import interpret_parser
+from tests.peers.interpreted_layouts import interpret_parser
 
 interpreted = interpret_parser(BINARY_HEADER)
 

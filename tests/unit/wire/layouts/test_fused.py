@@ -19,11 +19,11 @@ from rocketwire.errors import (
 )
 from rocketwire.wire.java_utf8 import encode_utf8
 from rocketwire.wire.layouts import declarations, derive, fused
-from tests.support.interpreted_layouts import interpret_builder, interpret_parser
+from tests.peers.interpreted_layouts import interpret_builder, interpret_parser
 
 if TYPE_CHECKING:
     from rocketwire.wire.buffer import Buffer
-    from tests.support.interpreted_layouts import Parser
+    from tests.peers.interpreted_layouts import Parser
 
 small = st.binary(max_size=12)
 texts = st.text(max_size=6)

@@ -21,7 +21,7 @@ from rocketwire_tools.admin.actions.doctor import (
     findings,
 )
 from rocketwire_tools.admin.actions.snapshot import Snapshot, differences
-from tests.support.java.cache import ROOT
+from tests.peers.cache import ROOT
 
 MASTER, REPLICA = "10.0.0.1:10911", "10.0.0.2:10911"
 GOOD = {MASTER: Probe(version="V5_5_0"), REPLICA: Probe(version="V5_5_0")}

@@ -6,7 +6,7 @@ from rocketwire_tools.conformance.model.ports import LOOPBACK
 from rocketwire_tools.conformance.run.live_server import LiveServer
 from rocketwire_tools.conformance.run.stored_traces import Traces
 from rocketwire_tools.conformance.run.target import Address, Target
-from tests.support.processes import free_ports
+from tests.peers.processes import free_ports
 
 
 async def test_entries_that_may_remain_in_a_silent_server_are_reported() -> None:

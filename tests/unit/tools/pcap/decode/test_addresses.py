@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.packets import packets
+from tests.peers.foreign.rows import NONE, differences
 from tests.support.captures.decoded_rows import rows
-from tests.support.foreign.rows import NONE, differences
 
 if TYPE_CHECKING:
     import pytest

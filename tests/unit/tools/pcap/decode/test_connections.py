@@ -9,16 +9,16 @@ import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Options
 from rocketwire_tools.pcap.streams.connections import Connections
+from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import ACK, FIN, SYN
 from tests.support.captures.decoded_rows import Row, rows
-from tests.support.foreign.files import save
-from tests.support.foreign.tcp import ACK, FIN, SYN
 from tests.unit.tools.pcap.streams.test_reassembly import CLIENT, RESPONSE, SERVER, Wire, frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.foreign.tcp import Packet
+    from tests.peers.foreign.tcp import Packet
 
 RST = 4
 ENDS = (CLIENT, SERVER)

@@ -17,7 +17,8 @@ from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
 from rocketwire_tools.pcap.files.splits import plan
-from tests.support import manifest
+from tests.peers import manifest
+from tests.peers.foreign.files import save
 from tests.support.captures.recut import (
     Segments,
     Sent,
@@ -27,14 +28,13 @@ from tests.support.captures.recut import (
     read_recorded,
     resend,
 )
-from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from rocketwire_tools.pcap.arrow import Batch
-    from tests.support.foreign.tcp import Packet
+    from tests.peers.foreign.tcp import Packet
 
 FIELDS = (
     "kind", "code", "opaque", "flag", "language", "version", "remark", "topic", "group", "queue_id",

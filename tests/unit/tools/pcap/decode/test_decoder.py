@@ -17,11 +17,11 @@ import zstandard
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.errors import CaptureError
+from tests.peers.foreign.files import SLL, save
+from tests.peers.foreign.rows import NONE, PAIRS, content, differences
+from tests.peers.foreign.tcp import ACK, Packet
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.fixtures import SMALL, make
-from tests.support.foreign.files import SLL, save
-from tests.support.foreign.rows import NONE, PAIRS, content, differences
-from tests.support.foreign.tcp import ACK, Packet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,16 +13,16 @@ import zstandard
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.files.series import Series, series
-from tests.support.foreign.captures import PROFILES, Capture, capture
-from tests.support.foreign.files import NULL, RAW, SLL, SLL2, Writer
-from tests.support.foreign.rows import NONE, PAIRS, content, differences
+from tests.peers.foreign.captures import PROFILES, Capture, capture
+from tests.peers.foreign.files import NULL, RAW, SLL, SLL2, Writer
+from tests.peers.foreign.rows import NONE, PAIRS, content, differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from tests.support.foreign.profiles import Profile
-    from tests.support.foreign.tcp import Packet
+    from tests.peers.foreign.profiles import Profile
+    from tests.peers.foreign.tcp import Packet
 
 Row = dict[str, Any]
 

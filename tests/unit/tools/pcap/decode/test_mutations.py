@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
-from tests.support import manifest
+from tests.peers import manifest
+from tests.peers.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue
+from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import ACK, FIN, SYN, Packet
 from tests.support.captures.recut import Sent, cut, exchanges, read_recorded, resend
-from tests.support.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue
-from tests.support.foreign.files import save
-from tests.support.foreign.tcp import ACK, FIN, SYN, Packet
 from tests.unit.tools.pcap.decode.test_cutting import FIELDS, PAIRED, Content, content
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from rocketwire_tools.pcap.files.series import (
     last_time,
     series,
 )
-from tests.support.foreign.files import save
-from tests.support.foreign.tcp import ACK, Packet
+from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import ACK, Packet
 from tests.unit.tools.pcap.streams.test_reassembly import CLIENT, RESPONSE, SERVER, START, frame
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from rocketwire_tools.pcap.decode.split_decoder import Reach, SplitDecoder
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.splits import Split, find_record, plan, read_head
 from rocketwire_tools.pcap.rows.rows import COLUMNS
+from tests.peers.foreign.captures import capture
+from tests.peers.foreign.files import save
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.fixtures import LARGE
-from tests.support.foreign.captures import capture
-from tests.support.foreign.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

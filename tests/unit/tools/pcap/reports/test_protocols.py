@@ -10,9 +10,9 @@ import pytest
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.__main__ import main
 from tests.integration.tools.pcap.test_recorded import read_counts
-from tests.support import manifest
-from tests.support.foreign.files import save
-from tests.support.foreign.tcp import ACK, SYN, Packet
+from tests.peers import manifest
+from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import ACK, SYN, Packet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,10 +25,10 @@ from rocketwire_tools.pcap.reports.reports import (
 from rocketwire_tools.pcap.reports.run import CaptureRun
 from rocketwire_tools.pcap.rows.rows import EVERY, schema
 from rocketwire_tools.pcap.rows.selection import Selection
-from tests.support import manifest
+from tests.peers import manifest
+from tests.peers.foreign.files import Writer
+from tests.peers.foreign.repeated import read_recorded
 from tests.support.captures.decoded_rows import rows
-from tests.support.foreign.files import Writer
-from tests.support.foreign.repeated import read_recorded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,9 @@ import pytest
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.rows.pairing import Paired, Pairing
+from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.decoded_rows import rows
-from tests.support.foreign.files import save
-from tests.support.foreign.tcp import ACK, SYN, Packet
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.rows.redaction import Redaction
-from tests.support import manifest
+from tests.peers import manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ import pytest
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.decode.decoder import Options
+from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.decoded_rows import Row, rows
-from tests.support.foreign.files import save
-from tests.support.foreign.tcp import ACK, SYN, Packet
 
 if TYPE_CHECKING:
     from pathlib import Path

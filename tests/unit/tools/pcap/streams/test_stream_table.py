@@ -8,10 +8,10 @@ import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.streams.stream_table import StreamTable
+from tests.peers.foreign.files import save
+from tests.peers.foreign.rows import NONE, differences
+from tests.peers.foreign.tcp import ACK, FIN, SYN
 from tests.support.captures.decoded_rows import rows
-from tests.support.foreign.files import save
-from tests.support.foreign.rows import NONE, differences
-from tests.support.foreign.tcp import ACK, FIN, SYN
 
 if TYPE_CHECKING:
     from pathlib import Path

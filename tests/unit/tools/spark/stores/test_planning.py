@@ -17,7 +17,7 @@ from rocketwire_tools.spark.stores.options import read_options
 from rocketwire_tools.spark.stores.planning import DamageError, open_stores, parts, stores
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
-from tests.support.java.peers import CURRENT, OLD
+from tests.peers.peers import CURRENT, OLD
 from tests.support.stores.damage import log_files, remove_middle_file
 from tests.support.stores.fixtures import unpack
 

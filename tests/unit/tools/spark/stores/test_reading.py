@@ -12,7 +12,7 @@ from rocketwire_tools.spark.stores.options import read_options
 from rocketwire_tools.spark.stores.planning import DamageError, parts
 from rocketwire_tools.spark.stores.reading import read
 from rocketwire_tools.store.__main__ import main
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.damage import DAMAGE, flip_body, zero_page
 from tests.support.stores.fixtures import PACKED, unpack
 from tests.unit.tools.spark.stores.conftest import EVERY

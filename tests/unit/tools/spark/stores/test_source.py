@@ -11,7 +11,7 @@ import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.stores.columns import default_columns
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

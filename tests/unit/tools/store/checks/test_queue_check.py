@@ -13,8 +13,8 @@ from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.java.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of, notes_of
 from tests.support.stores.fixtures import unpack

@@ -12,7 +12,7 @@ from rocketwire.store import layouts, timers
 from rocketwire.store.commit_log import BLANK_MAGIC
 from rocketwire.wire.checksum import crc32
 from rocketwire_tools.store.checks.findings import FindingKind
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores import damage
 from tests.support.stores.checked import checked, damage_of
 from tests.support.stores.fixtures import unpack

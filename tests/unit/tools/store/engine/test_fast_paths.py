@@ -10,7 +10,7 @@ import pytest
 from rocketwire_tools.store.checks import index_check
 from rocketwire_tools.store.engine import checksums, fast_paths, rows, walk
 from rocketwire_tools.store.engine.queue_files import QueueFiles
-from tests.support.java.peers import CURRENT, OLD
+from tests.peers.peers import CURRENT, OLD
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.hostile import Original, run
 

@@ -10,7 +10,7 @@ from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.formats import arrow_rows
 from rocketwire_tools.store.formats.arrow_rows import FEW_TEXTS, pa, record_batch
 from rocketwire_tools.store.opened import OpenedStore
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:

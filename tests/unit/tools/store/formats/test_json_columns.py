@@ -10,7 +10,7 @@ from rocketwire_tools.store.engine.rows import COLUMNS, Rows, TopicNames
 from rocketwire_tools.store.formats.json_columns import JsonColumns
 from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.opened import OpenedStore
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:

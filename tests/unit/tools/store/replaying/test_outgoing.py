@@ -13,7 +13,7 @@ from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.replaying.outgoing import NO_BATCH, choose_properties, messages_of
 from rocketwire_tools.store.selecting import select_rows
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.truth import digest
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 
 from rocketwire.store.folder import read_folder
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:

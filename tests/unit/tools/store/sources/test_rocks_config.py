@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rocketwire_tools.store.opened import OpenedStore
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:

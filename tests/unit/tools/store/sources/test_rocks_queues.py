@@ -10,7 +10,7 @@ import pytest
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.sources.rocks_queues import RocksQueues
-from tests.support.java.peers import CURRENT, MIDDLE
+from tests.peers.peers import CURRENT, MIDDLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.verbs.info import describe
-from tests.support.java.peers import CURRENT
+from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:

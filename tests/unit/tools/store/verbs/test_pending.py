@@ -12,7 +12,7 @@ import pytest
 import rocksdict
 
 from rocketwire_tools.store.__main__ import main
-from tests.support.java.peers import CURRENT, OLD
+from tests.peers.peers import CURRENT, OLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

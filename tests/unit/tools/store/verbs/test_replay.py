@@ -15,8 +15,8 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import ConnectFailedError
 from rocketwire.testing import reply
 from rocketwire_tools.store.verbs import replay
+from tests.peers.peers import CURRENT
 from tests.support.fakes.storing_cluster import NS, StoringCluster, connect
-from tests.support.java.peers import CURRENT
 from tests.support.stores import damage
 
 if TYPE_CHECKING:

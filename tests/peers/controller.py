@@ -1,0 +1,38 @@
+"""RocketMQ's controller, which elects the masters of groups in controller mode; it stands alone, outside the name server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.peers.peers import CURRENT, java, prepare, properties, quick_start
+from tests.peers.processes import LOOPBACK, Server, free_ports
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class JavaController(Server):
+    """One controller, which is its own quorum.
+
+    Attributes:
+        address: what brokers take for ``controllerAddr``.
+    """
+
+    def __init__(self, folder: Path, *, version: str = CURRENT) -> None:
+        self.address = f"{LOOPBACK}:{free_ports()}"
+        prepare(folder)
+        settings = {
+            "controllerDLegerGroup": "controllers",
+            "controllerDLegerPeers": f"n0-{self.address}",
+            "controllerDLegerSelfId": "n0",
+            "controllerStorePath": "store",
+            "mappedFileSize": 1_048_576,
+        }
+        (folder / "conf" / "controller.properties").write_text(properties(settings))
+        command = java(
+            version,
+            "org.apache.rocketmq.controller.ControllerStartup",
+            *("-c", "conf/controller.properties"),
+            jvm=quick_start(version),
+        )
+        super().__init__("controller", command, folder)

@@ -1,0 +1,248 @@
+"""RocketMQ's own integration tests (the published ``rocketmq-test`` jars) at servers that run already.
+
+Java's tests start their brokers in their own process through the class ``BaseConf``.  Ours of the same
+name, first on the class path, gives them the addresses of running servers instead; a controller there
+carries a name and an address and nothing else, so tests that look into a broker's process are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tests.peers import cache as java_cache
+from tests.peers.peers import MEMORY, OLD, OPENED_FOR_4X, prepare, quick_start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+POM: Final = "integration.xml"
+PACKAGE: Final = "org.apache.rocketmq.test."
+
+_CONSUMER = "client.consumer."
+_PRODUCER = "client.producer."
+
+IN_BOTH: Final[tuple[str, ...]] = (
+    *(
+        f"{_CONSUMER}balance.{name}"
+        for name in ("NormalMsgDynamicBalanceIT", "NormalMsgStaticBalanceIT")
+    ),
+    *(
+        f"{_CONSUMER}cluster.{name}"
+        for name in ("DynamicAddAndCrashIT", "DynamicAddConsumerIT", "DynamicCrashConsumerIT")
+    ),
+    f"{_CONSUMER}filter.SqlFilterIT",
+    *(
+        f"{_CONSUMER}tag.{name}"
+        for name in (
+            "MulTagSubIT",
+            "TagMessageWith1ConsumerIT",
+            "TagMessageWithMulConsumerIT",
+            "TagMessageWithSameGroupConsumerIT",
+        )
+    ),
+    *(f"{_CONSUMER}topic.{name}" for name in ("MulConsumerMulTopicIT", "OneConsumerMulTopicIT")),
+    *(
+        f"{_PRODUCER}async.{name}"
+        for name in (
+            "AsyncSendExceptionIT",
+            "AsyncSendWithMessageQueueIT",
+            "AsyncSendWithMessageQueueSelectorIT",
+            "AsyncSendWithOnlySendCallBackIT",
+        )
+    ),
+    f"{_PRODUCER}batch.BatchSendIT",
+    *(
+        f"{_PRODUCER}exception.{name}"
+        for name in (
+            "msg.ChinaPropIT",
+            "msg.MessageExceptionIT",
+            "msg.MessageUserPropIT",
+            "producer.ProducerGroupAndInstanceNameValidityIT",
+        )
+    ),
+    *(
+        f"{_PRODUCER}oneway.{name}"
+        for name in (
+            "OneWaySendExceptionIT",
+            "OneWaySendIT",
+            "OneWaySendWithMQIT",
+            "OneWaySendWithSelectorIT",
+        )
+    ),
+    *(
+        f"{_PRODUCER}order.{name}"
+        for name in (
+            "OrderMsgDynamicRebalanceIT",
+            "OrderMsgIT",
+            "OrderMsgRebalanceIT",
+            "OrderMsgWithTagIT",
+        )
+    ),
+    *(
+        f"{_PRODUCER}querymsg.{name}"
+        for name in ("QueryMsgByIdExceptionIT", "QueryMsgByIdIT", "QueryMsgByKeyIT")
+    ),
+    f"{_PRODUCER}transaction.TransactionalMsgIT",
+    "delay.NormalMsgDelayIT",
+)
+"""Classes of 4.9.4 and 5.5.0 that work from outside a broker."""
+
+IN_4X: Final[tuple[str, ...]] = tuple(
+    f"{_CONSUMER}broadcast.{name}"
+    for name in (
+        "normal.BroadCastNormalMsgNotRecvIT",
+        "normal.BroadCastNormalMsgRecvCrashIT",
+        "normal.BroadCastNormalMsgRecvFailIT",
+        "normal.BroadCastNormalMsgRecvStartLaterIT",
+        "normal.BroadCastNormalMsgTwoDiffGroupRecvIT",
+        "normal.NormalMsgTwoSameGroupConsumerIT",
+        "tag.BroadCastTwoConsumerFilterIT",
+        "tag.BroadCastTwoConsumerSubDiffTagIT",
+        "tag.BroadCastTwoConsumerSubTagIT",
+    )
+)
+"""Classes of 4.9.4 whose names 5.x spells differently, and their neighbours."""
+
+SINCE_5X: Final[tuple[str, ...]] = (
+    *(
+        f"{_CONSUMER}broadcast.{name}"
+        for name in (
+            "normal.BroadcastNormalMsgNotReceiveIT",
+            "normal.BroadcastNormalMsgRecvCrashIT",
+            "normal.BroadcastNormalMsgRecvFailIT",
+            "normal.BroadcastNormalMsgRecvStartLaterIT",
+            "normal.BroadcastNormalMsgTwoDiffGroupRecvIT",
+            "normal.NormalMsgTwoSameGroupConsumerIT",
+            "tag.BroadcastTwoConsumerFilterIT",
+            "tag.BroadcastTwoConsumerSubDiffTagIT",
+            "tag.BroadcastTwoConsumerSubTagIT",
+        )
+    ),
+    *(
+        f"{_CONSUMER}pop.{name}"
+        for name in (
+            "BatchAckIT",
+            "NotificationIT",
+            "PopBigMessageIT",
+            "PopMessageAndForwardingIT",
+            "PopOrderlyIT",
+            "PopPriorityIT",
+        )
+    ),
+    "offset.OffsetResetForPopIT",
+    "recall.RecallWithTraceIT",
+    "recall.SendAndRecallDelayMessageIT",
+    "retry.PopConsumerRetryIT",
+    *(f"tls.{name}" for name in ("TlsIT", "TlsMixIT", "TlsMix2IT")),
+)
+"""Classes that 5.5.0 has and 4.9.4 has not, or under another name."""
+
+
+class Outcome(NamedTuple):
+    """The result of one method of a class: ``passed``, ``failed`` or ``ignored``, with its reason."""
+
+    test_class: str
+    method: str
+    outcome: str
+    milliseconds: int
+    reason: str
+
+
+def classes_of(version: str) -> tuple[str, ...]:
+    """Names of the usable classes of a release, without their common package."""
+    return (*IN_BOTH, *(IN_4X if version == OLD else SINCE_5X))
+
+
+def compile_tests(version: str) -> Path:
+    """Folder with our ``BaseConf`` and the program that runs the classes, compiled for a release.
+
+    Raises:
+        JavaUnavailableError: no Java or Maven here, or Maven cannot resolve the release.
+    """
+    folder = java_cache.JAVA_SOURCES / "integration"
+    line = "4x" if version == OLD else "5x"
+    sources = [folder / line / "BaseConf.java", folder / "IntegrationTests.java"]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    library = java_cache.jars(version, POM)
+
+    def compile_into(target: Path) -> None:
+        command = ["javac", "-nowarn", "-cp", f"{library}/*", "-d", str(target), *map(str, sources)]
+        subprocess.run(command, check=True, capture_output=True, timeout=java_cache.MAVEN_SECONDS)
+
+    return java_cache.build_once(
+        java_cache.cache_folder() / f"integration-{version}-{digest}", compile_into
+    )
+
+
+def run(
+    folder: Path,
+    version: str,
+    name_server: str,
+    brokers: Mapping[str, str],
+    classes: Sequence[str],
+    seconds: float,
+) -> Iterator[Outcome]:
+    """Run classes one after the other in one JVM, and give the outcome of each method as it ends.
+
+    Args:
+        folder: scratch folder of the JVM.
+        version: release of the tests and of their clients.
+        name_server: address of the running name server.
+        brokers: address of each running broker by its name.
+        classes: names without their common package.
+        seconds: after these the JVM is killed; a class that had not ended then has failed.
+    """
+    listed = ",".join(f"{name}={address}" for name, address in brokers.items())
+    home = prepare(folder)
+    command = [
+        "java",
+        *MEMORY,
+        *quick_start(version)[:1],
+        "-Duser.home=.",
+        "-Djava.io.tmpdir=.",
+        "-Drmq.logback.configurationFile=conf/quiet-5x.xml",
+        f"-Djudge.namesrv={name_server}",
+        f"-Djudge.brokers={listed}",
+        *(OPENED_FOR_4X if version == OLD else ()),
+        "-cp",
+        f"{compile_tests(version)}:{java_cache.jars(version, POM)}/*",
+        "IntegrationTests",
+        *(PACKAGE + name for name in classes),
+    ]
+    errors = (home / "errors.txt").open("wb")
+    ended: set[str] = set()
+    with (
+        errors,
+        subprocess.Popen(
+            ["timeout", "--signal=KILL", str(seconds), *command],
+            cwd=home,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        ) as process,
+    ):
+        for line in process.stdout or ():
+            name, method, outcome, took, *reason = line.rstrip("\n").split("\t")
+            if outcome == "ended":
+                ended.add(name)
+                continue
+            short = name.removeprefix(PACKAGE)
+            yield Outcome(short, method, outcome, int(took), reason[0] if reason else "")
+    for name in classes:
+        if PACKAGE + name not in ended:
+            yield Outcome(name, "-", "failed", 0, f"did not end within {seconds:g} s")
+
+
+def by_class(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
+    """How many methods of each class passed, and how many ran."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for outcome in outcomes:
+        if outcome.outcome != "ignored":
+            counts[outcome.test_class][0] += outcome.outcome == "passed"
+            counts[outcome.test_class][1] += 1
+    return {name: (passed, ran) for name, (passed, ran) in counts.items()}

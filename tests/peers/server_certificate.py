@@ -1,0 +1,41 @@
+"""The certificate of all Java servers, made once: each would make one of its own at its start."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rocketwire.serving.tls.self_signed import make_self_signed
+from tests.peers import cache as java_cache
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def server_certificate() -> Path:
+    """The folder with the certificate and the key of all servers: ``server.pem`` and ``server.key``.
+
+    They are like those that a server of Java's makes itself in TLS test mode, which is the default.
+    """
+
+    def make(folder: Path) -> None:
+        made = make_self_signed(datetime.now(UTC))
+        (folder / "server.pem").write_bytes(made.certificate)
+        (folder / "server.key").write_bytes(made.key)
+
+    return java_cache.build_once(java_cache.cache_folder() / "certificate", make)
+
+
+def with_certificate() -> list[str]:
+    """JVM options of a server that speaks TLS as by default, but makes no certificate at its start.
+
+    To make one it loads 900 classes of Bouncy Castle and looks for a large prime number: 1 to 2 s
+    of CPU time, which is a third of a broker's start.
+    """
+    folder = server_certificate()
+    return [
+        "-Dtls.test.mode.enable=false",
+        f"-Dtls.server.certPath={folder / 'server.pem'}",
+        f"-Dtls.server.keyPath={folder / 'server.key'}",
+        "-Dtls.server.need.client.auth=optional",  # as in test mode
+    ]

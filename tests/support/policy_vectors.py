@@ -1,0 +1,35 @@
+"""The vectors of Java's decisions, and the values that they are written with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.messages.message_queue import MessageQueue
+from tests.support.vectors import JavaVector, vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def decisions(sheet: str, *operations: str) -> list[JavaVector]:
+    """The vectors of a sheet that belong to these operations."""
+    return [vector for vector in vectors(f"policy/{sheet}") if vector["op"] in operations]
+
+
+def unlike(found: Callable[[JavaVector], object], vectors: Iterable[JavaVector]) -> list[str]:
+    """Every vector that has another answer here; one test for many that are alike."""
+    return [
+        f"{vector}: Java {vector['value']!r}, ours {ours!r}"
+        for vector in vectors
+        if (ours := found(vector)) != vector["value"]
+    ]
+
+
+def queues(rows: Iterable[list[Any]]) -> list[MessageQueue]:
+    """Queues from lists of topic, broker and number."""
+    return [MessageQueue(topic=row[0], broker_name=row[1], queue_id=row[2]) for row in rows]
+
+
+def rows(some: Iterable[MessageQueue]) -> list[list[Any]]:
+    """Lists of topic, broker and number from queues."""
+    return [[queue.topic, queue.broker_name, queue.queue_id] for queue in some]

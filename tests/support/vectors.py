@@ -1,0 +1,91 @@
+"""Vectors that Java's own classes made: loading them, and comparing their values with ours.
+
+A vector is a line of JSON in a file with a manifest entry; a new vector of a known family needs no
+new test code.  Every ``value`` is what Java reads from the bytes, in the form in which the oracle
+shows it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from rocketwire import errors
+from tests.fuzz.trees import of_java, of_ours
+from tests.fuzz.trials import differences
+from tests.peers import manifest
+
+if TYPE_CHECKING:
+    from rocketwire.errors import CodecError
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class JavaVector:
+    """One vector.
+
+    Attributes:
+        sheet: path of its file below ``vectors`` or ``bad``, without the ending.
+        line: its members.
+    """
+
+    sheet: str
+    line: Line
+
+    def __str__(self) -> str:
+        return f"{self.sheet}#{self.line['id']}".encode("unicode_escape").decode()[:120]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.line[name]
+
+    @property
+    def data(self) -> bytes:
+        """The bytes, or the bytes of the text."""
+        if "hex" in self.line:
+            return bytes.fromhex(self.line["hex"])
+        return cast("str", self.line["text"]).encode()
+
+    @property
+    def reencodes(self) -> bool:
+        """Whether writing the read value gives the same bytes; else the line has the reason."""
+        return self.line["reencodes"] is True
+
+    @property
+    def error(self) -> type[CodecError]:
+        """The error that a vector that Java refuses raises here."""
+        return cast("type[CodecError]", getattr(errors, self.line["error"]))
+
+
+def sheets(kind: str = "vectors") -> dict[str, manifest.Entry]:
+    """The manifest entries of one kind by the names of their sheets."""
+    entries = manifest.load().get(kind, [])
+    return {_name(str(entry["file"])): entry for entry in entries}
+
+
+def _name(file: str) -> str:
+    return file.partition("/")[2].removesuffix(".jsonl")
+
+
+def _stands_for(name: str, sheet: str) -> bool:
+    return sheet.startswith(name) if name.endswith(("/", "-")) else sheet == name
+
+
+def vectors(*names: str, kind: str = "vectors") -> list[JavaVector]:
+    """All vectors of these sheets; a name that ends with a slash or a hyphen stands for those that begin with it."""
+    found: list[JavaVector] = []
+    for sheet, entry in sheets(kind).items():
+        if not any(_stands_for(name, sheet) for name in names):
+            continue
+        text = (manifest.FIXTURES / str(entry["file"])).read_text("ascii")
+        found += [JavaVector(sheet, json.loads(line)) for line in text.splitlines()]
+    return found
+
+
+def unlike(java: Any, body: object) -> list[str]:
+    """Every place where a body is not what Java read."""
+    return [
+        f"{'.'.join(map(str, one.path))}: Java {one.java!r:.300}, ours {one.ours!r:.300}"
+        for one in differences(of_java(java), of_ours(body))
+    ]
