@@ -58,11 +58,6 @@ def test_options_have_defaults_units_and_any_case() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        (
-            "lastFile",
-            "read",
-            "there is no option 'lastFile' any more: read the files once, in a batch",
-        ),
         ("nonsense", "1", "unknown option 'nonsense'; the options are path"),
         ("mode", "fast", "'fast' is not one of split, exact"),
         ("splitSize", "large", "'large' is not a size"),

@@ -149,7 +149,9 @@ def differences(kind: str, java: Requests, ours: Requests) -> list[str]:
     lines: list[str] = []
     for code in sorted({*java, *ours}):
         if code not in java or code not in ours:
-            lines.append(f"{kind}: {code}: only {'Java' if code in java else 'ours'}")
+            side, request = ("Java", java[code]) if code in java else ("ours", ours[code])
+            topics = sorted(request.get("ext.topic", ()))
+            lines.append(f"{kind}: {code}: only {side}" + (f" {topics}" if topics else ""))
             continue
         for path in sorted({*java[code], *ours[code]}):
             theirs, own = (sorted(side[code].get(path, ())) for side in (java, ours))
