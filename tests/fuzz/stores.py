@@ -5,7 +5,7 @@ from __future__ import annotations
 import tarfile
 from functools import cache
 
-from tests.support.stores.fixtures import PACKED, packed_file
+from tests.support.stores.fixtures import PACKED, archive_of
 
 SIZE = 4096
 """Bytes of a file that become a seed; of files of zeros and text all are taken."""
@@ -16,7 +16,7 @@ def _files() -> dict[str, bytes]:
     """Name of store and file → the first bytes of the file."""
     files: dict[str, bytes] = {}
     for release, kind in PACKED:
-        with tarfile.open(packed_file(release, kind)) as archive:
+        with tarfile.open(archive_of(release, kind)) as archive:
             for member in archive:
                 stream = archive.extractfile(member) if member.isfile() else None
                 if stream is not None and member.name.startswith("store/"):

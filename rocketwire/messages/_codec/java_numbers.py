@@ -88,7 +88,7 @@ def convert_to_integer(value: JsonValue, low: int, high: int) -> int | None:
     if isinstance(value, dict):
         return _of_object(value, low, high)
     if isinstance(value, str):
-        number = formatted_number(value)
+        number = format_number(value)
         value = _number_of_text(value)
         if value is None and number is not None:
             return _of_format(number, low, high)
@@ -269,7 +269,7 @@ def _double_of_text(text: str, *, strict: bool = False) -> float:
 # ---------------------------------------------------------------------------- NumberFormat
 
 
-def formatted_number(text: str) -> int | float | None:
+def format_number(text: str) -> int | float | None:
     """Reads a number with thousands separators, as fastjson2 does with Java's ``NumberFormat``.
 
     It reads the number at the start of the text in English notation and ignores the rest.

@@ -31,7 +31,7 @@ PACKED: Final = (
 MOST_BYTES: Final = 150_000
 
 
-def packed_file(release: str, kind: str) -> Path:
+def archive_of(release: str, kind: str) -> Path:
     """The file of a packed store."""
     return manifest.FIXTURES / _name(release, kind)
 
@@ -50,7 +50,7 @@ def unpack(release: str, kind: str, folder: Path) -> BrokerStore:
 @lru_cache(maxsize=3)
 def _archive(release: str, kind: str) -> bytes:
     """A packed store without its compression; tests unpack the same few again and again."""
-    return lzma.decompress(packed_file(release, kind).read_bytes())
+    return lzma.decompress(archive_of(release, kind).read_bytes())
 
 
 def pack(store: BrokerStore) -> None:
@@ -60,7 +60,7 @@ def pack(store: BrokerStore) -> None:
         ValueError: it is too large.
     """
     truth = store.truth
-    path = packed_file(truth.release, truth.kind)
+    path = archive_of(truth.release, truth.kind)
     path.parent.mkdir(exist_ok=True)
     with tarfile.open(path, "w:xz", preset=9) as archive:
         for part in (store.root, store.root.parent / TRUTH):

@@ -51,7 +51,7 @@ def joined(home: BrokerAtHand, client_id: str) -> Client:
     return client
 
 
-def assigned(client: Client, client_id: str, **changes: Any) -> list[tuple[int, str]] | None:
+def ask_assignment(client: Client, client_id: str, **changes: Any) -> list[tuple[int, str]] | None:
     """Queue and mode of each assignment; None without a list."""
     values: dict[str, Any] = {
         "topic": "orders",
@@ -81,7 +81,7 @@ def assigned(client: Client, client_id: str, **changes: Any) -> list[tuple[int, 
 def test_an_unknown_topic_group_or_strategy_has_no_list(
     clients: list[Client], changes: dict[str, object]
 ) -> None:
-    assert assigned(clients[0], "c0", **changes) is None
+    assert ask_assignment(clients[0], "c0", **changes) is None
 
 
 def set_mode(client: Client, share: int = 0, **changes: Any) -> int:
@@ -98,7 +98,7 @@ def set_mode(client: Client, share: int = 0, **changes: Any) -> int:
 def test_a_group_that_pops_may_share_the_queues_of_few_neighbours(clients: list[Client]) -> None:
     set_mode(clients[0], share=1)
 
-    shares = [assigned(client, f"c{number}") for number, client in enumerate(clients)]
+    shares = [ask_assignment(client, f"c{number}") for number, client in enumerate(clients)]
 
     queues = [[queue for queue, _ in share or ()] for share in shares]
     assert queues == [[0, 1, 2], [2, 3], [0, 1, 3]]

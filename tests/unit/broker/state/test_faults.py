@@ -22,7 +22,7 @@ def client(home: BrokerAtHand) -> Client:
     return home.connect()
 
 
-def stored(home: BrokerAtHand) -> int:
+def count_stored(home: BrokerAtHand) -> int:
     return home.broker.store.max_offset("orders", 0)
 
 
@@ -53,7 +53,7 @@ def test_a_refused_request_takes_no_effect(home: BrokerAtHand, client: Client) -
     codes = [client.send().code for _ in range(2)]
 
     assert codes == [2, 0]
-    assert stored(home) == 1
+    assert count_stored(home) == 1
 
 
 def test_a_late_answer_belongs_to_a_request_that_took_effect(
@@ -79,7 +79,7 @@ def test_a_lost_answer_belongs_to_a_request_that_took_effect(
     with pytest.raises(AssertionError, match="no answer to 310"):
         client.send()
 
-    assert stored(home) == 1
+    assert count_stored(home) == 1
 
 
 def test_a_cut_connection_is_to_be_closed_and_its_request_takes_no_effect(
@@ -91,7 +91,7 @@ def test_a_cut_connection_is_to_be_closed_and_its_request_takes_no_effect(
         client.send()
 
     assert list(home.broker.closing) == [client.peer.number]
-    assert stored(home) == 0
+    assert count_stored(home) == 0
 
 
 def test_faults_that_have_not_happened_can_be_dropped() -> None:

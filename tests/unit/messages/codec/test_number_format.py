@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rocketwire.messages._codec.java_numbers import formatted_number
+from rocketwire.messages._codec.java_numbers import format_number
 
 READ = {
     "1,234": 1234,
@@ -42,7 +42,7 @@ READ = {
 
 @pytest.mark.parametrize("text", READ)
 def test_the_number_at_the_start_is_read(text: str) -> None:
-    found = formatted_number(text)
+    found = format_number(text)
 
     assert found == READ[text]
     assert type(found) is type(READ[text])
@@ -53,9 +53,9 @@ def test_the_number_at_the_start_is_read(text: str) -> None:
     ["", "1,2", "1,2345", "1.5", "1.5,123", "1,234L", "abc", "+1x", "x,123", " 12", "-,,", "5"],
 )
 def test_other_texts_are_none(text: str) -> None:
-    assert formatted_number(text) is None
+    assert format_number(text) is None
 
 
 def test_a_long_text_takes_no_longer_than_its_length() -> None:
-    assert formatted_number("," * 1_000_000 + ",abc") is None
-    assert formatted_number("1E999999999,123") == math.inf
+    assert format_number("," * 1_000_000 + ",abc") is None
+    assert format_number("1E999999999,123") == math.inf

@@ -103,7 +103,7 @@ def outcome(parse: Parser, buf: Buffer, pos: int = 0, end: int | None = None) ->
     return value, stop - pos
 
 
-def damaged(data: st.DataObject, good: bytes) -> bytes:
+def damage(data: st.DataObject, good: bytes) -> bytes:
     """The bytes with some changed, cut off or added; often to what makes a bad length."""
     bad = bytearray(good)
     for _ in range(data.draw(st.integers(0, 3)) if bad else 0):
@@ -133,7 +133,7 @@ def test_good_bytes_give_what_construct_gives(name: str, data: st.DataObject) ->
 @every_layout
 @given(data=st.data())
 def test_damaged_bytes_give_what_construct_gives(name: str, data: st.DataObject) -> None:
-    bad = damaged(data, build(name, data.draw(ARGUMENTS[name])))
+    bad = damage(data, build(name, data.draw(ARGUMENTS[name])))
     before, after = data.draw(small), data.draw(small)
     whole, start, end = before + bad + after, len(before), len(before) + len(bad)
     parse, interpreted = parsers(name)
