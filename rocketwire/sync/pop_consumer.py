@@ -45,17 +45,17 @@ class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
         **settings: Unpack[PopConsumerSettings],
     ) -> None:
         """Open a consumer; for arguments and errors see ``open_pop_consumer``."""
-        resolved, config = apply_settings(client, config, PopConsumerConfig, settings)
-        self.config: PopConsumerConfig = config
+        resolved, consumer_config = apply_settings(client, config, PopConsumerConfig, settings)
+        self.config: PopConsumerConfig = consumer_config
         sync_function("handler (listener)", listener, "message")
-        threads = Pool(executor, self.config.consume_thread_max)
+        threads = Pool(executor, consumer_config.consume_thread_max)
         super().__init__(
             lambda: trio.open_pop_consumer(
                 trio_client(resolved),
                 group,
                 subscriptions,
                 partial(threads.run, listener),
-                config=self.config,
+                config=consumer_config,
             ),
             reopens=reopens(resolved),
             pool=threads,

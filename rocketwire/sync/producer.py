@@ -58,15 +58,17 @@ class Producer(ProducerMethods, FacadeClient[TrioProducer]):
         **settings: Unpack[ProducerSettings],
     ) -> None:
         """Open a producer; for arguments and errors see ``open_producer``."""
-        resolved, config = apply_settings(client, config, ProducerConfig, settings)
-        self.config: ProducerConfig = config
+        resolved, producer_config = apply_settings(client, config, ProducerConfig, settings)
+        self.config: ProducerConfig = producer_config
         pool = Pool(executor, 1)
         self._direct = DirectSends()
         checker: TrioTransactionCheck | None = None
         if check is not None:
             checker = partial(pool.run, sync_function("check", check, "message"))
         super().__init__(
-            lambda: open_trio_producer(trio_client(resolved), group, self.config, check=checker),
+            lambda: open_trio_producer(
+                trio_client(resolved), group, producer_config, check=checker
+            ),
             reopens=reopens(resolved),
             pool=pool,
         )

@@ -13,7 +13,7 @@ import random
 import signal
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,7 +28,10 @@ from rocketwire.client import (
     ProducerConfig,
     PushConsumerConfig,
 )
+from rocketwire.errors import ChannelClosedError
 from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.portal.portal import current
+from rocketwire.portal.resources import Resource
 from tests.peers.processes import wait_until
 from tests.support.fakes.facade_clients import no_request_is_pending, own_connections, threads
 
@@ -296,6 +299,18 @@ def blocking_operations(
     return [*producer_calls(producer, message, rollback), open_and_send, iterate, pop, poll]
 
 
+def close_lost_consumers() -> None:
+    """Close push consumers that an interrupt took from the program before their block began.
+
+    They consume until they are closed: Python cannot delete them, as it does other clients.
+    """
+    portal = current.portal
+    for user in portal.users.copy() if portal is not None else ():
+        with suppress(ChannelClosedError):
+            if isinstance(user, Resource) and isinstance(user.thing, client.PushConsumer):
+                user.close_soon()
+
+
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # an interrupt just before a block begins
 @pytest.mark.filterwarnings(  # an interrupt while Python deletes a client
     "ignore:Exception ignored in. <function FacadeClient.__del__:pytest.PytestUnraisableExceptionWarning"
@@ -315,6 +330,7 @@ def test_blocked_calls_that_are_interrupted_leave_nothing_behind(
         calls = blocking_operations(rocketmq.address, instance, producer, topic)
         for _ in range(POINTS):
             interrupts.during(chance.choice(calls), 0.001 + delay(chance))
+        close_lost_consumers()
         producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage] - the state that is tested
         assert producer.send(Message(topic, b"last")).is_ok
     check_messages(rocketmq, topic)

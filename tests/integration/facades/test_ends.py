@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +21,7 @@ from rocketwire.errors import (
 )
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.peers.processes import wait_until
+from tests.support.fakes.facade_clients import threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +74,35 @@ def test_a_closed_consumer_for_tasks_gives_out_nothing_more(rocketmq: RocketMQ, 
             await consumer.poll(within=PATIENCE)
 
     asyncio.run(consume())
+
+
+@pytest.mark.parametrize(
+    "open_one",
+    [
+        lambda address: sync.open_producer(address, "g", check=lambda _message: None),
+        lambda address: sync.open_lite_pull_consumer(address, "g"),
+        lambda address: sync.open_pop_consumer(address, "g", {"T": "*"}, lambda _message: True),
+        sync.open_client,
+        sync.open_admin,
+    ],
+    ids=["producer", "lite", "pop", "client", "admin"],
+)
+def test_a_client_for_threads_that_the_program_loses_is_closed(
+    rocketmq: RocketMQ, open_one: Callable[[str], object]
+) -> None:
+    rocketmq.topic(name="T")
+    clients = [open_one(rocketmq.address)]
+
+    def lose_client() -> None:
+        clients.clear()
+        gc.collect()
+
+    assert threads() == ["rocketwire backstage", "rocketwire"]
+
+    with pytest.warns(ResourceWarning, match="was not closed"):
+        lose_client()
+
+    wait_until(lambda: threads() == ["rocketwire backstage"], "its thread has ended", PATIENCE)
 
 
 def test_threads_that_wait_for_messages_end_with_their_consumer(rocketmq: RocketMQ) -> None:

@@ -193,11 +193,11 @@ class World:
         ]
 
     async def wait_for(self, mark: list[tuple[int, set[int]]], *codes: int) -> None:
+        await self.wait_for_texts(mark, *(b'"code":%d,' % code for code in codes))
+
+    async def wait_for_texts(self, mark: list[tuple[int, set[int]]], *texts: bytes) -> None:
         with trio.fail_after(120):
-            while not all(
-                any(b'"code":%d,' % code in frame.data for frame in self.since(mark))
-                for code in codes
-            ):
+            while not all(any(each in one.data for one in self.since(mark)) for each in texts):
                 await trio.sleep(0.2)
 
     async def wait_for_trace(self, mark: list[tuple[int, set[int]]], *, is_sent: bool) -> None:

@@ -299,6 +299,8 @@ async def record(world: World, java: JavaPeer | None, kind: str, setting: str) -
             await open_ours(stack, kind, setting, world.names.address, topic, group)
         if kind in (*CONSUMERS, *FAILING, "check"):
             await world.wait_for(mark, *AWAITED.get(kind.removesuffix("-sql"), (HEARTBEAT, PULL)))
+        if setting == "heartbeat2":
+            await world.wait_for_texts(mark, b'"withoutSub":true')
         if kind in CONSUMERS:
             await trio.sleep(3)
             unit = "@unit" if "unit" in setting else ""
