@@ -312,8 +312,8 @@ def close_lost_consumers() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # an interrupt just before a block begins
-@pytest.mark.filterwarnings(  # an interrupt while Python deletes a client
-    "ignore:Exception ignored in. <function FacadeClient.__del__:pytest.PytestUnraisableExceptionWarning"
+@pytest.mark.filterwarnings(  # an interrupt while Python deletes something
+    "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning"
 )
 def test_blocked_calls_that_are_interrupted_leave_nothing_behind(
     rocketmq: RocketMQ, interrupts: Interrupts
