@@ -48,6 +48,7 @@ BROKER = {
 """The broker asks for no credentials, and keeps users and policies."""
 C = "-c DefaultCluster"
 WRITABLE = "addWritePerm -b broker-a; updateTopicPerm -b {b} -t orders -p 6"
+ACL = "createUser -b {b} -u reader -p secret1; createAcl -b {b} -s User:reader -r Topic:a -a Sub -d Allow"
 ADMIN = {
     "topicList": "",
     "topicList -c": "",
@@ -143,11 +144,11 @@ ADMIN = {
     "copyUser -f {b} -t {b} -u user": "createUser -b {b} -u user -p secret1 -t Normal",
     "deleteUser -b {b} -u user": "createUser -b {b} -u user -p secret1 -t Normal",
     "createAcl -b {b} -s User:reader -r Topic:a -a Sub -d Allow": "createUser -b {b} -u reader -p secret1; deleteAcl -b {b} -s User:reader",
-    "updateAcl -b {b} -s User:reader -r Topic:a -a Pub -d Allow": "deleteAcl -b {b} -s User:reader; createAcl -b {b} -s User:reader -r Topic:a -a Sub -d Allow",
-    "getAcl -b {b} -s User:reader": "createAcl -b {b} -s User:reader -r Topic:a -a Sub -d Allow",
-    "listAcl -b {b} -s User:reader": "createAcl -b {b} -s User:reader -r Topic:a -a Sub -d Allow",
-    "copyAcl -f {b} -t {b} -s User:reader": "createAcl -b {b} -s User:reader -r Topic:a -a Sub -d Allow",
-    "deleteAcl -b {b} -s User:reader -r Topic:a": "createAcl -b {b} -s User:reader -r Topic:a -a Sub -d Allow",
+    "updateAcl -b {b} -s User:reader -r Topic:a -a Pub -d Allow": f"deleteAcl -b {{b}} -s User:reader; {ACL}",
+    "getAcl -b {b} -s User:reader": ACL,
+    "listAcl -b {b} -s User:reader": ACL,
+    "copyAcl -f {b} -t {b} -s User:reader": ACL,
+    "deleteAcl -b {b} -s User:reader -r Topic:a": ACL,
     "getControllerMetaData -a {c}": "",
     "getControllerConfig -a {c}": "",
     "updateControllerConfig -a {c} -k scanNotActiveBrokerInterval -v 6000": "updateControllerConfig -a {c} -k scanNotActiveBrokerInterval -v 5000",

@@ -15,7 +15,6 @@ from rocketwire.client.admin import open_admin
 from rocketwire.client.admin.fanout import counting_waits
 from rocketwire.errors import RocketWireError
 from rocketwire.log_lines import log_to_stderr
-from rocketwire.output import reader_may_go
 from rocketwire.program import ProgramParser
 from rocketwire_tools.admin.examples import with_example
 from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
@@ -25,6 +24,7 @@ from rocketwire_tools.cli import exit_status as statuses
 from rocketwire_tools.cli.client_config import context_of
 from rocketwire_tools.cli.command import Incomplete, LineError, Record, RefusedError, Table
 from rocketwire_tools.cli.output import FORMS, form_of, render
+from rocketwire_tools.cli.program import run_main
 from rocketwire_tools.cli.settings import add_settings
 from rocketwire_tools.terminal import CSV_HELP, print_error
 
@@ -118,14 +118,7 @@ def _add_common(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program with these arguments, or those of the process; returns the exit status."""
-    with reader_may_go():
-        try:
-            return _run(build_parser(all_commands()).parse_args(argv), os.environ)
-        except SystemExit as ended:  # argparse has printed the reason
-            return ended.code if isinstance(ended.code, int) else statuses.USAGE
-        except KeyboardInterrupt:
-            return statuses.INTERRUPTED
-    return statuses.DONE
+    return run_main(lambda: _run(build_parser(all_commands()).parse_args(argv), os.environ))
 
 
 def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:

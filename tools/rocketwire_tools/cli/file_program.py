@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from rocketwire.errors import RocketWireError
 from rocketwire.os_errors import os_error_text
-from rocketwire.output import forget_output, reader_may_go
+from rocketwire.output import forget_output
+from rocketwire_tools.cli.program import USAGE, run_main
 from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.terminal import print_error
 
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-DONE: Final = 0
 NOTHING_FOUND: Final = 1
-USAGE: Final = 2
-INTERRUPTED: Final = 130
 
 
 class NothingFoundError(ValueError):
@@ -28,32 +26,34 @@ class NothingFoundError(ValueError):
 
 
 def run_program(
-    parser: Callable[[], argparse.ArgumentParser], extra: str, argv: Sequence[str] | None
+    parser: Callable[[], argparse.ArgumentParser],
+    argv: Sequence[str] | None,
+    *,
+    extra: str | None = None,
 ) -> int:
     """Parse the command line and call ``run`` of the parsed arguments.
 
     Args:
         parser: builds the parser.
-        extra: the extra of rocketwire that the program needs.
         argv: arguments; None for those of the process, which then is the program's own.
+        extra: the extra of rocketwire that the program needs, with numpy.
 
     Returns:
         The exit status: that of ``run``; 1 for a ``NothingFoundError``; 2 if the command line is
         invalid, a file cannot be read or written, or a package is missing; 130 after SIGINT.
     """
-    with reader_may_go():
-        return _run(parser(), extra, argv)
-    return DONE
+    return run_main(lambda: _run(parser(), argv, extra))
 
 
-def _run(parser: argparse.ArgumentParser, extra: str, argv: Sequence[str] | None) -> int:
+def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None, extra: str | None) -> int:
     arguments = parser.parse_args(argv)
     if sys.stdout is None:  # closed by the parent process
         sys.stdout = _open_failing_output()
     try:
         if argv is None:
             signal.signal(signal.SIGTERM, _end)
-            prepare_process()
+            if extra is not None:
+                prepare_process()
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -68,8 +68,6 @@ def _run(parser: argparse.ArgumentParser, extra: str, argv: Sequence[str] | None
     except MemoryError:
         print_error(f"{parser.prog}: there is not enough memory")
         return USAGE
-    except KeyboardInterrupt:
-        return INTERRUPTED
     return status
 
 

@@ -14,8 +14,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 from rocketwire import __version__
 from rocketwire.os_errors import os_error_text
-from rocketwire.output import forget_output, reader_may_go
 from rocketwire.program import ProgramParser
+from rocketwire_tools.cli.file_program import run_program
+from rocketwire_tools.cli.program import DONE
 from rocketwire_tools.codec.jsonl import (
     Output,
     each_line,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 REFUSED: Final = 1
-USAGE: Final = 2
-INTERRUPTED: Final = 130
 
 _EPILOG: Final = """\
 The input is lines of hex, unless an option says otherwise. Each command has its own help:
@@ -42,34 +41,10 @@ invalid or a file cannot be read, 130 interrupted"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    with reader_may_go():
-        return _run(sys.argv[1:] if argv is None else argv)
-    return 0
+    return run_program(build_parser, argv)
 
 
-def _run(argv: Sequence[str]) -> int:
-    arguments = _parser().parse_args(argv)
-    output = Output(sys.stdout.buffer)
-    try:
-        arguments.run(arguments, output)
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):  # buffered output would raise at the end
-            forget_output()
-            return REFUSED if output.refused else 0
-        name = error.filename
-        is_hex = name in getattr(arguments, "files", ()) and re.fullmatch("([0-9a-fA-F]{2})+", name)
-        advice = (
-            "; give hex on standard input: echo HEX | rocketwire-codec decode" if is_hex else ""
-        )
-        print(f"rocketwire-codec: {os_error_text(error)}{advice}", file=sys.stderr)
-        return USAGE
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return REFUSED if output.refused else 0
-
-
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     parser = ProgramParser(
         prog="rocketwire-codec",
         description="Read and write RocketMQ's remoting protocol: each line gives a JSON object.",
@@ -82,6 +57,11 @@ def _parser() -> argparse.ArgumentParser:
     def command(
         name: str, run: Callable[[argparse.Namespace, Output], None], text: str, example: str
     ) -> argparse.ArgumentParser:
+        def run_on_lines(arguments: argparse.Namespace) -> int:
+            output = Output(sys.stdout.buffer)
+            run(arguments, output)
+            return REFUSED if output.refused else DONE
+
         result = commands.add_parser(
             name,
             help=text,
@@ -89,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
             epilog=f"example:\n  {example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        result.set_defaults(run=run)
+        result.set_defaults(run=run_on_lines)
         return result
 
     decode = command(
@@ -148,8 +128,18 @@ def _sources(arguments: argparse.Namespace) -> Iterator[IO[bytes]]:
         if name == "-":
             yield sys.stdin.buffer
         else:
-            with open(name, "rb") as source:
+            with _open(name) as source:
                 yield source
+
+
+def _open(name: str) -> IO[bytes]:
+    try:
+        return open(name, "rb")
+    except FileNotFoundError as error:
+        if not re.fullmatch("([0-9a-fA-F]{2})+", name):
+            raise
+        advice = "give hex on standard input: echo HEX | rocketwire-codec decode"
+        raise ValueError(f"{os_error_text(error)}; {advice}") from error
 
 
 def _decode(arguments: argparse.Namespace, output: Output) -> None:

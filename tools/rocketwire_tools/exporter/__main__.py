@@ -12,10 +12,10 @@ from rocketwire.client.admin import open_admin
 from rocketwire.controls import escape_lines
 from rocketwire.errors import NoNameServerError
 from rocketwire.log_lines import log_to_stderr
-from rocketwire.output import reader_may_go
 from rocketwire.serving.sockets import BindError
 from rocketwire_tools.cli import exit_status as statuses
 from rocketwire_tools.cli.client_config import REQUEST_TIMEOUT, client_config
+from rocketwire_tools.cli.program import run_main
 from rocketwire_tools.cli.settings import settings_of
 from rocketwire_tools.cli.signals import stopping
 from rocketwire_tools.exporter.collection import collect
@@ -33,14 +33,7 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program with these arguments, or those of the process; returns the exit status."""
-    with reader_may_go():
-        try:
-            return _run(argv)
-        except SystemExit as ended:  # argparse has printed the reason
-            return ended.code if isinstance(ended.code, int) else statuses.USAGE
-        except KeyboardInterrupt:
-            return statuses.INTERRUPTED
-    return statuses.DONE
+    return run_main(lambda: _run(argv))
 
 
 def _run(argv: Sequence[str] | None) -> int:

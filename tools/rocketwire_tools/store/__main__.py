@@ -16,7 +16,7 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, or those of the process; returns the exit status."""
-    return run_program(parser, "store", argv)
+    return run_program(parser, argv, extra="store")
 
 
 if __name__ == "__main__":
