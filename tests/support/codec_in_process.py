@@ -40,10 +40,7 @@ def run(*arguments: str, stdin: Iterable[str | dict[str, Any]] | bytes = ()) -> 
         stdout = io.TextIOWrapper(out)
         patch.setattr(sys, "stdout", stdout)
         patch.setattr(sys, "stderr", err)
-        try:
-            status = main(arguments)
-        except SystemExit as end:
-            status = int(str(end.code))
+        status = main(arguments)
         stdout.flush()
     return Run(status, [json.loads(line) for line in out.getvalue().splitlines()], err.getvalue())
 

@@ -245,6 +245,5 @@ def test_a_rate_is_a_number_above_0(
 ) -> None:
     from rocketwire_tools.store.__main__ import main
 
-    with pytest.raises(SystemExit):
-        main(["replay", "-n", NS, "--rate", rate, str(copy.root)])
+    assert main(["replay", "-n", NS, "--rate", rate, str(copy.root)]) == 2
     assert "must be a number above 0" in capsys.readouterr().err
