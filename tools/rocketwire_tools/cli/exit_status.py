@@ -30,7 +30,6 @@ REFUSED: Final = 1
 USAGE: Final = 2
 UNREACHABLE: Final = 3
 WARNED: Final = 4
-INTERRUPTED: Final = 130
 
 ERRORS: Final = (UsageError, RefusedError, LineError, StoppedError, RocketWireError)
 """Errors that a command may raise; any other is a bug."""
