@@ -185,12 +185,12 @@ class _Parser:
         return _of(lambda properties: None if operand.evaluate(properties) is None else False)
 
     def _or(self) -> _Operand:
-        return self._connected("or", self._and)
+        return self._parse_operands("or", self._and)
 
     def _and(self) -> _Operand:
-        return self._connected("and", self._equality)
+        return self._parse_operands("and", self._equality)
 
-    def _connected(self, word: str, part: Callable[[], _Operand]) -> _Operand:
+    def _parse_operands(self, word: str, part: Callable[[], _Operand]) -> _Operand:
         first = part()
         operands: list[_Operand] = []
         while self._take(word):
@@ -254,7 +254,7 @@ class _Parser:
         if is_not:
             return _connect([self._order(left, low, "<"), self._order(left, high, ">")], "or")
         condition = _connect([self._order(left, low, ">="), self._order(left, high, "<=")], "and")
-        if low.is_literal and high.is_literal and _compared(high.literal, low.literal) < 0:
+        if low.is_literal and high.is_literal and _compare_values(high.literal, low.literal) < 0:
             self._refuse("the left number of BETWEEN must not be larger")
         return condition
 
@@ -397,7 +397,7 @@ def _equal(left: _Operand, right: _Operand) -> _Operand:
         first, second = left.evaluate(properties), right.evaluate(properties)
         if first is None or second is None:
             return True if first is second else None if first is None else False
-        return _compared(first, second) == 0
+        return _compare_values(first, second) == 0
 
     return _of(evaluate, left, right)
 
@@ -412,7 +412,7 @@ def _compare(left: _Operand, right: _Operand, sign: str) -> _Operand:
             return None
         if isinstance(first, str) and isinstance(second, str):
             first, second = _as_type_of(first, 0.0), _as_type_of(second, 0.0)
-        return test(_compared(first, second), 0)
+        return test(_compare_values(first, second), 0)
 
     return _of(evaluate, left, right)
 
@@ -425,7 +425,7 @@ _ORDER: Final[dict[str, Callable[[int, int], bool]]] = {
 }
 
 
-def _compared(first: Value, second: Value) -> int:
+def _compare_values(first: Value, second: Value) -> int:
     # As Java's ``compareTo``; a text gets the other operand's type.
     if isinstance(first, str) and not isinstance(second, str):
         first = _as_type_of(first, second)

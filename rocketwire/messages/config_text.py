@@ -35,7 +35,7 @@ def config_lines(values: Mapping[str, str]) -> str:
     """
     if not values:
         raise LocalProtocolError("no configuration values to set")
-    return "".join(f"{_key(key)}={_escaped(value)}\n" for key, value in values.items())
+    return "".join(f"{_key(key)}={_escape_value(value)}\n" for key, value in values.items())
 
 
 def _key(key: str) -> str:
@@ -44,7 +44,7 @@ def _key(key: str) -> str:
     return key
 
 
-def _escaped(value: str) -> str:
+def _escape_value(value: str) -> str:
     if "\n" in value or "\r" in value:
         raise LocalProtocolError("a configuration value must not contain a line break")
     text = value.replace("\\", "\\\\")

@@ -232,7 +232,7 @@ def _ext_fields(members: dict[str, JsonValue]) -> dict[str, str] | None:
     if not isinstance(value, dict):
         raise DecodeError("not an object", path="header.extFields")
     if next(iter(value), None) == REFERENCE and is_path(value[REFERENCE]):
-        return _referenced(members, value)
+        return _resolve_reference(members, value)
     return _texts(value)
 
 
@@ -241,7 +241,7 @@ def _texts(members: dict[str, JsonValue]) -> dict[str, str]:
     return {key: text for key, text in texts.items() if text is not None}
 
 
-def _referenced(
+def _resolve_reference(
     members: dict[str, JsonValue], reference: dict[str, JsonValue]
 ) -> dict[str, str] | None:
     # ``{"$ref":path}`` in the place of extFields: ``$`` is the header's own members. A path without

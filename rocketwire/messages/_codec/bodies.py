@@ -256,7 +256,7 @@ def _exact_item(item: JsonValue, waiting: list[Container]) -> JsonValue:
     return item
 
 
-def _located(problem: Mismatch, cls: type[Any]) -> DecodeError:
+def _mismatch_error(problem: Mismatch, cls: type[Any]) -> DecodeError:
     return DecodeError(problem.message, path=".".join((java_name(cls), *problem.path)))
 
 
@@ -279,7 +279,7 @@ def from_json(cls: type[T], value: JsonValue) -> T | None:
         except InexactError:
             return read(_exact(value))
     except Mismatch as problem:
-        raise _located(problem, cls) from problem
+        raise _mismatch_error(problem, cls) from problem
 
 
 def to_json(body: object) -> dict[str, Any]:
@@ -314,7 +314,7 @@ def decode_body(
     try:
         return read_text(record(cls).read, body, limits)
     except Mismatch as problem:
-        raise _located(problem, cls) from problem
+        raise _mismatch_error(problem, cls) from problem
 
 
 def decode_bodies(
@@ -326,7 +326,7 @@ def decode_bodies(
     try:
         return read_text(listing(record(cls)).read, body, limits)
     except Mismatch as problem:
-        raise _located(problem, cls) from problem
+        raise _mismatch_error(problem, cls) from problem
 
 
 def encode_body(

@@ -154,7 +154,7 @@ def _truncate(value: float, low: int, high: int) -> int:
             raise InexactError("the exact number is needed")
         return int(value)
     if value.suffix:
-        return _suffixed(value, low, high)
+        return _integer_with_suffix(value, low, high)
     if value.decimal is None:
         return _clamp(value, low, high)
     number = int(value.decimal)
@@ -165,7 +165,7 @@ def _truncate(value: float, low: int, high: int) -> int:
     raise _not_an_integer(value, low, high)
 
 
-def _suffixed(value: Real, low: int, high: int) -> int:
+def _integer_with_suffix(value: Real, low: int, high: int) -> int:
     # With a suffix F or D, it is the digits if they are an integer that fits, else the ``long`` of
     # the ``float`` or ``double``.
     if value.whole is not None and low <= value.whole <= high:

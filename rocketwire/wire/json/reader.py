@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from rocketwire.errors import DecodeError, LimitExceededError
 from rocketwire.wire.json.limits import DEFAULT_LIMITS, MAX_NUMBER_LENGTH
-from rocketwire.wire.json.writer import BareKey, Real, joined_pairs
+from rocketwire.wire.json.writer import BareKey, Real, join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -313,7 +313,7 @@ class _Reader:
             self._fail("an invalid or unterminated string")
         content = _ESCAPE.sub(_unescape, match[2])
         if _SURROGATE.search(content):
-            content = joined_pairs(content)
+            content = join_surrogates(content)
         self._position = match.end()
         return content
 

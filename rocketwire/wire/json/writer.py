@@ -127,7 +127,7 @@ _SHORT_ESCAPES = {
 
 
 @cache
-def _escaped(*, standard: bool) -> re.Pattern[str]:
+def _escape_pattern(*, standard: bool) -> re.Pattern[str]:
     # Compiled at the first use: most programs never need it.
     if standard:
         return re.compile(r'["\\/\x00-\x1f\x7f-\U0010ffff]')
@@ -155,7 +155,7 @@ def _old_style(match: re.Match[str]) -> str:
     return text if text.startswith("\\") else _upper_escape(match)
 
 
-def joined_pairs(text: str) -> str:
+def join_surrogates(text: str) -> str:
     """Join the surrogates of each pair into one character, as Java does."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
@@ -177,7 +177,7 @@ class Writer:
         self._old = dialect is Dialect.FASTJSON1
         self._standard = standard
         self._strict_dumps = strict_dumps
-        self._escaped = _escaped(standard=standard) if self._old else None
+        self._escape_pattern = _escape_pattern(standard=standard) if self._old else None
 
     def write(self, value: object) -> bytes:
         """Encode any value.
@@ -203,13 +203,13 @@ class Writer:
 
     def string(self, text: str) -> bytes:
         """Encode a string; a lone surrogate becomes ``?``, as in Java's UTF-8 encoder."""
-        if self._escaped is not None:
-            escaped = self._escaped.sub(_upper_escape, joined_pairs(text))
+        if self._escape_pattern is not None:
+            escaped = self._escape_pattern.sub(_upper_escape, join_surrogates(text))
             return b'"%b"' % escaped.encode("utf-8", "replace")
         try:
             return self._strict_dumps(str.__str__(text))
         except TypeError:
-            return self._strict_dumps(joined_pairs(text).encode("utf-8", "replace").decode())
+            return self._strict_dumps(join_surrogates(text).encode("utf-8", "replace").decode())
 
     def _integer(self, value: int) -> bytes:
         if self._standard and abs(value) > _LARGEST_EXACT_DOUBLE:

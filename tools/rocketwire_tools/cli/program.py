@@ -1,4 +1,4 @@
-"""What every program does around its work: the ends that are not its own."""
+"""The frame of all programs: exit statuses of Ctrl-C, of argparse and of a closed output."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def run_main(run: Callable[[], int]) -> int:
     """Run a program to its exit status.
 
     Returns:
-        What ``run`` returns; the status of a ``SystemExit``, before which argparse has printed the
-        reason; 0 if nobody reads the output any more; 130 after SIGINT.
+        The result of ``run``; the status of a ``SystemExit``, whose reason argparse has printed; 0
+        if the reader of the output has closed it; 130 after SIGINT.
     """
     with reader_may_go():
         try:

@@ -25,8 +25,8 @@ from rocketwire_tools.codec.values.plain import from_plain, to_plain
 from rocketwire_tools.codec.values.stored import (
     batch_from_plain,
     batch_to_plain,
-    stored_from_plain,
-    stored_to_plain,
+    describe_messages,
+    encode_messages,
 )
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ def body_to_plain(body_type: Body, body: bytes) -> Plain:
 def body_from_plain(body_type: Body, value: Plain) -> bytes:
     if isinstance(body_type, ArrayOf):
         return encode_bodies(
-            [_required(body_type.element, item) for item in an_array(value, "body.value")]
+            [_parse_body(body_type.element, item) for item in an_array(value, "body.value")]
         )
     if isinstance(body_type, Raw):
         return _WRITERS[body_type](value)
     if body_type is None:
         raise EncodeError("no class is known for this body; give its hex", path="body.value")
-    return encode_body(_required(body_type, value))
+    return encode_body(_parse_body(body_type, value))
 
 
 def registration_to_plain(body: bytes, *, compressed: bool, version: int) -> Plain:
@@ -64,7 +64,7 @@ def registration_to_plain(body: bytes, *, compressed: bool, version: int) -> Pla
 
 
 def registration_from_plain(value: Plain, *, compressed: bool, version: int) -> bytes:
-    body = _required(RegisterBrokerBody, value)
+    body = _parse_body(RegisterBrokerBody, value)
     return encode_register_broker_body(body, compressed=compressed, version=version)
 
 
@@ -73,7 +73,7 @@ def is_registration(code: int, body_type: Body) -> bool:
     return code == RequestCode.REGISTER_BROKER and body_type is RegisterBrokerBody
 
 
-def _required(cls: type[Any], value: Plain) -> Any:
+def _parse_body(cls: type[Any], value: Plain) -> Any:
     body = from_plain(cls, value)
     if body is None:
         raise EncodeError("null is not a body", path=cls.__name__)
@@ -81,7 +81,7 @@ def _required(cls: type[Any], value: Plain) -> Any:
 
 
 def _one_message(body: bytes) -> Plain:
-    messages = stored_to_plain(body)
+    messages = describe_messages(body)
     if len(messages) > 1:
         raise DecodeError(f"{len(messages)} messages instead of one", path="body")
     return messages[0] if messages else None
@@ -115,7 +115,7 @@ _READERS: Final[dict[Raw, Callable[[bytes], Plain]]] = {
     Raw.MESSAGE_BODY: lambda body: None,
     Raw.MESSAGE_BATCH: batch_to_plain,
     Raw.STORED_MESSAGE: _one_message,
-    Raw.STORED_MESSAGES: stored_to_plain,
+    Raw.STORED_MESSAGES: describe_messages,
     Raw.PROPERTIES: decode_utf8,
     Raw.TEXT: decode_utf8,
     Raw.JSON: lambda body: to_plain(loads(body, limits=ANSWER_LIMITS)),
@@ -125,8 +125,8 @@ _READERS: Final[dict[Raw, Callable[[bytes], Plain]]] = {
 _WRITERS: Final[dict[Raw, Callable[[Plain], bytes]]] = {
     Raw.MESSAGE_BODY: _opaque,
     Raw.MESSAGE_BATCH: batch_from_plain,
-    Raw.STORED_MESSAGE: lambda value: stored_from_plain([value]),
-    Raw.STORED_MESSAGES: lambda value: stored_from_plain(an_array(value, "body.value")),
+    Raw.STORED_MESSAGE: lambda value: encode_messages([value]),
+    Raw.STORED_MESSAGES: lambda value: encode_messages(an_array(value, "body.value")),
     Raw.PROPERTIES: lambda value: encode_utf8(a_text(value, "body.value")),
     Raw.TEXT: lambda value: encode_utf8(a_text(value, "body.value")),
     Raw.JSON: dumps,

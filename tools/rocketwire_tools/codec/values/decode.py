@@ -26,7 +26,7 @@ from rocketwire_tools.codec.values.bodies import (
     is_registration,
     registration_to_plain,
 )
-from rocketwire_tools.codec.values.plain import located, to_plain
+from rocketwire_tools.codec.values.plain import shift_offset, to_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ class Describer:
         try:
             command = decode_frame(raw)
         except DecodeError as error:
-            raise located(error, PREFIX_SIZE) from None
+            raise shift_offset(error, PREFIX_SIZE) from None
         return self.command(command)
 
     def command(self, command: RemotingCommand) -> dict[str, Plain]:
@@ -193,7 +193,7 @@ def describe_stream(source: IO[bytes], describer: Describer, output: Output) -> 
                 _describe(raw, consumed, describer, output)
                 consumed += PREFIX_SIZE + len(raw.header) + len(raw.body or b"")
     except DecodeError as error:
-        output.refuse(located(error, consumed))
+        output.refuse(shift_offset(error, consumed))
         return
     if decoder.frame_started:
         message = f"the stream ends {decoder.buffered} bytes into a frame"
@@ -204,7 +204,7 @@ def _describe(raw: RawFrame, start: int, describer: Describer, output: Output) -
     try:
         described = describer.raw(raw)
     except CodecError as error:
-        output.refuse(located(error, start))
+        output.refuse(shift_offset(error, start))
     else:
         output.put(described)
 

@@ -135,10 +135,10 @@ def _header(
         return None
     if cls is None:
         raise EncodeError("no class is known for it; give ext_fields", path="header")
-    return typed_header(cls, an_object(value, "header"))
+    return build_header(cls, an_object(value, "header"))
 
 
-def typed_header(cls: type[Any], source: dict[str, Plain]) -> object:
+def build_header(cls: type[Any], source: dict[str, Plain]) -> object:
     """Returns the header that an object of wire names describes; null and missing members have
     their defaults.
     """

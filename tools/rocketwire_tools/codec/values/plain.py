@@ -112,23 +112,23 @@ def _java_type(tokens: list[str]) -> JavaType:
 
 def from_plain(cls: type[T], value: Plain) -> T | None:
     try:
-        return from_json(cls, _reshaped(JavaType(java_name(cls)), value, java_name(cls)))
+        return from_json(cls, _restore(JavaType(java_name(cls)), value, java_name(cls)))
     except DecodeError as error:
         raise EncodeError(error.message, path=error.path) from error
 
 
-def _reshaped(java_type: JavaType, value: Plain, path: str) -> Plain:
+def _restore(java_type: JavaType, value: Plain, path: str) -> Plain:
     # Pairs are objects again, as read from the wire.
     if is_array(value):
         if java_type.name.endswith("Map"):
             return dict(_entry(java_type, pair, path) for pair in value)
         inner = java_type.arguments[0] if java_type.arguments else java_type
-        return [_reshaped(inner, item, f"{path}.{index}") for index, item in enumerate(value)]
+        return [_restore(inner, item, f"{path}.{index}") for index, item in enumerate(value)]
     if not is_object(value):
         return value
     if java_type.name.endswith("Map"):
         inner = java_type.arguments[1]
-        return {key: _reshaped(inner, item, f"{path}.{key}") for key, item in value.items()}
+        return {key: _restore(inner, item, f"{path}.{key}") for key, item in value.items()}
     return _record(java_type, value, path)
 
 
@@ -137,11 +137,11 @@ def _entry(java_type: JavaType, pair: Plain, path: str) -> tuple[str, Plain]:
         raise EncodeError("not a [key, value] pair", path=path)
     key, item = pair
     if is_object(key):
-        reshaped = _reshaped(java_type.arguments[0], key, path)
+        reshaped = _restore(java_type.arguments[0], key, path)
         key = BareKey(strict_dumps(reshaped).decode())
     elif isinstance(key, bool) or not isinstance(key, int | str):
         raise EncodeError("not a key of a map", path=path)
-    return str(key) if isinstance(key, int) else key, _reshaped(java_type.arguments[1], item, path)
+    return str(key) if isinstance(key, int) else key, _restore(java_type.arguments[1], item, path)
 
 
 def _record(java_type: JavaType, value: dict[str, Plain], path: str) -> Plain:
@@ -154,7 +154,7 @@ def _record(java_type: JavaType, value: dict[str, Plain], path: str) -> Plain:
             raise EncodeError(f"{java_type.name} has no such member", path=f"{path}.{name}")
         inner, clock = members[name]
         if not clock or item is not None:  # a missing time is printed as null
-            reshaped[name] = _reshaped(inner, item, f"{path}.{name}")
+            reshaped[name] = _restore(inner, item, f"{path}.{name}")
     return reshaped
 
 
@@ -175,7 +175,7 @@ def is_body(cls: type[Any]) -> bool:
     return bool(fields) and "member" in fields[0].metadata
 
 
-def located(error: CodecError, base: int) -> CodecError:
+def shift_offset(error: CodecError, base: int) -> CodecError:
     if error.offset is not None:
         error.offset += base
     return error

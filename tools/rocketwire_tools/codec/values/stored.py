@@ -41,7 +41,7 @@ _DERIVED: Final = frozenset({"storeSize", "msgId", "offsetMsgId"})
 _MEMBERS: Final = frozenset({*_NUMBERS, *_HOSTS, *_DERIVED, "topic", "properties", "body"})
 
 
-def stored_to_plain(data: bytes) -> list[Plain]:
+def describe_messages(data: bytes) -> list[Plain]:
     return [_message(message) for message in decode_stored_messages(data)]
 
 
@@ -57,14 +57,14 @@ def _message(message: StoredMessage) -> dict[str, Plain]:
     }
 
 
-def stored_from_plain(messages: Iterable[Plain]) -> bytes:
+def encode_messages(messages: Iterable[Plain]) -> bytes:
     """Returns the bytes of messages, one after the other.
 
     A body is compressed if ``sysFlag`` has that flag; a missing ``bodyCRC`` is computed; sizes and
     ids follow from the other members.
 
     Args:
-        messages: as ``stored_to_plain`` returns them; members may be missing.
+        messages: as ``describe_messages`` returns them; members may be missing.
     """
     return b"".join(map(_bytes_of, messages))
 

@@ -9,7 +9,7 @@ import pytest
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.checksum import crc32
-from rocketwire_tools.codec.values.stored import stored_from_plain, stored_to_plain
+from rocketwire_tools.codec.values.stored import describe_messages, encode_messages
 
 MESSAGE = {
     "topic": "TopicA",
@@ -28,8 +28,8 @@ MESSAGE = {
 
 
 def test_messages_are_shown_with_the_members_of_java_and_written_again() -> None:
-    data = stored_from_plain([MESSAGE, {"topic": "T"}])
-    first, second = stored_to_plain(data)
+    data = encode_messages([MESSAGE, {"topic": "T"}])
+    first, second = describe_messages(data)
 
     assert MESSAGE.items() <= first.items()
     assert {
@@ -38,7 +38,7 @@ def test_messages_are_shown_with_the_members_of_java_and_written_again() -> None
     }.items() <= first.items()
     assert crc32(b"hi") == first["bodyCRC"]
     assert (None, None, 92) == (second["body"], second["properties"], second["storeSize"])
-    assert data == stored_from_plain([first, second])
+    assert data == encode_messages([first, second])
 
 
 @pytest.mark.parametrize(
@@ -52,32 +52,32 @@ def test_messages_are_shown_with_the_members_of_java_and_written_again() -> None
 )
 def test_bodies_are_shown_inflated(kind: int) -> None:
     body = (b"hello" * 100).hex()
-    data = stored_from_plain([{"topic": "T", "body": body, "sysFlag": int(kind) | 1}])
+    data = encode_messages([{"topic": "T", "body": body, "sysFlag": int(kind) | 1}])
 
-    assert [body] == [one["body"] for one in stored_to_plain(data)]
+    assert [body] == [one["body"] for one in describe_messages(data)]
     assert len(data) < 300
 
 
 def test_hosts_of_ipv6_are_shown_as_java_prints_them() -> None:
     flags = int(MessageSysFlag.BORNHOST_V6 | MessageSysFlag.STOREHOSTADDRESS_V6)
-    data = stored_from_plain(
+    data = encode_messages(
         [{"topic": "T", "sysFlag": flags, "bornHost": "[::1]:5", "storeHost": "fe80::2:10911"}]
     )
 
-    (message,) = stored_to_plain(data)
+    (message,) = describe_messages(data)
 
     assert ("0:0:0:0:0:0:0:1:5", "fe80:0:0:0:0:0:0:2:10911") == (
         message["bornHost"],
         message["storeHost"],
     )
-    assert data == stored_from_plain([message])
+    assert data == encode_messages([message])
 
 
 def test_a_message_that_cannot_be_read_is_refused_with_its_place() -> None:
-    good = stored_from_plain([MESSAGE])
+    good = encode_messages([MESSAGE])
 
     with pytest.raises(DecodeError) as refused:
-        stored_to_plain(good + good[:-1])
+        describe_messages(good + good[:-1])
 
     assert "messages[1]" in str(refused.value)
     assert (refused.value.offset or 0) >= len(good)
@@ -99,4 +99,4 @@ def test_a_message_that_cannot_be_read_is_refused_with_its_place() -> None:
 )
 def test_a_message_that_does_not_fit_is_refused(message: Any) -> None:
     with pytest.raises((EncodeError, DecodeError)):
-        stored_from_plain([message])
+        encode_messages([message])
