@@ -11,54 +11,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import uvloop
 from opentelemetry import trace
-from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from rocketwire import aio, sync
-from rocketwire.client import ClientConfig, ClientHook, Message, OpenTelemetryHook
+from rocketwire.client import ClientConfig, ClientHook, Message
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.portal.direct import WARM_SENDS
+from tests.support.telemetry import Telemetry
 
 if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import ReadableSpan
-
     from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
 COUNT = WARM_SENDS + 4
 """Sends through trio, and then over own connections."""
-
-
-class Telemetry:
-    """A hook whose spans and metrics are kept, and the tracer of the application."""
-
-    def __init__(self) -> None:
-        self._exporter = InMemorySpanExporter()
-        tracers = TracerProvider()
-        tracers.add_span_processor(SimpleSpanProcessor(self._exporter))
-        self.reader = InMemoryMetricReader()
-        self.tracer = tracers.get_tracer("shop")
-        self.hook = OpenTelemetryHook(
-            tracer_provider=tracers, meter_provider=MeterProvider([self.reader]), environment={}
-        )
-
-    def spans(self, name: str) -> list[ReadableSpan]:
-        return [each for each in self._exporter.get_finished_spans() if each.name == name]
-
-    def count(self, metric: str) -> int:
-        data = self.reader.get_metrics_data()
-        return sum(
-            int(getattr(point, "count", 0) or getattr(point, "value", 0))
-            for resource in (data.resource_metrics if data else ())
-            for scope in resource.scope_metrics
-            for one in scope.metrics
-            if one.name == metric
-            for point in one.data.data_points
-        )
 
 
 @pytest.fixture
@@ -180,65 +146,32 @@ def test_a_hook_is_called_where_it_may_be_and_may_replace_messages(
     assert all((message.properties or {})["stamp"] == "1" for message in messages)
 
 
-@pytest.fixture(params=["threads", "asyncio"])
-def handled(
-    request: pytest.FixtureRequest, rocketmq: RocketMQ, telemetry: Telemetry
-) -> Callable[[str, int], list[int]]:
-    """Handle messages of a topic; returns the ids of the spans that the handler sees."""
-
-    def in_threads(topic: str, count: int) -> list[int]:
-        seen: list[int] = []
-        enough = threading.Event()
-
-        def handle(messages: Sequence[StoredMessage], _: object) -> None:
-            seen.append(trace.get_current_span().get_span_context().span_id)
-            if len(seen) == count:
-                enough.set()
-
-        with sync.open_push_consumer(
-            config(rocketmq, telemetry.hook),
-            rocketmq.group(),
-            {topic: "*"},
-            handle,
-            consume_from_where=FIRST,
-        ):
-            assert enough.wait(60)
-        return seen
-
-    def in_loop(topic: str, count: int) -> list[int]:
-        seen: list[int] = []
-
-        async def main() -> None:
-            enough = asyncio.Event()
-
-            async def handle(messages: Sequence[StoredMessage], _: object) -> None:
-                await asyncio.sleep(0)
-                seen.append(trace.get_current_span().get_span_context().span_id)
-                if len(seen) == count:
-                    enough.set()
-
-            async with aio.open_push_consumer(
-                config(rocketmq, telemetry.hook),
-                rocketmq.group(),
-                {topic: "*"},
-                handle,
-                consume_from_where=FIRST,
-            ):
-                await asyncio.wait_for(enough.wait(), 60)
-
-        asyncio.run(main())
-        return seen
-
-    return in_threads if request.param == "threads" else in_loop
-
-
+@pytest.mark.parametrize("dialect", ["threads", "asyncio"])
 def test_a_handler_sees_the_span_of_its_call(
-    rocketmq: RocketMQ, telemetry: Telemetry, handled: Callable[[str, int], list[int]]
+    rocketmq: RocketMQ, telemetry: Telemetry, dialect: str
 ) -> None:
-    topic = rocketmq.topic()
+    topic, seen, enough = rocketmq.topic(), list[int](), threading.Event()
     rocketmq.produce(topic, *(b"%d" % number for number in range(10)))
 
-    seen = handled(topic, 10)
+    def handle(messages: Sequence[StoredMessage], _: object) -> None:
+        seen.append(trace.get_current_span().get_span_context().span_id)
+        if len(seen) == 10:
+            enough.set()
+
+    async def handle_in_loop(messages: Sequence[StoredMessage], context: object) -> None:
+        await asyncio.sleep(0)
+        handle(messages, context)
+
+    async def consume() -> None:
+        async with aio.open_push_consumer(*subscription, handle_in_loop, consume_from_where=FIRST):
+            assert await asyncio.to_thread(enough.wait, 60)
+
+    subscription = (config(rocketmq, telemetry.hook), rocketmq.group(), {topic: "*"})
+    if dialect == "asyncio":
+        asyncio.run(consume())
+    else:
+        with sync.open_push_consumer(*subscription, handle, consume_from_where=FIRST):
+            assert enough.wait(60)
 
     spans = [span.get_span_context() for span in telemetry.spans(f"process {topic}")]
     assert sorted(seen) == sorted(ids.span_id for ids in spans if ids is not None)
@@ -278,7 +211,4 @@ def test_the_span_of_a_batch_has_a_link_to_each_message(
     assert [(span.attributes or {})["error.type"] for span in failed] == ["RECONSUME_LATER"]
     assert telemetry.count("messaging.client.consumed.messages") == 100
     assert telemetry.count("messaging.process.duration") == len(spans)
-    for span in spans:
-        assert span.start_time is not None
-        assert span.end_time is not None
-        assert span.start_time <= span.end_time
+    assert all((span.start_time or 0) <= (span.end_time or 0) for span in spans)

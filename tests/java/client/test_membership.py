@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,22 +12,17 @@ from rocketwire.client import (
     Credentials,
     Message,
     open_client,
-    open_pool,
     open_producer,
     open_push_consumer,
 )
-from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import BrokerError
-from rocketwire.wire.command import RemotingCommand
 from tests.java.client.client_process import FIRST
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
-from tests.peers.messages import create_topic, eventually, unique
-from tests.peers.peers import JavaNameServer
-from tests.support.fakes.member_fakes import Consumer, Producer
+from tests.peers.messages import create_topic, unique
+from tests.support.fakes.member_fakes import Consumer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
@@ -94,55 +88,6 @@ async def test_members_know_each_other_and_are_told_when_one_leaves(
         await until(lambda: "rebalance" in one.heard)
 
 
-async def test_a_broker_passes_on_what_operators_ask(java_cluster: JavaCluster) -> None:
-    config = patient(namesrv_addr=java_cluster.address)
-    broker, consumers, producing = java_cluster.master.address, unique("CID"), unique("PID")
-    async with open_client(config) as client, open_client(config) as operator:
-        await client.route(TOPIC)
-        client.add_consumer(Consumer(consumers, (TOPIC,)))
-        client.add_producer(Producer(producing, (TOPIC,)))
-        await members(client, broker, consumers, 1)
-        fields = {"consumerGroup": consumers, "clientId": client.client_id}
-        info = await operator.brokers.call(
-            broker, Code.GET_CONSUMER_RUNNING_INFO, fields, within=PATIENCE
-        )
-        status = await operator.brokers.call(
-            broker,
-            Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS,
-            {"topic": TOPIC, "group": consumers},
-            within=PATIENCE,
-        )
-        producers = await operator.brokers.call(broker, Code.GET_ALL_PRODUCER_INFO)
-
-    assert info.body.properties["PROP_CLIENT_VERSION"] == "V5_5_0"
-    assert info.body.properties["PROP_NAMESERVER_ADDR"] == f"{java_cluster.address};"
-    assert list(status.body.consumer_table) == [client.client_id]
-    assert [one.client_id for one in producers.body.data[producing]] == [client.client_id]
-
-
-async def test_requests_are_signed_for_a_broker_that_authenticates(
-    java_cluster: JavaCluster,
-) -> None:
-    broker = java_cluster.broker("broker-auth", options=AUTH).address
-    good, bad = Credentials("rocket", "wire1234"), Credentials("rocket", "wrong")
-    versions: list[str | None] = []
-    async with open_client(patient(namesrv_addr=[], credentials=good)) as client:
-
-        async def is_answered() -> bool:  # a young broker may be too busy
-            answer = await client.brokers.call(broker, Code.GET_BROKER_RUNTIME_INFO)
-            versions.append(answer.body.table["brokerVersionDesc"])
-            return True
-
-        await eventually(is_answered)
-    for credentials in (bad, None):
-        config = patient(namesrv_addr=[], credentials=credentials)
-        async with open_client(config) as client:
-            with pytest.raises(BrokerError):
-                await client.brokers.call(broker, Code.GET_BROKER_RUNTIME_INFO)
-
-    assert versions == ["V5_5_0"]
-
-
 async def test_a10_only_right_credentials_send_consume_and_are_members(
     java_cluster: JavaCluster,
 ) -> None:
@@ -188,15 +133,3 @@ async def test_a10_only_right_credentials_send_consume_and_are_members(
 
     assert codes == [16] * 9
     assert sorted(got) == sorted(bodies)
-
-
-async def test_everything_goes_over_tls_where_that_is_wanted(
-    java_cluster: JavaCluster, tmp_path: Path
-) -> None:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    jvm = ["-Dtls.server.mode=enforcing", "-Dtls.test.mode.enable=true"]
-    ask = RemotingCommand(code=Code.GET_BROKER_CLUSTER_INFO)
-    with JavaNameServer(tmp_path, jvm=jvm) as server:
-        async with open_pool(patient(tls=context, connect_timeout=30)) as pool:
-            assert (await pool.request(server.address, ask, within=PATIENCE)).code == 0

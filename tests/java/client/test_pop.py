@@ -55,40 +55,10 @@ async def popped(
     return found
 
 
-async def left(calls: PopCalls, topic: str, seconds: float = 1.0) -> list[bytes | None]:
-    """What a last pop brings."""
-    result = await calls.pop(topic, "broker-a", poll_time=seconds, init_mode=InitMode.MIN)
-    return [message.body for message in result.messages]
-
-
 async def filled(client: ClientInstance, count: int, queues: int = 1) -> str:
     topic = await create_topic(client, unique("pop"), queues=queues)
     await send(client, topic, numbered(count), queue_id=0)
     return topic
-
-
-async def test_c24_c25_a_popped_message_is_hidden_and_comes_back_unless_it_is_acknowledged(
-    java_cluster: JavaCluster,
-) -> None:
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        for seconds in (
-            5.0,
-            20.0,
-            60.0,
-        ):  # the first but on a machine that takes longer for all this
-            started = trio.current_time()
-            topic, calls = await filled(client, 2), PopCalls(client, unique("g"))
-            first, second = await popped(calls, topic, 2, invisible=seconds)
-            shown = await left(calls, topic)
-            await calls.ack(first)
-            if trio.current_time() - started < seconds:
-                break
-        assert shown == []
-
-        (again,) = await popped(calls, topic, 1)
-        await calls.ack(again)
-
-        assert (again.body, again.reconsume_times, again.topic) == (second.body, 1, topic)
 
 
 async def test_c26_hiding_a_message_for_longer_makes_its_old_handle_worthless(
@@ -106,20 +76,6 @@ async def test_c26_hiding_a_message_for_longer_makes_its_old_handle_worthless(
         (again,) = await popped(calls, topic, 1)
 
         assert again.body == first.body
-
-
-async def test_c27_acknowledgements_of_one_pop_travel_together(java_cluster: JavaCluster) -> None:
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic, calls = await filled(client, 10), PopCalls(client, unique("g"))
-        messages = await popped(calls, topic, 10, invisible=60)
-        await calls.batch_ack([messages[0], messages[3], messages[9]])
-        others = [messages[number] for number in (1, 2, 4, 5, 6, 7, 8)]
-        for message in others:  # so that nobody has to wait for a minute
-            await calls.change_invisible_time(message, 1)
-        back = await popped(calls, topic, 7)
-
-        expected = [message.body for message in others]
-        assert sorted(one.body or b"" for one in back) == sorted(one or b"" for one in expected)
 
 
 async def test_c28_an_ordered_queue_gives_nothing_more_before_its_messages_are_acknowledged(
@@ -157,23 +113,6 @@ async def test_c29_an_operator_sets_a_group_to_pop_and_the_broker_says_so(
 
         assert assigned is not None
         assert {one.mode for one in assigned} == {"POP"}
-
-
-async def test_a_pop_consumer_acknowledges_what_its_handler_handled_and_gets_the_rest_again(
-    java_cluster: JavaCluster,
-) -> None:
-    seen: list[tuple[bytes | None, int]] = []
-
-    async def listen(message: StoredMessage) -> bool:
-        seen.append((message.body, message.reconsume_times))
-        return message.body != b"3" or message.reconsume_times > 0
-
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await filled(client, 6)
-        async with open_pop_consumer(client, unique("g"), {topic: "*"}, listen):
-            await until(lambda: len(seen) >= 7)
-
-    assert sorted(seen) == sorted([(body, 0) for body in numbered(6)] + [(b"3", 1)])
 
 
 async def test_a_group_that_goes_over_to_pop_gets_the_messages_that_a_push_consumer_sent_back(

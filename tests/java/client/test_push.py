@@ -110,24 +110,6 @@ async def test_c04_tags_with_equal_hash_codes_are_told_apart_and_the_offset_goes
     assert listener.bodies == [b"wanted"]
 
 
-async def test_c05_messages_without_a_tag_are_not_among_those_of_a_tag(
-    java_cluster: JavaCluster,
-) -> None:
-    listener = Listener()
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await create_topic(client, unique("c05"))
-        await send(client, topic, [b"none"], queue_id=0)
-        await send(client, topic, [b"a"], queue_id=0, TAGS="A")
-        await send(client, topic, [b"c"], queue_id=0, TAGS="C")
-        await send(client, topic, [b"b"], queue_id=0, TAGS="B")
-        async with open_push_consumer(
-            client, unique("g"), {topic: "A || B"}, listener, config=FIRST
-        ):
-            await until(lambda: len(listener.bodies) >= 2)
-
-    assert sorted(listener.bodies) == [b"a", b"b"]
-
-
 async def test_c06_sql92_is_the_brokers_business_and_is_checked_before_the_start(
     java_cluster: JavaCluster,
 ) -> None:
@@ -146,35 +128,6 @@ async def test_c06_sql92_is_the_brokers_business_and_is_checked_before_the_start
                 pass
 
     assert refused.value.code == ResponseCode.SUBSCRIPTION_PARSE_FAILED
-
-
-async def test_c16_a_message_that_nobody_handles_comes_back_and_ends_among_the_dead_letters(
-    java_cluster: JavaCluster,
-) -> None:
-    listener, group = Listener({b"bad": 99}), unique("g")
-    config = PushConsumerConfig(
-        consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, max_reconsume_times=1
-    )
-    dead = Listener()
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await create_topic(client, unique("c16"))
-        await send(client, topic, [b"bad", b"good"], queue_id=0)
-        async with open_push_consumer(client, group, {topic: "*"}, listener, config=config):
-            await until(lambda: listener.bodies.count(b"bad") >= 2)
-            again = next(one for one in listener.messages if one.reconsume_times == 1)
-
-            async def is_dead() -> bool:
-                return bool((await client.name_servers.route(f"%DLQ%{group}")).queue_datas)
-
-            await eventually(is_dead)
-        async with open_push_consumer(
-            client, unique("dead"), {f"%DLQ%{group}": "*"}, dead, config=FIRST
-        ):
-            await until(lambda: set(dead.bodies) == {b"bad"})
-
-    assert again.topic == topic
-    assert (again.properties or {})["ORIGIN_MESSAGE_ID"]
-    assert listener.bodies.count(b"good") == 1
 
 
 async def test_c18_a_message_whose_handler_does_not_end_is_sent_back(
@@ -226,22 +179,6 @@ async def test_c22_every_broadcasting_consumer_gets_everything_and_finds_its_off
             await until(lambda: listeners[2].bodies == [b"new"])
 
 
-async def test_c33_a_group_that_is_deleted_while_its_consumer_runs_is_made_again_by_the_heartbeat(
-    java_cluster: JavaCluster, java_peer: JavaPeer
-) -> None:
-    listener, group = Listener(), unique("g")
-    config = patient(namesrv_addr=java_cluster.address, heartbeat_broker_interval=1.0)
-    async with open_client(config) as client:
-        topic = await create_topic(client, unique("c33"))
-        async with open_push_consumer(client, group, {topic: "*"}, listener, config=FIRST):
-            await send(client, topic, [b"before"], queue_id=0)
-            await until(lambda: listener.bodies == [b"before"])
-            line = f"deleteSubGroup -b {java_cluster.master.address} -g {group}"
-            await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
-            await send(client, topic, [b"after"], queue_id=0)
-            await until(lambda: b"after" in listener.bodies)
-
-
 async def test_c34_c35_queues_that_come_are_consumed_and_those_that_go_are_dropped(
     java_cluster: JavaCluster,
 ) -> None:
@@ -262,20 +199,6 @@ async def test_c34_c35_queues_that_come_are_consumed_and_those_that_go_are_dropp
             await until(lambda: listener.bodies == [b"new"])
             await create_topic(client, topic, queues=1)
             await until(lambda: held() == {0})
-
-
-async def test_c38_a_topic_that_is_created_later_is_consumed_from_its_first_message(
-    java_cluster: JavaCluster,
-) -> None:
-    listener, topic = Listener(), unique("c38")
-    config = patient(namesrv_addr=java_cluster.address, poll_name_server_interval=1.0)
-    async with (
-        open_client(config) as client,
-        open_push_consumer(client, unique("g"), {topic: "*"}, listener, config=FIRST),
-    ):
-        await create_topic(client, topic)
-        await send(client, topic, [b"first"], queue_id=0)
-        await until(lambda: listener.bodies == [b"first"])
 
 
 async def test_a_loop_that_ends_early_leaves_its_message_to_the_next_one(

@@ -14,7 +14,7 @@ from rocketwire.client import (
     open_client,
     open_registration,
 )
-from rocketwire.errors import NameServerError, TopicRouteNotFoundError
+from rocketwire.errors import TopicRouteNotFoundError
 from rocketwire.messages.registration import TopicConfig
 from tests.peers.client_settings import patient
 from tests.peers.messages import eventually, unique
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.client import ClientInstance
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 
 SECONDS = 120.0
@@ -98,29 +96,6 @@ async def test_a_registered_broker_has_routes_until_it_leaves(
         await eventually(has_left)
 
 
-async def test_who_knows_the_topics_already_is_not_told_again(server: NameServer) -> None:
-    config = patient(namesrv_addr=server.address)
-    settings = RegistrationSettings(force_register=False)
-    async with open_registration(
-        identity("known"), topics("k1", "k2"), config, settings=settings
-    ) as broker:
-        before = broker.results[server.address]
-        assert await broker.register(force=False)
-        assert broker.results[server.address] is before
-        await broker.update_topics(topics("k3"))
-        now = broker.results[server.address]
-        assert await broker.register(force=False)
-        assert broker.results[server.address] is now
-
-
-async def test_a_new_broker_with_a_single_topic_is_refused(server: NameServer) -> None:
-    config = patient(namesrv_addr=server.address)
-    async with open_registration(identity("single"), topics("only"), config) as broker:
-        assert broker.results == {}
-        assert isinstance(broker.failures[server.address], NameServerError)
-        assert not await broker.register()
-
-
 async def test_a_slave_is_told_its_master_and_the_group_its_lowest_id(server: NameServer) -> None:
     config = patient(namesrv_addr=server.address)
     settings = RegistrationSettings(
@@ -167,15 +142,3 @@ async def test_a_slave_is_told_its_master_and_the_group_its_lowest_id(server: Na
             route = await client.name_servers.route(topic)
             addresses = [one.broker_addrs for one in route.broker_datas or ()]
             assert addresses == [{0: slave.broker_addr}]
-
-
-async def test_java_sees_our_broker_as_one_of_its_own(
-    java_cluster: JavaCluster, java_peer: JavaPeer
-) -> None:
-    config = patient(namesrv_addr=java_cluster.address)
-    who = identity("ours")
-    async with open_registration(who, topics("seen-1", "seen-2"), config):
-        shown = await trio.to_thread.run_sync(
-            java_peer.admin, java_cluster.address, "topicRoute -t seen-1"
-        )
-    assert who.broker_addr in shown.out

@@ -18,27 +18,15 @@ from rocketwire.client import (
     open_producer,
     open_push_consumer,
 )
-from rocketwire.client.consumer.pop.pop_consumer import open_pop_consumer
 from rocketwire.codes import SerializeType
-from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from tests.java.client.client_process import FIRST
 from tests.java.client.pop_consumer_process import messages_acknowledged_together_are_gone
-from tests.java.client.unreadable_messages import (
-    INNER_BATCH,
-    KINDS,
-    POP,
-    Bodies,
-    consuming,
-    poisoned_topic,
-    redeliver_late,
-    send_as_it_is,
-)
 from tests.java.namesrv.conftest import have_here
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.cluster import JavaCluster
-from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
+from tests.peers.messages import create_topic, eventually, numbered, unique, until
 from tests.peers.peers import BINARY_HEADERS, CURRENT, MIDDLE, NEWER, OLD
 from tests.support.broker import BrokerAtHand
 
@@ -193,28 +181,6 @@ async def test_queues_are_shared_with_a_member_of_java_s(place: Place, java_peer
     assert sorted([*got, *(key.encode() for key in java)]) == numbered(8)
 
 
-async def test_messages_are_popped(place: Place) -> None:
-    if place.name == OLD:
-        pytest.skip("4.9.4 knows no pop")
-    got: list[bytes] = []
-
-    async def listen(message: StoredMessage) -> bool:
-        got.append(message.body or b"")
-        return True
-
-    async with (
-        open_client(place.config()) as client,
-        open_producer(client, unique("p"), patient_producer()) as producer,
-    ):
-        topic = await create_topic(client, unique("pop"))
-        for body in numbered(6):
-            await producer.send(Message(topic, body), within=PATIENCE)
-        async with open_pop_consumer(client, unique("g"), {topic: "*"}, listen):
-            await until(lambda: len(got) >= 6)
-
-    assert sorted(got) == numbered(6)
-
-
 async def test_popped_messages_are_acknowledged_together(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,31 +188,6 @@ async def test_popped_messages_are_acknowledged_together(
         pytest.skip("4.9.4 knows no pop")
     async with open_client(place.config()) as client:
         await messages_acknowledged_together_are_gone(client, monkeypatch)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-async def test_no_consumer_stops_at_a_message_that_cannot_be_read(
-    place: Place, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    redeliver_late(monkeypatch)
-    if place.name == OLD and kind == POP:
-        pytest.skip("4.9.4 knows no pop")
-    bodies = Bodies()
-    inner = encode_batch([BatchMessage(body=b"inner") for _ in range(1000)])
-    async with open_client(place.config()) as client:
-        topic = await poisoned_topic(client, layout="x1xx2x")
-        bad = 4
-        if place.name == OLD:  # newer ones refuse it: the topic has no batches
-            forged = {"INNER_NUM": "1000"}
-            await send_as_it_is(client, topic, inner, sys_flag=INNER_BATCH, properties=forged)
-            bad += 1
-        async with consuming(kind, client, topic, bodies) as consumer:
-            await until(lambda: len(bodies.all) >= 2 and consumer.unreadable_messages >= bad)
-            await send(client, topic, [b"3"], queue_id=0)
-            await until(lambda: len(bodies.all) >= 3)
-            assert consumer.unreadable_messages == bad
-
-    assert sorted(bodies.all) == [b"1", b"2", b"3"]
 
 
 @pytest.mark.parametrize("code", [5002, 5003])

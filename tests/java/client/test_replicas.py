@@ -7,23 +7,23 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import pytest
 import trio
 
 from rocketwire.client import open_client, open_push_consumer
-from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus, build_pull_header
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, build_pull_header
 from rocketwire.client.net.pool import SILENCE
-from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError, RequestTimeoutError
+from rocketwire.codes import RequestCode
+from rocketwire.errors import RequestTimeoutError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from tests.java.client.client_process import FIRST
 from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
-from tests.support.fakes.member_fakes import Consumer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pytest
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.command import RemotingCommand
@@ -44,24 +44,6 @@ def pull_of(
         suspend_timeout=0,
         send_subscription=bool(more),
     )
-
-
-async def test_c10_a_newer_subscription_is_refused_until_the_broker_has_heard_of_it(
-    java_cluster: JavaCluster,
-) -> None:
-    group = unique("g")
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await create_topic(client, unique("c10"))
-        await send(client, topic, [b"x"], queue_id=0)
-        client.add_consumer(Consumer(group, (topic,)))  # tells version 1
-        await client.send_heartbeats()
-        calls = PullCalls(client)
-        known = await calls.pull(pull_of(topic, group, 1), within=PATIENCE)
-        with pytest.raises(BrokerError) as newer:
-            await calls.pull(pull_of(topic, group, 2), within=PATIENCE)
-
-    assert known.status is PullStatus.FOUND
-    assert newer.value.code == ResponseCode.SUBSCRIPTION_NOT_LATEST
 
 
 async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_suggests(
@@ -100,38 +82,6 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
 
     assert asked[0] == master.address
     assert slave.address in asked
-    assert bodies == numbered(64)
-
-
-async def test_pulls_go_back_to_the_master_where_the_slave_that_it_suggests_hangs(
-    java_cluster: JavaCluster, java_peer: JavaPeer
-) -> None:
-    """The system has stopped it: it takes connections and requests, and answers nothing."""
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = "BenchmarkTest"
-        first, end = await _send_64(client, topic, 1)
-        slave = await trio.to_thread.run_sync(java_cluster.slave)
-        await until_the_slave_has(client, slave.address, topic, end, queue_id=1)
-        await client.refresh_route(topic)
-        calls, group, offset = PullCalls(client), unique("g"), first
-        bodies, silent = list[bytes](), list[str]()
-        await set_ratio(java_cluster, java_peer, 0)
-        slave.freeze()
-        try:
-            while offset < end:
-                pull = pull_of(topic, group, 1, offset, 1, subscription=True)
-                if bodies and not silent:
-                    with pytest.raises(RequestTimeoutError) as caught:
-                        await calls.pull(pull, within=0.5)
-                    silent.append(caught.value.address)
-                result = await calls.pull(pull, within=PATIENCE)
-                offset = result.next_begin_offset
-                bodies += [message.body or b"" for message in result.messages]
-        finally:
-            slave.thaw()
-            await set_ratio(java_cluster, java_peer, 40)
-
-    assert silent == [slave.address]
     assert bodies == numbered(64)
 
 

@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import trio
-from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from rocketwire.client import (
     Message,
-    OpenTelemetryHook,
     PopConsumerConfig,
     PushConsumerConfig,
     open_client,
@@ -27,6 +21,7 @@ from rocketwire.messages.enums import ConsumeFromWhere
 from tests.peers.client_settings import patient, patient_producer
 from tests.peers.messages import create_topic, unique, until
 from tests.peers.peers import JavaPeer
+from tests.support.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,23 +75,6 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaTelemetry]:
         yield running
 
 
-class Telemetry:
-    """Our hook, whose spans are kept."""
-
-    def __init__(self) -> None:
-        self._exporter = InMemorySpanExporter()
-        tracers = TracerProvider()
-        tracers.add_span_processor(SimpleSpanProcessor(self._exporter))
-        self.hook = OpenTelemetryHook(
-            tracer_provider=tracers,
-            meter_provider=MeterProvider([InMemoryMetricReader()]),
-            environment={"OTEL_SEMCONV_STABILITY_OPT_IN": "messaging/dup"},
-        )
-
-    def spans(self) -> list[Span]:
-        return [_span(span) for span in self._exporter.get_finished_spans()]
-
-
 def _span(span: ReadableSpan) -> Span:
     own, parent = span.get_span_context(), span.parent
     assert own is not None
@@ -138,12 +116,11 @@ def consumer(
     return open_push_consumer(client, group, {topic: "*"}, handler, config=FIRST)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("flavour", ["concurrent", "orderly", "pop"])
 async def test_a_trace_goes_from_a_java_producer_through_python_to_a_java_consumer(
     flavour: str, java_cluster: JavaCluster, java: JavaTelemetry
 ) -> None:
-    telemetry = Telemetry()
+    telemetry = Telemetry(environment={"OTEL_SEMCONV_STABILITY_OPT_IN": "messaging/dup"})
     config = patient(namesrv_addr=java_cluster.address, hooks=[telemetry.hook])
     async with (
         open_client(config) as client,
@@ -159,7 +136,7 @@ async def test_a_trace_goes_from_a_java_producer_through_python_to_a_java_consum
             await until(lambda: handler.is_done)
         theirs = await trio.to_thread.run_sync(java.spans, 3)
         await trio.to_thread.run_sync(java.call, "close")
-    by_name = {span.name: span for span in (*theirs, *telemetry.spans())}
+    by_name = {span.name: span for span in (*theirs, *map(_span, telemetry.spans()))}
 
     path = [
         ("order", "INTERNAL"),
@@ -179,7 +156,7 @@ async def test_a_trace_goes_from_a_java_producer_through_python_to_a_java_consum
 async def test_our_spans_have_the_attributes_of_java_s(
     java_cluster: JavaCluster, java: JavaTelemetry
 ) -> None:
-    telemetry = Telemetry()
+    telemetry = Telemetry(environment={"OTEL_SEMCONV_STABILITY_OPT_IN": "messaging/dup"})
     config = patient(namesrv_addr=java_cluster.address, hooks=[telemetry.hook])
     handled = trio.Event()
 
@@ -201,7 +178,7 @@ async def test_our_spans_have_the_attributes_of_java_s(
         )
         theirs = {span.name: span for span in await trio.to_thread.run_sync(java.spans, 4)}
         await trio.to_thread.run_sync(java.call, "close")
-    ours = {span.name: span for span in telemetry.spans()}
+    ours = {span.name: span for span in map(_span, telemetry.spans())}
 
     for name, other in (("send", "publish"), ("process", "process")):
         mine, java_s = ours[f"{name} {topic}"].attributes, theirs[f"{topic} {other}"].attributes

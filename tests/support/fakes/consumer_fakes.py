@@ -29,13 +29,14 @@ from rocketwire.messages.allocation import (
 )
 from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
 from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
+from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.testing import MemoryNetwork, open_network, reply
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
     from contextlib import AbstractAsyncContextManager
 
     import pytest
@@ -87,13 +88,65 @@ def refusal(code: int, remark: str = "") -> RemotingCommand:
 UNKNOWN = refusal(ResponseCode.TOPIC_NOT_EXIST, "No topic route info in name server")
 
 
-def pull_response(*messages: StoredMessage, begin: int = 1) -> RemotingCommand:
-    """The answer to a pull."""
+def pull_response(
+    *messages: StoredMessage, begin: int = 1, end: int | None = None
+) -> RemotingCommand:
+    """The answer to a pull of a queue that ends where the next pull begins, or at ``end``."""
     header = PullMessageResponseHeader(
-        next_begin_offset=begin, min_offset=0, max_offset=begin, suggest_which_broker_id=0
+        next_begin_offset=begin,
+        min_offset=0,
+        max_offset=begin if end is None else end,
+        suggest_which_broker_id=0,
     )
     code = ResponseCode.SUCCESS if messages else ResponseCode.PULL_NOT_FOUND
     return reply(header, b"".join(map(encode_stored_message, messages)) or None, code=code)
+
+
+def pop_response(*messages: StoredMessage) -> RemotingCommand:
+    """The answer to a pop, with messages of queue 0."""
+    offsets = ",".join(str(message.queue_offset) for message in messages)
+    header = PopMessageResponseHeader(
+        pop_time=1,
+        invisible_time=60_000,
+        revive_qid=0,
+        rest_num=0,
+        start_offset_info=f"0 0 {messages[0].queue_offset}",
+        msg_offset_info=f"0 0 {offsets}",
+    )
+    return reply(header, b"".join(map(encode_stored_message, messages)))
+
+
+def make_messages(
+    count: int = 1, topic: str = "orders", body: bytes = b"x", **properties: str
+) -> list[StoredMessage]:
+    """Messages with the ids ``ID0``, ``ID1`` and so on, at these offsets."""
+    return [
+        StoredMessage(
+            topic=topic,
+            body=body,
+            queue_offset=number,
+            properties={"UNIQ_KEY": f"ID{number}", **properties},
+        )
+        for number in range(count)
+    ]
+
+
+def bring_messages(
+    network: MemoryNetwork, messages: Sequence[StoredMessage], end: int | None = None
+) -> None:
+    """Let the first pull or pop of a topic bring messages, and every other none."""
+    waiting = [messages]
+
+    async def answer(request: RemotingCommand) -> RemotingCommand:
+        if not waiting or (request.ext_fields or {}).get("topic") != messages[0].topic:
+            await trio.sleep_forever()
+        waiting.clear()
+        if request.code == Code.POP_MESSAGE:
+            return pop_response(*messages)
+        return pull_response(*messages, begin=messages[-1].queue_offset + 1, end=end)
+
+    for code in PULLS:
+        network.peer(BROKER).on(code, answer)
 
 
 async def _hold(_: RemotingCommand) -> RemotingCommand:
@@ -130,6 +183,9 @@ def script(network: MemoryNetwork) -> None:
         Code.UNLOCK_BATCH_MQ,
         Code.UPDATE_CONSUMER_OFFSET,
         Code.CONSUMER_SEND_MSG_BACK,
+        Code.ACK_MESSAGE,
+        Code.BATCH_ACK_MESSAGE,
+        Code.CHANGE_MESSAGE_INVISIBLETIME,
     ):
         broker.on(code, reply())
 
@@ -151,7 +207,8 @@ async def world(**settings: Any) -> AsyncGenerator[tuple[MemoryNetwork, ClientIn
             yield network, client
 
 
-async def _ignore(*_: object) -> None:
+async def ignore(*_: object) -> None:
+    """Handle messages."""
     await trio.lowlevel.checkpoint()
 
 
@@ -160,12 +217,12 @@ def consumer(
 ) -> AbstractAsyncContextManager[object]:
     """A consumer of that flavour, which wants a topic."""
     if flavour == "pop":
-        return open_pop_consumer(client, group, {topic: "*"}, _ignore)
+        return open_pop_consumer(client, group, {topic: "*"}, ignore)
     if flavour == "lite pull":
         return _lite(client, group, topic)
     if flavour == "orderly":
-        return open_push_consumer(client, group, {topic: "*"}, orderly_listener=_ignore)
-    return open_push_consumer(client, group, {topic: "*"}, _ignore)
+        return open_push_consumer(client, group, {topic: "*"}, orderly_listener=ignore)
+    return open_push_consumer(client, group, {topic: "*"}, ignore)
 
 
 @asynccontextmanager

@@ -32,17 +32,14 @@ from rocketwire.client.handlers import CheckedHandler, async_handler, check_call
 from rocketwire.client.producer.transactions import resolve_state
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalHandlerError, LocalProtocolError
-from rocketwire.messages.pop import PopMessageResponseHeader
-from rocketwire.testing import open_network, reply
-from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire.testing import open_network
 from tests.support.fakes import producer_fakes
-from tests.support.fakes.consumer_fakes import BROKER, pull_response, world
+from tests.support.fakes.consumer_fakes import BROKER, bring_messages, make_messages, world
 
 if TYPE_CHECKING:
     from trio.testing import MockClock
 
 NAMES = "messages, context"
-FIRST = StoredMessage(topic="orders", body=b"x", queue_offset=0, properties={"UNIQ_KEY": "1"})
 
 
 async def good(messages: object, context: object) -> str:
@@ -275,7 +272,7 @@ async def test_a_handler_that_turns_out_not_to_be_async_ends_the_push_consumer(
     listener: Any = lambda messages, _: calls.append(messages)  # noqa: E731 - a lambda is the case
     async with world() as (network, client):
         broker = network.peer(BROKER)
-        broker.expect(Code.PULL_MESSAGE, pull_response(FIRST))
+        bring_messages(network, make_messages())
         with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
             async with open_push_consumer(client, "g", {"orders": "*"}, **{name: listener}):
                 await trio.sleep(60)
@@ -288,13 +285,8 @@ async def test_a_handler_that_turns_out_not_to_be_async_ends_the_pop_consumer(
     autojump_clock: MockClock,
 ) -> None:
     calls: list[object] = []
-    header = PopMessageResponseHeader(
-        pop_time=1, invisible_time=60_000, revive_qid=0, rest_num=0,
-        start_offset_info="0 0 0", msg_offset_info="0 0 0", order_count_info="",
-    )  # fmt: skip
     async with world() as (network, client):
-        body = encode_stored_message(FIRST)
-        network.peer(BROKER).expect(Code.POP_MESSAGE, reply(header, body))
+        bring_messages(network, make_messages())
         handler: Any = calls.append
         with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
             async with open_pop_consumer(client, "g", {"orders": "*"}, handler):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -94,3 +96,30 @@ async def test_the_first_message_of_a_time_or_later_is_found(
     times: Sequence[int], wanted: int, offset: int, search: Callable[[Sequence[int], int], int]
 ) -> None:
     assert await begin(times, wanted, search) == offset
+
+
+@pytest.mark.parametrize(
+    ("topic", "where", "offset"),
+    [
+        ("T", ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, 0),
+        ("T", ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 5),
+        ("T", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 3),
+        ("%RETRY%g", ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 0),
+        ("%RETRY%g", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 5),
+    ],
+)
+async def test_a_new_group_begins_first_last_or_at_a_time(
+    topic: str, where: ConsumeFromWhere, offset: int
+) -> None:
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        network.peer(A).on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "5"}))
+        network.peer(A).on(Code.SEARCH_OFFSET_BY_TIMESTAMP, reply(ext_fields={"offset": "3"}))
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            queue = replace(QUEUE, topic=topic)
+            assert await find_initial_offset(client, queue, where) == offset
+            if (topic, offset) == ("T", 3):
+                asked = int((network.peer(A).requests[-1].ext_fields or {})["timestamp"])
+                half_an_hour_ago = time.time_ns() // 1_000_000 - 1_800_000
+                assert asked == pytest.approx(half_an_hour_ago, abs=60_000)
