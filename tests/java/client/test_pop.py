@@ -22,7 +22,6 @@ from rocketwire.client.consumer.rebalance import Rebalance
 from rocketwire.errors import BrokerError, LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
-from tests.java.client.pop_consumer_process import messages_acknowledged_together_are_gone
 from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.messages import create_topic, numbered, send, unique, until
 
@@ -152,13 +151,6 @@ async def test_a_lite_pull_consumer_lets_a_broker_check_its_expression(
                 await consumer.poll(PATIENCE)
             consumer.subscribe(topic)
             await consumer.poll(0.1)
-
-
-async def test_what_a_pop_consumer_acknowledges_together_is_gone_and_the_rest_comes_back(
-    java_cluster: JavaCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        await messages_acknowledged_together_are_gone(client, monkeypatch)
 
 
 async def test_c23_a_lite_pull_consumer_subscribes_seeks_and_commits(

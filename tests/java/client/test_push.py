@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
     from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
@@ -69,23 +68,6 @@ async def committed(client: ClientInstance, group: str, topic: str, queues: int 
         for number in range(queues)
     ]
     return [offset or 0 for offset in found]
-
-
-async def test_c01_offsets_of_what_was_handled_are_with_the_broker_when_a_consumer_closes(
-    java_cluster: JavaCluster, java_peer: JavaPeer
-) -> None:
-    listener, group = Listener(), unique("g")
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await create_topic(client, unique("c01"))
-        await send(client, topic, numbered(200))
-        async with open_push_consumer(client, group, {topic: "*"}, listener, config=FIRST):
-            await until(lambda: len(set(listener.bodies)) == 200)
-        progress = await trio.to_thread.run_sync(
-            java_peer.admin, java_cluster.address, f"consumerProgress -g {group}"
-        )
-
-    assert sorted(listener.bodies) == sorted(numbered(200))
-    assert "Consume Diff Total: 0" in progress.out
 
 
 async def test_c04_tags_with_equal_hash_codes_are_told_apart_and_the_offset_goes_on(

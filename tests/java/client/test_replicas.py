@@ -1,48 +1,37 @@
-"""Cases C10, C36 and C37: pulls redirected to replicas, and two clients with the same name."""
+"""Pulls that the master redirects to its slave."""
 
 from __future__ import annotations
 
-import logging
-from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import trio
 
-from rocketwire.client import open_client, open_push_consumer
+from rocketwire.client import open_client
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, build_pull_header
-from rocketwire.client.net.pool import SILENCE
 from rocketwire.codes import RequestCode
-from rocketwire.errors import RequestTimeoutError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
-from tests.java.client.client_process import FIRST
 from tests.peers.client_settings import PATIENCE, patient
-from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
+from tests.peers.messages import eventually, numbered, send, unique
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pytest
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.message.stored import StoredMessage
     from rocketwire.wire.request_template import PreparedRequest
     from tests.peers.cluster import JavaCluster
     from tests.peers.peers import JavaPeer
 
 
-def pull_of(
-    topic: str, group: str, version: int, offset: int = 0, queue_id: int = 0, **more: object
-) -> PullRequest:
+def make_pull(topic: str, group: str, offset: int) -> PullRequest:
     return PullRequest(
-        queue=MessageQueue(topic=topic, broker_name="broker-a", queue_id=queue_id),
+        queue=MessageQueue(topic=topic, broker_name="broker-a", queue_id=0),
         offset=offset,
         group=group,
-        subscription=subscription_data(topic, version=version),
+        subscription=subscription_data(topic, version=1),
         suspend_timeout=0,
-        send_subscription=bool(more),
+        send_subscription=True,
     )
 
 
@@ -55,9 +44,10 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
     async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         # every broker has it from the start, a slave hears of others only after a minute
         topic = "BenchmarkTest"
-        first, end = await _send_64(client, topic, 0)
+        answers = await send(client, topic, numbered(64), queue_id=0)
+        offset, end = answers[0].queue_offset or 0, (answers[-1].queue_offset or 0) + 1
         slave = await trio.to_thread.run_sync(java_cluster.slave)
-        await until_the_slave_has(client, slave.address, topic, end)
+        await wait_for_slave(client, slave.address, topic, end)
         await client.refresh_route(topic)
         request = client.pool.request_by
 
@@ -69,11 +59,11 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
             return await request(address, command, **others)
 
         monkeypatch.setattr(client.pool, "request_by", noting)
-        calls, offset, bodies = PullCalls(client), first, list[bytes]()
+        calls, bodies = PullCalls(client), list[bytes]()
         await set_ratio(java_cluster, java_peer, 0)
         try:
             while offset < end:
-                pull = pull_of(topic, unique("g"), 1, offset, subscription=True)
+                pull = make_pull(topic, unique("g"), offset)
                 result = await calls.pull(pull, within=PATIENCE)
                 offset = result.next_begin_offset
                 bodies += [message.body or b"" for message in result.messages]
@@ -85,15 +75,6 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
     assert bodies == numbered(64)
 
 
-async def _send_64(client: ClientInstance, topic: str, queue_id: int) -> tuple[int, int]:
-    """Send 64 messages.
-
-    Returns the first offset and the one behind them: an earlier attempt has left some before.
-    """
-    answers = await send(client, topic, numbered(64), queue_id=queue_id)
-    return answers[0].queue_offset or 0, (answers[-1].queue_offset or 0) + 1
-
-
 async def set_ratio(java_cluster: JavaCluster, java_peer: JavaPeer, value: int) -> None:
     """Have the master take so many per cent of memory for what is not old."""
     address = java_cluster.master.address
@@ -102,78 +83,12 @@ async def set_ratio(java_cluster: JavaCluster, java_peer: JavaPeer, value: int) 
     assert "success" in done.out, done
 
 
-async def until_the_slave_has(
-    client: ClientInstance, slave: str, topic: str, count: int, queue_id: int = 0
-) -> None:
-    pull = pull_of(topic, "g", 1, count - 1, queue_id, subscription=True)
-    header = build_pull_header(pull, to_slave=True)
+async def wait_for_slave(client: ClientInstance, slave: str, topic: str, end: int) -> None:
+    """Wait until the slave has the messages before that offset."""
+    header = build_pull_header(make_pull(topic, "g", end - 1), to_slave=True)
 
-    async def has() -> bool:
+    async def has_all() -> bool:
         answer = await client.brokers.call(slave, RequestCode.PULL_MESSAGE, header, within=PATIENCE)
-        return bool(answer.header.max_offset == count)
+        return bool(answer.header.max_offset == end)
 
-    await eventually(has)
-
-
-async def test_c37_two_clients_of_one_name_get_the_same_queues_and_say_so(
-    java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A broker lists the name twice, and each takes itself for the first of the two.
-
-    With Java's clients it is the same.
-    """
-    group, got = unique("g"), list[tuple[int, int]]()
-    config = patient(namesrv_addr=java_cluster.address, instance_name=unique("same"))
-
-    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
-        got.extend((one.queue_id, one.queue_offset) for one in messages)
-
-    async with open_client(config) as one, open_client(config) as two:
-        assert one.client_id == two.client_id
-        topic = await create_topic(one, unique("c37"))
-        async with (
-            open_push_consumer(one, group, {topic: "*"}, listen, config=FIRST) as a,
-            open_push_consumer(two, group, {topic: "*"}, listen, config=FIRST) as b,
-        ):
-            await until(lambda: _of(topic, a.assigned) == _of(topic, b.assigned) == {0, 1})
-            await send(one, topic, numbered(8))
-            await until(lambda: len(got) >= 8)
-
-    assert sorted(got) == sorted([(queue, offset) for queue in (0, 1) for offset in (0, 1)] * 2)
-    assert f"2 clients have the client id {one.client_id}" in caplog.text
-
-
-async def test_c37_a_client_that_connects_anew_keeps_its_queues(
-    java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture
-) -> None:
-    """While its pulls are held over the old connection, the broker lists the client twice."""
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    group, broker = unique("g"), java_cluster.master.address
-
-    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
-        del messages
-
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await create_topic(client, unique("c37"))
-        async with open_push_consumer(
-            client, group, {topic: "*"}, listen, config=FIRST
-        ) as consumer:
-            await until(lambda: _of(topic, consumer.assigned) == {0, 1, 2, 3})
-            held = replace(pull_of(topic, group, 0), suspend_timeout=PATIENCE)
-
-            async def is_listed_twice() -> bool:
-                with suppress(RequestTimeoutError):  # which gives a silent connection up
-                    await PullCalls(client).pull(held, within=2 * SILENCE)
-                await client.send_heartbeats()
-                return len(await client.brokers.consumer_ids(broker, group)) > 1
-
-            await eventually(is_listed_twice)
-            consumer.rebalance_soon()
-            await until(lambda: "connections of this client" in caplog.text)
-            assert _of(topic, consumer.assigned) == {0, 1, 2, 3}
-
-    assert "clients have the client id" not in caplog.text
-
-
-def _of(topic: str, queues: Sequence[MessageQueue]) -> set[int]:
-    return {queue.queue_id for queue in queues if queue.topic == topic}
+    await eventually(has_all)

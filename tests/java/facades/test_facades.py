@@ -18,7 +18,6 @@ from rocketwire.client import (
 )
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages.enums import ConsumeFromWhere
-from rocketwire.transport.fastpath import hook
 from tests.java.facades.dialects import DIALECTS, Face, run, until
 from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.messages import create_topic, unique
@@ -92,43 +91,6 @@ def test_messages_of_all_kinds_are_stored(java_cluster: JavaCluster, dialect: st
             assert sorted(await received(face, client, topic, 30)) == sorted(bodies(30))
             with pytest.raises(IllegalMessageError):
                 await producer.send(Message(topic, b""))
-
-    run(dialect, scenario)
-
-
-@pytest.mark.parametrize("is_direct", [True, False], ids=["direct", "portal"])
-def test_simple_messages_are_the_same_directly_and_through_trio(
-    java_cluster: JavaCluster, dialect: str, is_direct: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hook, "is_on", is_direct)
-    topic = new_topic(java_cluster, queues=1)
-
-    async def scenario(face: Face) -> None:
-        async with world(face, java_cluster) as (client, producer):
-            sent: dict[str, Any] = {}
-            for number in range(30):
-                body, tags = b"%d" % number, "odd" if number % 2 else None
-                result = await producer.send(Message(topic, body, tags=tags))
-                sent[result.msg_id] = (result.queue_offset, body, result.offset_msg_id, tags)
-                assert result.is_ok
-                assert result.transaction_id == result.msg_id
-            async with await face.open(
-                "push_consumer", client, unique("readers"), {topic: "*"}, consume_from_where=FIRST
-            ) as consumer:
-                messages = await face.take(consumer, 30)
-        found = {
-            message.properties["UNIQ_KEY"]: (
-                message.queue_offset,
-                message.body,
-                message.msg_id,
-                message.properties.get("TAGS"),
-            )
-            for message in messages
-        }
-        assert [offset for offset, *_ in sent.values()] == list(range(30))
-        assert {key: (o, b, t) for key, (o, b, _, t) in found.items()} == {
-            key: (o, b, t) for key, (o, b, _, t) in sent.items()
-        }
 
     run(dialect, scenario)
 
