@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientInstance
     from rocketwire.client.consumer.offset_store import OffsetStore
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
 
 NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
@@ -59,6 +60,20 @@ def push_parts(nursery: trio.Nursery, offsets: object, **parts: object) -> PushP
     parts = {"config": PushConsumerConfig(), "stats": ConsumerStats(), "locks": None, **parts}
     shared: Any = {"instance": PLAIN_CLIENT, "group": "g", "subscriptions": {}, **parts}
     return PushParts(**shared, offsets=cast("OffsetStore", offsets), nursery=nursery)
+
+
+class ToldOffsets:
+    """A store of offsets that remembers what it is told."""
+
+    def __init__(self, *, increase_only: bool = True) -> None:
+        self.told: list[int] = []
+        self.by_queue: dict[MessageQueue, int] = {}
+        self._increase_only = increase_only
+
+    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
+        assert increase_only is self._increase_only
+        self.told.append(offset)
+        self.by_queue[queue] = offset
 
 
 def route(perm: int = 6, queues: int = 2) -> RemotingCommand:

@@ -83,7 +83,7 @@ async def test_the_brokers_know_the_client_before_it_asks() -> None:
         assert it.a.codes().index(Code.HEART_BEAT) < it.a.codes().index(Code.SEND_MESSAGE_V2)
 
 
-async def test_no_reply_in_time_is_an_error(autojump_clock: trio.abc.Clock) -> None:
+async def test_no_reply_in_time_is_an_error(autojump_clock: object) -> None:
     async with world(brokers=("a",)) as it:
         with pytest.raises(ReplyTimeoutError) as caught:
             await it.producer.request(Message("T", b"what?"), within=2)

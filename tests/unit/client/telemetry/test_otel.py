@@ -276,7 +276,8 @@ def test_topics_beyond_the_limit_are_counted_together() -> None:
         telemetry.hook.send_message_after(sent, telemetry.hook.send_message_before(sent))
     points = telemetry.points(SENT)
     counts = {series.get("messaging.destination.name"): count for series, count in points}
-    assert counts == {**{f"T{number}": 1 for number in range(MAX_SERIES)}, None: 100}
+    assert counts.pop(None) == 100
+    assert counts == {f"T{number}": 1 for number in range(MAX_SERIES)}
 
 
 @pytest.mark.parametrize("count", [MAX_LINKS, MAX_LINKS + 1])
