@@ -19,7 +19,7 @@ from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, wi
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
 from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.client.consumer.rebalance import Rebalance
-from rocketwire.errors import BrokerError, LocalProtocolError
+from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from tests.peers.client_settings import PATIENCE, patient
@@ -138,19 +138,6 @@ async def test_a_group_that_goes_over_to_pop_gets_the_messages_that_a_push_consu
         config = PopConsumerConfig(init_mode=InitMode.MAX)
         async with open_pop_consumer(client, group, {topic: "*"}, listen, config=config):
             await until(lambda: {(b"0", topic, 1), (b"1", topic, 1)} <= set(seen))
-
-
-async def test_a_lite_pull_consumer_lets_a_broker_check_its_expression(
-    java_cluster: JavaCluster,
-) -> None:
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await filled(client, 1)
-        async with open_lite_pull_consumer(client, unique("g")) as consumer:
-            consumer.subscribe(topic, "a >", expression_type="SQL92")
-            with pytest.raises(BrokerError, match="SUBSCRIPTION_PARSE_FAILED"):
-                await consumer.poll(PATIENCE)
-            consumer.subscribe(topic)
-            await consumer.poll(0.1)
 
 
 async def test_c23_a_lite_pull_consumer_subscribes_seeks_and_commits(

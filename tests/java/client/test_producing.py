@@ -151,20 +151,6 @@ async def test_p07_p08_compressed_bodies_are_read_as_they_were(
     assert read.body == body
 
 
-async def test_p17_to_p19_operators_find_a_message_by_ids_and_keys(it: World) -> None:
-    topic = it.topic("P17")
-    result = await it.producer.send(Message(topic, b"x", keys=("first", "second")))
-
-    by_offset = await it.admin(f"queryMsgById -i {result.offset_msg_id} -t {topic}")
-    assert result.msg_id in by_offset
-    lines = {f"queryMsgByUniqueKey -i {result.msg_id} -t {topic}": topic}
-    lines |= {f"queryMsgByKey -t {topic} -k {key}": result.msg_id for key in ("first", "second")}
-    for line, shown in lines.items():  # once the broker has them in its index
-        with trio.fail_after(120):
-            while shown not in await it.admin(line):
-                await trio.sleep(0.2)
-
-
 async def test_hundreds_of_transactions_that_a_broker_checks_at_once_are_all_answered(
     it: World,
 ) -> None:

@@ -16,14 +16,13 @@ from rocketwire.client.consumer.config import (
 from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
-from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
+from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
 from tests.peers.client_settings import patient
 from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
@@ -135,30 +134,6 @@ async def test_c18_a_message_whose_handler_does_not_end_is_sent_back(
         await send(client, topic, [b"slow"], queue_id=0)
         async with open_push_consumer(client, unique("g"), {topic: "*"}, listen, config=config):
             await until(lambda: seen[:2] == [0, 1])
-
-
-async def test_c22_every_broadcasting_consumer_gets_everything_and_finds_its_offsets_again(
-    java_cluster: JavaCluster, tmp_path: Path
-) -> None:
-    config = PushConsumerConfig(
-        message_model=MessageModel.BROADCASTING,
-        consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
-        local_offset_store_dir=str(tmp_path),
-    )
-    group, listeners = unique("g"), [Listener(), Listener(), Listener()]
-    names = [patient(namesrv_addr=java_cluster.address, instance_name=name) for name in ("a", "b")]
-    async with open_client(names[0]) as one, open_client(names[1]) as two:
-        topic = await create_topic(one, unique("c22"))
-        await send(one, topic, numbered(8))
-        async with (
-            open_push_consumer(one, group, {topic: "*"}, listeners[0], config=config),
-            open_push_consumer(two, group, {topic: "*"}, listeners[1], config=config),
-        ):
-            await until(lambda: all(len(set(each.bodies)) == 8 for each in listeners[:2]))
-    async with open_client(names[0]) as again:
-        await send(again, topic, [b"new"], queue_id=0)
-        async with open_push_consumer(again, group, {topic: "*"}, listeners[2], config=config):
-            await until(lambda: listeners[2].bodies == [b"new"])
 
 
 async def test_c34_c35_queues_that_come_are_consumed_and_those_that_go_are_dropped(

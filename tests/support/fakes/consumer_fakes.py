@@ -228,16 +228,20 @@ async def ignore(*_: object) -> None:
 
 
 def consumer(
-    flavour: str, client: ClientInstance, topic: str = "orders", group: str = "g"
+    flavour: str,
+    client: ClientInstance,
+    topic: str = "orders",
+    group: str = "g",
+    handler: Any = ignore,
 ) -> AbstractAsyncContextManager[object]:
     """A consumer of that flavour, which wants a topic."""
     if flavour == "pop":
-        return open_pop_consumer(client, group, {topic: "*"}, ignore)
+        return open_pop_consumer(client, group, {topic: "*"}, handler)
     if flavour == "lite pull":
         return _lite(client, group, topic)
     if flavour == "orderly":
-        return open_push_consumer(client, group, {topic: "*"}, orderly_listener=ignore)
-    return open_push_consumer(client, group, {topic: "*"}, ignore)
+        return open_push_consumer(client, group, {topic: "*"}, orderly_listener=handler)
+    return open_push_consumer(client, group, {topic: "*"}, handler)
 
 
 @asynccontextmanager

@@ -238,64 +238,38 @@ def test_what_is_no_hook_is_refused(hooks: Any) -> None:
 # ---------------------------------------------------------------------- consumers
 
 
-async def test_hooks_see_what_a_push_consumer_does(autojump_clock: object) -> None:
-    hook = Seen()
-
-    async def later(*_: object) -> ConsumeConcurrentlyStatus:
-        await trio.lowlevel.checkpoint()
-        return ConsumeConcurrentlyStatus.RECONSUME_LATER
-
-    async with world(hooks=[hook]) as (network, client):
-        bring_messages(network, make_messages())
-        async with open_push_consumer(client, "g", {"orders": "*"}, later):
-            await trio.sleep(3)
-    assert hook.lines == [
-        "started",
-        "pull orders at b: 1",
-        "consume ID0 of g",
-        "0 succeeded",
-        "send_back orders at b: 1",
-        "commit orders 0 at b by the background: 1",
-        "closed",
-    ]
-
-
-async def test_hooks_see_what_an_orderly_consumer_does(autojump_clock: object) -> None:
-    hook = Seen()
-
-    async with world(hooks=[hook]) as (network, client):
-        bring_messages(network, make_messages())
-        async with open_push_consumer(client, "g", {"orders": "*"}, orderly_listener=ignore):
-            await trio.sleep(3)
-    assert hook.lines[1:-1] == [
-        "pull orders at b: 1",
-        "consume ID0 of g",
-        "1 succeeded",
-        "commit orders 0 at b by the background: 1",
-    ]
+COMMIT = "commit orders 0 at b by the background: 1"
 
 
 @pytest.mark.parametrize(
-    ("result", "lines"),
+    ("flavour", "result", "lines"),
     [
-        (None, ["1 succeeded", "ack orders at b: 1"]),
-        (False, ["0 succeeded", "change_invisible_time orders at b: 1"]),
+        (
+            "concurrent",
+            ConsumeConcurrentlyStatus.RECONSUME_LATER,
+            ["0 succeeded", "send_back orders at b: 1", COMMIT],
+        ),
+        ("orderly", None, ["1 succeeded", COMMIT]),
+        ("pop", None, ["1 succeeded", "ack orders at b: 1"]),
+        ("pop", False, ["0 succeeded", "change_invisible_time orders at b: 1"]),
     ],
 )
-async def test_hooks_see_what_a_pop_consumer_does(
-    result: bool | None, lines: list[str], autojump_clock: object
+async def test_hooks_see_what_a_consumer_does(
+    flavour: str, result: object, lines: list[str], autojump_clock: object
 ) -> None:
     hook = Seen()
 
-    async def handle(_: object) -> bool | None:
+    async def handle(*_: object) -> Any:
         await trio.lowlevel.checkpoint()
         return result
 
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
-        async with open_pop_consumer(client, "g", {"orders": "*"}, handle):
+        async with consumer(flavour, client, handler=handle):
             await trio.sleep(3)
-    assert hook.lines[1:-1] == ["pop orders at b: 1", "consume ID0 of g", *lines]
+    pull = "pop" if flavour == "pop" else "pull"
+    seen = [f"{pull} orders at b: 1", "consume ID0 of g", *lines]
+    assert hook.lines == ["started", *seen, "closed"]
 
 
 async def test_hooks_see_what_a_lite_pull_consumer_does(autojump_clock: object) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from rocketwire.client import (
     PrometheusHook,
     PushConsumerConfig,
     open_lite_pull_consumer,
-    open_pop_consumer,
     open_push_consumer,
 )
 from rocketwire.client.telemetry.prometheus import read_again
@@ -132,7 +130,8 @@ async def test_the_state_of_a_client_is_shown_until_it_closes() -> None:
     metrics = Metrics()
     async with producer_fakes.world(client={"hooks": [metrics.hook]}, brokers=("a",)) as opened:
         await opened.producer.send(Message("T", b"x"))
-        assert metrics.value("rocketmq_client_connections") == 2
+        text = await trio.to_thread.run_sync(generate_latest, metrics.registry)
+        assert b'rocketmq_client_connections{client_id="1.1.1.1@i"} 2.0' in text
         assert metrics.value("rocketmq_client_requests_in_flight") == 0
     assert metrics.value("rocketmq_client_connections") is None
     assert (
@@ -168,46 +167,35 @@ async def test_handled_messages_are_counted_by_their_own_result(autojump_clock: 
     assert metrics.value("rocketmq_client_settled_messages_total", **settled) == 2
 
 
-async def test_what_a_push_consumer_holds_and_lacks_is_shown(autojump_clock: object) -> None:
-    metrics = Metrics()
-    release = trio.Event()
+CACHED, BYTES = "rocketmq_consumer_cached_messages", "rocketmq_consumer_cached_bytes"
+LAG = "rocketmq_client_consumer_lag_messages"
+
+
+@pytest.mark.parametrize("flavour", ["concurrent", "pop"])
+async def test_what_a_consumer_holds_and_lacks_is_shown(
+    flavour: str, autojump_clock: object
+) -> None:
+    metrics, release = Metrics(), trio.Event()
 
     async def wait(*_: object) -> None:
         await release.wait()
 
+    is_pop = flavour == "pop"
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
         bring_messages(network, make_messages(3, body=b"12345"), end=10)
-        async with open_push_consumer(client, "g", {"orders": "*"}, wait):
+        async with consumer_fakes.consumer(flavour, client, handler=wait):
             await trio.sleep(1)
-            assert metrics.value("rocketmq_consumer_cached_messages", **GROUP) == 3
-            assert metrics.value("rocketmq_consumer_cached_bytes", **GROUP) == 15
-            assert metrics.value("rocketmq_client_consumer_lag_messages", **GROUP) == 10
+            assert metrics.value(CACHED, **GROUP) == 3
+            assert metrics.value(BYTES, **GROUP) == (None if is_pop else 15)
+            assert metrics.value(LAG, **GROUP) == (None if is_pop else 10)
             release.set()
             await trio.sleep(1)
-            assert metrics.value("rocketmq_consumer_cached_messages", **GROUP) == 0
-            assert metrics.value("rocketmq_client_consumer_lag_messages", **GROUP) == 7
-        assert metrics.value("rocketmq_consumer_cached_messages", **GROUP) is None
-
-
-async def test_what_a_pop_consumer_holds_is_shown(autojump_clock: object) -> None:
-    metrics = Metrics()
-    release = trio.Event()
-
-    async def wait(*_: object) -> None:
-        await release.wait()
-
-    async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
-        bring_messages(network, make_messages(2))
-        async with open_pop_consumer(client, "g", {"orders": "*"}, wait):
-            await trio.sleep(1)
-            assert metrics.value("rocketmq_consumer_cached_messages", **GROUP) == 2
-            assert metrics.value("rocketmq_consumer_cached_bytes", **GROUP) is None
-            assert metrics.value("rocketmq_client_consumer_lag_messages", **GROUP) is None
-            release.set()
-            await trio.sleep(1)
-            assert metrics.value("rocketmq_consumer_cached_messages", **GROUP) == 0
+            assert metrics.value(CACHED, **GROUP) == 0
+            assert metrics.value(LAG, **GROUP) == (None if is_pop else 7)
+        assert metrics.value(CACHED, **GROUP) is None
     settled = {**GROUP, "operation": "ack", "invocation_status": "success"}
-    assert metrics.value("rocketmq_client_settled_messages_total", **settled) == 2
+    if is_pop:
+        assert metrics.value("rocketmq_client_settled_messages_total", **settled) == 3
 
 
 async def test_what_a_lite_pull_consumer_holds_is_shown(autojump_clock: object) -> None:
@@ -217,11 +205,11 @@ async def test_what_a_lite_pull_consumer_holds_is_shown(autojump_clock: object) 
         async with open_lite_pull_consumer(client, "g") as consumer:
             consumer.subscribe("orders")
             await trio.sleep(5)
-            assert metrics.value("rocketmq_consumer_cached_messages", **GROUP) == 3
-            assert metrics.value("rocketmq_client_consumer_lag_messages", **GROUP) == 3
+            assert metrics.value(CACHED, **GROUP) == 3
+            assert metrics.value(LAG, **GROUP) == 3
             assert await consumer.poll() is not None
-            assert metrics.value("rocketmq_consumer_cached_messages", **GROUP) == 0
-            assert metrics.value("rocketmq_client_consumer_lag_messages", **GROUP) == 0
+            assert metrics.value(CACHED, **GROUP) == 0
+            assert metrics.value(LAG, **GROUP) == 0
     assert metrics.value("rocketmq_client_received_messages_total", **GROUP, operation="poll") == 3
 
 
@@ -245,21 +233,7 @@ async def test_names_have_no_namespace(autojump_clock: object) -> None:
         consumer_fakes.consumer("pop", client),
     ):
         await trio.sleep(1)
-        assert metrics.value("rocketmq_consumer_cached_messages", **GROUP) == 0
-
-
-async def test_another_thread_may_ask(autojump_clock: object) -> None:
-    metrics = Metrics()
-    texts: list[bytes] = []
-    async with (
-        consumer_fakes.world(hooks=[metrics.hook]) as (_, client),
-        consumer_fakes.consumer("concurrent", client),
-    ):
-        await trio.sleep(1)
-        thread = threading.Thread(target=lambda: texts.append(generate_latest(metrics.registry)))
-        thread.start()
-        thread.join()
-    assert b'rocketmq_client_connections{client_id="1.1.1.1@i"} 2.0' in texts[0]
+        assert metrics.value(CACHED, **GROUP) == 0
 
 
 @pytest.mark.parametrize(("failures", "is_read"), [(0, True), (4, True), (5, False)])
