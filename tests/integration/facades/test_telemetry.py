@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import uvloop
 from opentelemetry import trace
 
 from rocketwire import aio, sync
@@ -34,17 +33,6 @@ def telemetry() -> Telemetry:
 
 def config(rocketmq: RocketMQ, *hooks: ClientHook) -> ClientConfig:
     return ClientConfig(namesrv_addr=rocketmq.address, hooks=hooks)
-
-
-@pytest.fixture(params=["asyncio", "uvloop"])
-def run(request: pytest.FixtureRequest) -> Callable[[Coroutine[Any, Any, None]], None]:
-    """Run a coroutine in a loop."""
-    runner: Any = uvloop.run if request.param == "uvloop" else asyncio.run
-
-    def run_it(main: Coroutine[Any, Any, None]) -> None:
-        runner(main)
-
-    return run_it
 
 
 def parents(telemetry: Telemetry, topic: str) -> set[int | None]:
@@ -85,7 +73,7 @@ def test_sends_of_threads_continue_the_spans_of_their_callers(
 
 
 def test_sends_of_tasks_continue_the_spans_of_their_callers(
-    rocketmq: RocketMQ, telemetry: Telemetry, run: Callable[[Coroutine[Any, Any, None]], None]
+    rocketmq: RocketMQ, telemetry: Telemetry
 ) -> None:
     topics = [rocketmq.topic() for _ in range(3)]
     callers: dict[str, int] = {}
@@ -103,7 +91,7 @@ def test_sends_of_tasks_continue_the_spans_of_their_callers(
 
             await asyncio.gather(*map(produce, topics))
 
-    run(main())
+    asyncio.run(main())
 
     for topic in topics:
         assert parents(telemetry, topic) == {callers[topic]}
@@ -125,7 +113,7 @@ class Stamp(ClientHook):
 
 @pytest.mark.parametrize("is_thread_safe", [True, False], ids=["safe", "unsafe"])
 def test_a_hook_is_called_where_it_may_be_and_may_replace_messages(
-    rocketmq: RocketMQ, is_thread_safe: bool, run: Callable[[Coroutine[Any, Any, None]], None]
+    rocketmq: RocketMQ, is_thread_safe: bool
 ) -> None:
     topic, here = rocketmq.topic(), threading.current_thread().name
     hook = Stamp(is_thread_safe=is_thread_safe)
@@ -138,7 +126,7 @@ def test_a_hook_is_called_where_it_may_be_and_may_replace_messages(
             for _ in range(COUNT):
                 await producer.send(Message(topic, b"x"))
 
-    run(main())
+    asyncio.run(main())
 
     assert hook.threads == ({here} if is_thread_safe else {"rocketwire"})
     messages = rocketmq.messages(topic)
@@ -178,20 +166,6 @@ def test_a_handler_sees_the_span_of_its_call(
     assert len(set(seen)) == 10
 
 
-def _in_batches(rocketmq: RocketMQ, hook: ClientHook, topic: str, count: int) -> None:
-    taken = 0
-    with sync.open_push_consumer(
-        config(rocketmq, hook), rocketmq.group(), {topic: "*"}, consume_from_where=FIRST
-    ) as consumer:
-        while taken < count:
-            batch = consumer.poll(32, within=60)
-            assert batch is not None
-            taken += len(batch)
-            if not taken - len(batch):
-                batch.reject(batch.messages[0])
-            batch.ack()
-
-
 def test_the_span_of_a_batch_has_a_link_to_each_message(
     rocketmq: RocketMQ, telemetry: Telemetry
 ) -> None:
@@ -199,7 +173,17 @@ def test_the_span_of_a_batch_has_a_link_to_each_message(
     with sync.open_producer(config(rocketmq, telemetry.hook), "g") as producer:
         producer.send_many([Message(topic, b"%d" % number) for number in range(100)])
 
-    _in_batches(rocketmq, telemetry.hook, topic, 100)
+    taken, subscription = 0, (rocketmq.group(), {topic: "*"})
+    with sync.open_push_consumer(
+        config(rocketmq, telemetry.hook), *subscription, consume_from_where=FIRST
+    ) as consumer:
+        while taken < 100:
+            batch = consumer.poll(32, within=60)
+            assert batch is not None
+            if not taken:
+                batch.reject(batch.messages[0])
+            taken += len(batch)
+            batch.ack()
 
     spans = telemetry.spans(f"process {topic}")
     assert len(spans) < 100

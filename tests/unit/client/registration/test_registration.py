@@ -180,20 +180,20 @@ async def test_logical_queues_of_static_topics_are_told_with_their_topics() -> N
         assert mappings_of(one.requests[-1]) == {}
 
 
-async def test_a_packed_registration_says_so() -> None:
-    async with registered(RegistrationSettings(packed=True)) as (_, one, _two):
-        header, topics, _ = told(one.requests[0])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("split_size", "parts"),
+    [(2, [(["T", "U"], 1), (["V"], 2)]), (3, [(["T", "U", "V"], 0)])],
+)
+async def test_a_registration_in_parts_has_a_version_for_each(
+    split_size: int, parts: list[tuple[list[str], int]], packed: bool
+) -> None:
+    settings = RegistrationSettings(packed=packed, split_size=split_size)
+    async with registered(settings) as (_, one, _two):
+        requests = [told(request) for request in one.requests]
 
-        assert header.compressed
-        assert topics == ["T", "U", "V"]
-
-
-async def test_a_registration_in_parts_has_a_version_for_each() -> None:
-    async with registered(RegistrationSettings(split_size=2)) as (_, one, _two):
-        parts = [told(request)[1:] for request in one.requests]
-
-        assert [topics for topics, _ in parts] == [["T", "U"], ["V"]]
-        assert [version.counter for _, version in parts] == [1, 2]
+    assert [(topics, version.counter) for _, topics, version in requests] == parts
+    assert {header.compressed for header, *_ in requests} == {packed}
 
 
 @pytest.mark.parametrize(
