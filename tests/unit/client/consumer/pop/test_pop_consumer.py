@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -232,6 +233,12 @@ async def test_what_is_left_of_an_inner_batch_is_not_handled_when_its_time_is_up
 
     assert bodies == [b"0", b"1"]
     assert (calls.acknowledged, calls.given_back) == ([], [])
+
+
+async def test_messages_of_other_tags_are_acknowledged(autojump_clock: object) -> None:
+    calls = Calls((0, replace(popped(), filtered=BATCH[:1])))
+    await closing(calls, nobody, after=2)
+    assert (calls.acknowledged, calls.given_back) == ([*BATCH[:1]], [])
 
 
 async def test_a_pop_that_the_broker_holds_is_not_waited_for(autojump_clock: object) -> None:
