@@ -18,10 +18,8 @@ from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConf
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, with_handle
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
 from rocketwire.client.consumer.push.push_consumer import open_push_consumer
-from rocketwire.client.consumer.rebalance import Rebalance
 from rocketwire.errors import LocalProtocolError
-from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
-from rocketwire.policy.allocation import AllocateMessageQueueAveragely
+from rocketwire.messages.enums import ConsumeFromWhere
 from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.messages import create_topic, numbered, send, unique, until
 
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
     from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 
 async def popped(
@@ -94,24 +91,6 @@ async def test_c28_an_ordered_queue_gives_nothing_more_before_its_messages_are_a
         assert [one.body for one in first.messages] == [b"0"]
         assert blocked.status is not PopStatus.FOUND
         assert [one.body for one in second.messages] == [b"1"]
-
-
-async def test_c29_an_operator_sets_a_group_to_pop_and_the_broker_says_so(
-    java_cluster: JavaCluster, java_peer: JavaPeer
-) -> None:
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic, group = await filled(client, 1), unique("g")
-        line = f"setConsumeMode -b {java_cluster.master.address} -t {topic} -g {group} -m POP -q 1"
-        await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
-        strategy = AllocateMessageQueueAveragely()
-        sharing = Rebalance(client, group, MessageModel.CLUSTERING, strategy)
-        async with open_lite_pull_consumer(client, group) as consumer:
-            consumer.subscribe(topic)
-            await client.send_heartbeats()
-            assigned = await sharing.query_assignment(topic)
-
-        assert assigned is not None
-        assert {one.mode for one in assigned} == {"POP"}
 
 
 async def test_a_group_that_goes_over_to_pop_gets_the_messages_that_a_push_consumer_sent_back(

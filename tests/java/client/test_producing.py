@@ -70,11 +70,6 @@ class World(NamedTuple):
                 else:
                     return [_parsed(word) for word in words]
 
-    async def admin(self, line: str) -> str:
-        """What an mqadmin line prints."""
-        done = await trio.to_thread.run_sync(self.java.admin, self.cluster.address, line)
-        return done.out
-
     async def until_read(self, topic: str, count: int, seconds: float = 120.0) -> list[Read]:
         """The messages of a topic, once there are so many."""
         with trio.move_on_after(seconds):
@@ -103,52 +98,21 @@ async def it(java_cluster: JavaCluster, java_peer: JavaPeer) -> AsyncGenerator[W
         yield World(client, producer, java_cluster, java_peer)
 
 
-@pytest.mark.parametrize("smart", [True, False], ids=["P01", "P02"])
-async def test_p01_p02_what_is_sent_in_either_spelling_is_what_java_reads(
-    it: World, smart: bool
-) -> None:
-    topic = it.topic("P01")
-    message = Message(
-        topic, "häłło".encode(), tags="TagA", keys=("k1", "k2"), properties={"a": "1"}
-    )
-    async with open_producer(
-        it.client, "other", patient_producer(send_smart_msg=smart)
-    ) as producer:
+@pytest.mark.parametrize("kind", CompressionType)
+async def test_what_is_sent_is_what_java_reads(it: World, kind: CompressionType) -> None:
+    topic = it.topic("P07")
+    body = os.urandom(100) * 50
+    message = Message(topic, body, tags="TagA", keys=("k1", "k2"), properties={"a": "1"})
+    config = patient_producer(compress_type=kind)
+    async with open_producer(it.client, f"compressing-{kind.name}", config) as producer:
         result = await producer.send(message, within=PATIENCE)
     (read,) = await it.until_read(topic, 1)
 
-    assert (read.topic, read.body) == (topic, message.body)
+    assert (read.topic, read.body) == (topic, body)
     assert (read.msg_id, read.offset_msg_id) == (result.msg_id, result.offset_msg_id)
     assert (read.queue_id, read.offset) == (result.message_queue.queue_id, result.queue_offset)
     wanted = {"TAGS": "TagA", "KEYS": "k1 k2", "a": "1", "WAIT": "true", "UNIQ_KEY": result.msg_id}
     assert wanted.items() <= read.properties.items()
-
-
-async def test_p06_a_batch_has_consecutive_offsets_and_a_key_for_each(it: World) -> None:
-    topic = it.topic("P06")
-    result = await it.producer.send_batch([Message(topic, b"%d" % n) for n in range(10)])
-    read = sorted(await it.until_read(topic, 10), key=lambda one: one.offset)
-
-    assert [one.body for one in read] == [b"%d" % n for n in range(10)]
-    assert [one.offset for one in read] == list(
-        range(result.queue_offset, result.queue_offset + 10)
-    )
-    assert result.msg_id.split(",") == [one.properties["UNIQ_KEY"] for one in read]
-    assert len(result.offset_msg_id.split(",")) == 10
-
-
-@pytest.mark.parametrize("kind", CompressionType)
-async def test_p07_p08_compressed_bodies_are_read_as_they_were(
-    it: World, kind: CompressionType
-) -> None:
-    topic = it.topic("P08")
-    body = os.urandom(100) * 50
-    config = patient_producer(compress_type=kind)
-    async with open_producer(it.client, f"compressing-{kind.name}", config) as producer:
-        await producer.send(Message(topic, body), within=PATIENCE)
-
-    (read,) = await it.until_read(topic, 1)
-    assert read.body == body
 
 
 async def test_hundreds_of_transactions_that_a_broker_checks_at_once_are_all_answered(

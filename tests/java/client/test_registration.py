@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-import trio
 
 from rocketwire.client import (
     BrokerIdentity,
-    Registration,
     RegistrationSettings,
     open_client,
     open_registration,
@@ -17,7 +15,7 @@ from rocketwire.client import (
 from rocketwire.errors import TopicRouteNotFoundError
 from rocketwire.messages.registration import TopicConfig
 from tests.peers.client_settings import patient
-from tests.peers.messages import eventually, unique
+from tests.peers.messages import eventually
 from tests.peers.processes import free_ports
 from tests.support.name_servers import NameServer, name_server
 
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.client import ClientInstance
-
-
-SECONDS = 120.0
 
 
 @pytest.fixture(scope="module", params=["java", "ours"])
@@ -94,51 +89,3 @@ async def test_a_registered_broker_has_routes_until_it_leaves(
             return await queues(client, names[0]) == []
 
         await eventually(has_left)
-
-
-async def test_a_slave_is_told_its_master_and_the_group_its_lowest_id(server: NameServer) -> None:
-    config = patient(namesrv_addr=server.address)
-    settings = RegistrationSettings(
-        enable_acting_master=True, old_name_servers=False, heartbeat_timeout=SECONDS
-    )
-    name, topic = unique("group"), unique("g1")
-    heard: list[int | None] = []
-    changed = trio.Event()
-
-    async with open_client(config) as client:
-        slave = identity(name, broker_id=2)
-
-        def listen(registration: Registration) -> None:
-            def hear(broker_id: int | None) -> None:
-                heard.append(broker_id)
-                changed.set()
-
-            registration.on_min_broker_change(lambda header: hear(header.min_broker_id))
-
-        async with (
-            open_registration(
-                identity(name), topics(topic, "g2"), config, settings=settings
-            ) as master,
-            open_registration(
-                slave, topics(topic, "g2"), config, settings=settings, listen=True
-            ) as registration,
-        ):
-            listen(registration)
-            told = registration.results[server.address]
-            assert told.master_addr == master.identity.broker_addr
-            assert told.ha_server_addr == master.identity.ha_address
-            group = await client.name_servers.member_group("registered", name)
-            assert group.broker_addrs == {
-                0: master.identity.broker_addr,
-                2: slave.broker_addr,
-            }
-            await master.heartbeat()
-            await master.unregister()
-            with trio.fail_after(SECONDS):
-                await changed.wait()
-            assert heard == [2]
-            assert registration.min_broker is not None
-            assert registration.min_broker.min_broker_addr == slave.broker_addr
-            route = await client.name_servers.route(topic)
-            addresses = [one.broker_addrs for one in route.broker_datas or ()]
-            assert addresses == [{0: slave.broker_addr}]

@@ -13,7 +13,6 @@ import trio
 
 from rocketwire.client import (
     Message,
-    PushConsumerConfig,
     open_client,
 )
 from rocketwire.errors import IllegalMessageError
@@ -122,43 +121,5 @@ def test_handlers_get_every_message_once_and_failed_ones_again(
                 await until(lambda: b"last" in handled)
         assert sorted(set(handled)) == sorted([*bodies(200), b"last"])
         assert len(handled) == 202
-
-    run(dialect, scenario)
-
-
-def test_batches_are_polled_and_what_is_not_acknowledged_comes_again(
-    java_cluster: JavaCluster, dialect: str
-) -> None:
-    topic, group = new_topic(java_cluster, queues=1), unique("pollers")
-
-    async def scenario(face: Face) -> None:
-        async with world(face, java_cluster) as (client, producer):
-            for body in bodies(20):
-                await producer.send(Message(topic, body))
-            open_it = partial(
-                face.open,
-                "push_consumer",
-                client,
-                group,
-                {topic: "*"},
-                config=PushConsumerConfig(consume_from_where=FIRST),
-            )
-            async with await open_it() as consumer:
-                first = await consumer.poll(8, within=PATIENCE)
-                second = await consumer.poll(8, within=PATIENCE)
-                assert [m.body for m in first] == bodies(8)
-                assert [m.body for m in second] == bodies(8, 8)
-                first.reject(first.messages[3], 1)
-                first.ack()
-                third = await consumer.poll(8, within=PATIENCE)
-                assert [m.body for m in third] == bodies(4, 16)
-            async with await open_it() as consumer:
-                again: list[bytes] = []
-                while len(set(again)) < 20:
-                    batch = await consumer.poll(32, within=PATIENCE)
-                    again += [message.body for message in batch]
-                    batch.ack()
-                assert await consumer.poll(within=0.2) is None
-        assert set(again) == set(bodies(20))
 
     run(dialect, scenario)

@@ -33,13 +33,12 @@ QUEUE = MessageQueue(broker_name="b", queue_id=2, topic="T")
 
 
 @asynccontextmanager
-async def broker(**settings: Any) -> AsyncGenerator[tuple[BrokerCalls, ScriptedPeer]]:
+async def broker(port: int = 10911, **settings: Any) -> AsyncGenerator[tuple[BrokerCalls, ScriptedPeer]]:
     config = ClientConfig(**settings)
     async with (
         open_network() as network,
         open_pool(config, environment={}, connect=network.connect) as pool,
     ):
-        port = 10909 if config.vip_channel_enabled else 10911
         yield BrokerCalls(pool, config), network.peer(f"b:{port}")
 
 
@@ -78,14 +77,14 @@ async def test_calls_go_to_the_port_that_is_configured(
     fields: dict[str, str],
     vip: bool,
 ) -> None:
-    async with broker(vip_channel_enabled=vip) as (brokers, peer):
+    async with broker(10909 if vip else 10911, vip_channel_enabled=vip) as (brokers, peer):
         peer.expect(code, answer)
         assert await call(brokers) == expected
         assert dict(peer.requests[0].ext_fields or {}) == fields
 
 
 async def test_a_client_leaves_over_the_first_port() -> None:
-    async with broker() as (brokers, peer):
+    async with broker(vip_channel_enabled=True) as (brokers, peer):
         peer.expect(Code.UNREGISTER_CLIENT, reply())
         await brokers.unregister_client(BROKER, "c", producer_group="p")
         assert peer.requests[0].ext_fields == MEMBER

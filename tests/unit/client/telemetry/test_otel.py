@@ -394,6 +394,7 @@ async def test_popped_messages_are_settled_in_their_trace(autojump_clock: object
     kinds = [attributes_of(span)["messaging.operation.type"] for span in (receive, settle)]
     assert kinds == ["receive", "settle"]
     assert receive.parent is None
+    assert not settle.links
     assert [f"{link.context.trace_id:032x}" for link in receive.links] == [TRACE]
     assert ids_of_parent(process)[0] == ids_of_parent(settle)[0] == TRACE
     names = {series["messaging.operation.name"] for series, _ in telemetry.points(TIMED)}
