@@ -171,6 +171,10 @@ async def test_what_is_no_message_is_refused_by_every_send() -> None:
         lambda: untyped(PushConsumerConfig)(local_offset_store_dir=5),
         lambda: untyped(LitePullConsumerConfig)(auto_commit=1),
         lambda: untyped(PopConsumerConfig)(init_mode=0),
+        lambda: untyped(PopConsumerConfig)(enable_trace="yes"),
+        lambda: untyped(PopConsumerConfig)(trace_topic=5),
+        lambda: untyped(PushConsumerConfig)(enable_trace="yes"),
+        lambda: untyped(PushConsumerConfig)(trace_topic=5),
     ],
 )
 def test_a_setting_of_the_wrong_type_is_refused(make: Callable[[], object]) -> None:

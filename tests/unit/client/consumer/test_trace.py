@@ -28,7 +28,6 @@ from rocketwire.client.consumer.trace import ConsumerTrace
 from rocketwire.client.hooks import HookChain
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
-from rocketwire.errors import IllegalTypeError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageResponseHeader
 from rocketwire.testing import reply
@@ -333,11 +332,3 @@ async def test_an_operator_s_direct_consumption_is_not_recorded(autojump_clock: 
             async with opener(client, ignore) as consumer:
                 await consumer.consume_directly(message(), "b")
             assert sends(network) == [], flavour
-
-
-@pytest.mark.parametrize("config", [PushConsumerConfig, PopConsumerConfig])
-def test_settings_of_the_wrong_type_are_refused(config: Any) -> None:
-    with pytest.raises(IllegalTypeError, match=r"enable_trace: expected True or False, got 'yes'"):
-        config(enable_trace="yes")
-    with pytest.raises(IllegalTypeError, match=r"trace_topic: expected a text"):
-        config(trace_topic=5)
