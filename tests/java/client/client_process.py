@@ -66,10 +66,7 @@ async def noting(
 
 async def consume(name_server: str, topic: str, *groups: str) -> None:
     """Consume for ever."""
-    async with (
-        open_client(patient(namesrv_addr=name_server)) as client,
-        AsyncExitStack() as all_,
-    ):
+    async with open_client(patient(namesrv_addr=name_server)) as client, AsyncExitStack() as all_:
         for at in range(0, len(groups), 3):
             group, mode, file = groups[at : at + 3]
             await all_.enter_async_context(noting(client, topic, group, mode, Path(file)))

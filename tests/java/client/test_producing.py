@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 import trio
 
-from rocketwire.client import (
-    LocalTransactionState,
-    Message,
-    open_client,
-    open_producer,
-)
+from rocketwire.client import LocalTransactionState, Message, open_client, open_producer
 from rocketwire.wire.message.body_compression import CompressionType
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.messages import unique

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.client import (
-    BrokerIdentity,
-    RegistrationSettings,
-    open_client,
-    open_registration,
-)
+from rocketwire.client import BrokerIdentity, RegistrationSettings, open_client, open_registration
 from rocketwire.errors import TopicRouteNotFoundError
 from rocketwire.messages.registration import TopicConfig
 from tests.peers.client_settings import patient

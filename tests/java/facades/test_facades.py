@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire.client import (
-    Message,
-    open_client,
-)
+from rocketwire.client import Message, open_client
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.java.facades.dialects import DIALECTS, Face, run, until

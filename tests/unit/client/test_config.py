@@ -158,9 +158,7 @@ def test_a_remap_that_is_none_is_refused_with_its_name(remap: Any) -> None:
 
 
 @pytest.mark.parametrize("function", ["{}x".format, print, _divide])
-def test_a_failing_remap_is_the_error_of_an_unreachable_broker(
-    function: Any,
-) -> None:
+def test_a_failing_remap_is_the_error_of_an_unreachable_broker(function: Any) -> None:
     with pytest.raises(IllegalAddressError, match="a:1: address_remap failed: "):
         ClientConfig(address_remap=function).address_map({})("a:1")
 

@@ -32,13 +32,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageResponseHeader
 from rocketwire.testing import reply
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import (
-    BROKER,
-    bring_messages,
-    ignore,
-    make_messages,
-    world,
-)
+from tests.support.fakes.consumer_fakes import BROKER, bring_messages, ignore, make_messages, world
 
 if TYPE_CHECKING:
     from rocketwire.client.trace.records import TraceRecord

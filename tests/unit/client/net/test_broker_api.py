@@ -33,7 +33,9 @@ QUEUE = MessageQueue(broker_name="b", queue_id=2, topic="T")
 
 
 @asynccontextmanager
-async def broker(port: int = 10911, **settings: Any) -> AsyncGenerator[tuple[BrokerCalls, ScriptedPeer]]:
+async def broker(
+    port: int = 10911, **settings: Any
+) -> AsyncGenerator[tuple[BrokerCalls, ScriptedPeer]]:
     config = ClientConfig(**settings)
     async with (
         open_network() as network,

@@ -25,18 +25,10 @@ if TYPE_CHECKING:
     from tests.support.fakes.producer_fakes import World
 
 PUSHED = ReplyMessageRequestHeader(
-    producer_group="other",
-    topic="c_REPLY_TOPIC",
-    default_topic="TBW102",
-    default_topic_queue_nums=4,
-    queue_id=1,
-    sys_flag=0,
-    born_timestamp=5,
-    flag=0,
-    born_host="/10.0.0.9:1234",
-    store_host="nonsense",
-    store_timestamp=6,
-)
+    producer_group="other", topic="c_REPLY_TOPIC", default_topic="TBW102",
+    default_topic_queue_nums=4, queue_id=1, sys_flag=0, born_timestamp=5, flag=0,
+    born_host="/10.0.0.9:1234", store_host="nonsense", store_timestamp=6,
+)  # fmt: skip
 
 
 async def push(it: World, body: bytes, sys_flag: int = 0, correlation: str | None = None) -> int:

@@ -182,8 +182,7 @@ async def test_logical_queues_of_static_topics_are_told_with_their_topics() -> N
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(
-    ("split_size", "parts"),
-    [(2, [(["T", "U"], 1), (["V"], 2)]), (3, [(["T", "U", "V"], 0)])],
+    ("split_size", "parts"), [(2, [(["T", "U"], 1), (["V"], 2)]), (3, [(["T", "U", "V"], 0)])]
 )
 async def test_a_registration_in_parts_has_a_version_for_each(
     split_size: int, parts: list[tuple[list[str], int]], packed: bool
