@@ -151,14 +151,18 @@ def test_a_handler_sees_the_span_of_its_call(
         handle(messages, context)
 
     async def consume() -> None:
-        async with aio.open_push_consumer(*subscription, handle_in_loop, consume_from_where=FIRST):
+        async with aio.open_push_consumer(
+            settings, group, {topic: "*"}, handle_in_loop, consume_from_where=FIRST
+        ):
             assert await asyncio.to_thread(enough.wait, 60)
 
-    subscription = (config(rocketmq, telemetry.hook), rocketmq.group(), {topic: "*"})
+    settings, group = config(rocketmq, telemetry.hook), rocketmq.group()
     if dialect == "asyncio":
         asyncio.run(consume())
     else:
-        with sync.open_push_consumer(*subscription, handle, consume_from_where=FIRST):
+        with sync.open_push_consumer(
+            settings, group, {topic: "*"}, handle, consume_from_where=FIRST
+        ):
             assert enough.wait(60)
 
     spans = [span.get_span_context() for span in telemetry.spans(f"process {topic}")]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,4 +77,4 @@ async def consume(name_server: str, topic: str, *groups: str) -> None:
 
 
 if __name__ == "__main__":
-    trio.run(consume, *sys.argv[1:])
+    trio.run(partial(consume, *sys.argv[1:]))

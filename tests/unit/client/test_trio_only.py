@@ -24,7 +24,6 @@ from rocketwire.client import (
     open_registration,
 )
 from rocketwire.client.admin import open_admin
-from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import NotInTrioError
 from tests.support.fakes import producer_fakes
 from tests.support.fakes.consumer_fakes import NS, world
@@ -188,38 +187,3 @@ def test_a_loop_that_trio_shares_its_thread_with_is_outside_of_trio(
 
     asyncio.run(main())
     assert len(errors) == 1
-
-
-async def test_only_public_coroutine_methods_of_the_class_itself_are_checked() -> None:
-    class Base:
-        async def inherited(self) -> str:
-            await trio.lowlevel.checkpoint()
-            return "inherited"
-
-    @trio_only("checked")
-    class Call(Base):
-        """Something to call."""
-
-        async def public(self, word: str, *, end: str = "") -> str:
-            """Documented."""
-            await trio.lowlevel.checkpoint()
-            return word + end
-
-        async def checked(self) -> None:
-            """Checks itself."""
-
-        async def _private(self) -> None: ...
-
-        def private(self) -> Awaitable[None]:
-            return self._private()
-
-        def plain(self) -> str:
-            return "plain"
-
-    call = Call()
-    assert await call.public("a", end="b") == "ab"
-    assert (await call.inherited(), call.plain()) == ("inherited", "plain")
-    assert Call.public.__doc__ == "Documented."
-    assert type(error_without_loop(lambda: call.public("a"))) is NotInTrioError
-    for unchecked in (call.checked, call.private):
-        assert type(error_without_loop(unchecked)) is StopIteration

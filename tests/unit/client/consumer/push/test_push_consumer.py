@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -107,8 +108,7 @@ async def test_tags_with_equal_hash_codes_are_told_apart_and_the_offset_goes_on(
         seen.extend(message.msg_id for message in messages)
 
     other, wanted, last = make_messages(3, TAGS="BBBB")
-    assert wanted.properties is not None
-    wanted.properties["TAGS"] = "AaAa"
+    wanted = replace(wanted, properties={"UNIQ_KEY": "ID1", "TAGS": "AaAa"})
     async with world() as (network, client):
         bring_messages(network, [other, wanted, last])
         async with open_push_consumer(client, "g", {"orders": "AaAa"}, handle):
