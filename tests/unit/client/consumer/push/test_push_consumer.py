@@ -20,6 +20,7 @@ from tests.support.fakes.consumer_fakes import (
     bring_messages,
     ignore,
     make_messages,
+    pull_response,
     refusal,
     route,
     world,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.testing import MemoryNetwork
+    from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.message.stored import StoredMessage
 
 
@@ -124,3 +126,26 @@ async def test_an_expression_is_checked_by_the_broker_before_the_start() -> None
         with pytest.raises(BrokerError, match="SUBSCRIPTION_PARSE_FAILED"):
             async with open_push_consumer(client, "g", {"orders": ("a >", "SQL92")}, ignore):
                 pass
+
+
+async def test_a_pull_goes_on_where_the_broker_says_that_the_queue_begins(
+    autojump_clock: object,
+) -> None:
+    async def answer(request: RemotingCommand) -> RemotingCommand:
+        if (request.ext_fields or {})["queueOffset"] == "0":
+            return replace(pull_response(begin=7), code=ResponseCode.PULL_OFFSET_MOVED)
+        await trio.sleep(10)
+        return pull_response(begin=7)
+
+    def tell_offset(_: RemotingCommand) -> RemotingCommand:
+        stored = asked(network, Code.UPDATE_CONSUMER_OFFSET)
+        return reply(ext_fields={"offset": stored[-1]["commitOffset"] if stored else "0"})
+
+    async with world() as (network, client):
+        network.peer(BROKER).on(Code.PULL_MESSAGE, answer)
+        network.peer(BROKER).on(Code.QUERY_CONSUMER_OFFSET, tell_offset)
+        async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
+            await trio.sleep(60)
+    pulls = [one["queueOffset"] for one in asked(network, Code.PULL_MESSAGE)]
+    assert {"0", "7"} == set(pulls)
+    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "7"
