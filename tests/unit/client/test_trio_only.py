@@ -24,6 +24,7 @@ from rocketwire.client import (
     open_registration,
 )
 from rocketwire.client.admin import open_admin
+from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import NotInTrioError
 from tests.support.fakes import producer_fakes
 from tests.support.fakes.consumer_fakes import NS, world
@@ -187,3 +188,17 @@ def test_a_loop_that_trio_shares_its_thread_with_is_outside_of_trio(
 
     asyncio.run(main())
     assert len(errors) == 1
+
+
+def test_only_public_methods_that_do_not_check_themselves_are_checked() -> None:
+    @trio_only("checked")
+    class Call:
+        async def public(self) -> None:
+            """Documented."""
+
+        async def checked(self) -> None: ...
+
+        async def _private(self) -> None: ...
+
+    assert [name for name, call in vars(Call).items() if hasattr(call, "__wrapped__")] == ["public"]
+    assert Call.public.__doc__ == "Documented."
