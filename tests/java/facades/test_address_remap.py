@@ -2,52 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-import pytest
-
-from rocketwire.messages.enums import ConsumeFromWhere
 from tests.peers.cluster import BROKER, ROOM
 from tests.peers.messages import unique
 from tests.peers.peers import JavaBroker, JavaNameServer
 from tests.support.admin_process import run as run_admin
 
-FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+if TYPE_CHECKING:
+    from pathlib import Path
 
-
-class Hidden(NamedTuple):
-    """A name server, and its broker.
-
-    Attributes:
-        registered: address where nothing listens.
-        reachable: address where the broker listens.
-    """
-
-    name_server: str
-    registered: str
-    reachable: str
-
-
-@pytest.fixture(scope="module")
-def hidden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hidden]:
-    folder = tmp_path_factory.mktemp("hidden")
-    with JavaNameServer(folder / "namesrv") as name_server:
-        options = {**BROKER, "brokerIP1": "127.99.99.99"}
-        with JavaBroker(folder / "broker", [name_server.address], options, jvm=ROOM) as broker:
-            reachable = broker.address
-            broker.address = reachable.replace("127.0.0.1", "127.99.99.99")
-            broker.wait_registered(name_server.port)
-            yield Hidden(name_server.address, broker.address, reachable)
+    import pytest
 
 
 def test_commands_reach_it_through_a_remap_and_doctor_shows_both_addresses(
-    hidden: Hidden, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servers = ("-n", hidden.name_server, "--request-timeout", "120")
-    lost = run_admin("brokerStatus", "-b", hidden.registered, "-n", hidden.name_server)
+    with JavaNameServer(tmp_path / "namesrv") as name_server:
+        options = {**BROKER, "brokerIP1": "127.99.99.99"}
+        folder = tmp_path / "broker"
+        with JavaBroker(folder, [name_server.address], options, jvm=ROOM) as broker:
+            reachable = broker.address
+            broker.address = reachable.replace("127.0.0.1", "127.99.99.99")
+            broker.wait_registered(name_server.port)
+            check_commands(name_server.address, broker.address, reachable, monkeypatch)
+
+
+def check_commands(
+    name_server: str, registered: str, reachable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = ("-n", name_server, "--request-timeout", "120")
+    lost = run_admin("brokerStatus", "-b", registered, "-n", name_server)
     assert (lost.status, "Connection refused" in lost.complaint) == (3, True)
-    monkeypatch.setenv("ROCKETWIRE_ADDRESS_MAP", f"127.99.*={hidden.reachable}")
+    monkeypatch.setenv("ROCKETWIRE_ADDRESS_MAP", f"127.99.*={reachable}")
 
     topic = unique("remapped")
     assert run_admin("updateTopic", "-c", "DefaultCluster", "-t", topic, *servers).status == 0
@@ -61,6 +48,6 @@ def test_commands_reach_it_through_a_remap_and_doctor_shows_both_addresses(
 
     assert row["status"] == "ok"
     assert row["finding"] == (
-        f"master {hidden.registered} responds at {hidden.reachable}, to which it is mapped, V5_5_0;"
+        f"master {registered} responds at {reachable}, to which it is mapped, V5_5_0;"
         " not at its registered address (Connection refused)"
     )
