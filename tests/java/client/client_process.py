@@ -1,8 +1,9 @@
-"""``python -m tests.java.client.client_process NAMESRV TOPIC``: consumers in their own process, to be killed.
+"""``python -m tests.java.client.client_process``: clients in their own process, to be killed.
 
-``GROUP MODE FILE`` (repeated) follow; MODE is ``orderly`` or ``concurrently``. It prints its client
-id. Before a message counts as handled, it writes the time in milliseconds, queue id and offset to
-FILE (as ``note`` of ``Peer.java``).
+``half NAMESRV TOPIC GROUP BODY`` sends a half message, prints ``half`` and leaves its transaction
+open. ``note NAMESRV TOPIC`` with ``GROUP MODE FILE`` (repeated) consumes; MODE is ``orderly`` or
+``concurrently``. It prints its client id. Before a message counts as handled, it writes the time in
+milliseconds, queue id and offset to FILE (as ``note`` of ``Peer.java``).
 """
 
 from __future__ import annotations
@@ -18,21 +19,30 @@ import trio
 
 from rocketwire.client import (
     ConsumeOrderlyStatus,
+    LocalTransactionState,
+    Message,
     PushConsumerConfig,
     open_client,
+    open_producer,
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.peers.client_settings import patient
+from tests.peers.client_settings import PATIENCE, patient
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from rocketwire.client import PushConsumer
+    from rocketwire.client import PushConsumer, SendResult
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+
+
+def say(line: str) -> None:
+    """Tell whoever started this."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 @asynccontextmanager
@@ -65,16 +75,31 @@ async def noting(
             yield consumer
 
 
-async def consume(name_server: str, topic: str, *groups: str) -> None:
+async def note(name_server: str, topic: str, *groups: str) -> None:
     """Consume for ever."""
-    async with open_client(patient(namesrv_addr=name_server)) as client, AsyncExitStack() as all_:
+    async with (
+        open_client(patient(namesrv_addr=name_server)) as client,
+        AsyncExitStack() as all_,
+    ):
         for at in range(0, len(groups), 3):
             group, mode, file = groups[at : at + 3]
             await all_.enter_async_context(noting(client, topic, group, mode, Path(file)))
-        sys.stdout.write(f"{client.client_id}\n")
-        sys.stdout.flush()
+        say(client.client_id)
         await trio.sleep_forever()
 
 
+async def half(name_server: str, topic: str, group: str, body: str) -> None:
+    """Begin a transaction and never end it."""
+
+    async def execute(_message: Message, _result: SendResult) -> LocalTransactionState:
+        say("half")
+        await trio.sleep_forever()
+        raise AssertionError
+
+    async with open_producer(patient(namesrv_addr=name_server), group) as producer:
+        await producer.send_in_transaction(Message(topic, body.encode()), execute, within=PATIENCE)
+
+
 if __name__ == "__main__":
-    trio.run(partial(consume, *sys.argv[1:]))
+    verb, *words = sys.argv[1:]
+    trio.run(partial(note if verb == "note" else half, *words))

@@ -1,0 +1,332 @@
+"""Cases P05, P24, P26 to P30, A12 and A13: brokers that reject, are full, busy or down."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    BrokerIdentity,
+    LocalTransactionState,
+    Message,
+    create_reply,
+    open_client,
+    open_producer,
+    open_push_consumer,
+    open_registration,
+)
+from rocketwire.client.registration import registration
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import (
+    BrokerError,
+    ReplyTimeoutError,
+    SendFailedError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.messages.registration import TopicConfig
+from tests.java.client.client_process import FIRST
+from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.cluster import BROKER, ROOM
+from tests.peers.messages import create_topic, eventually, send, unique, until
+from tests.peers.peers import JavaBroker, JavaNameServer
+from tests.support.programs import OurProgram
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from pathlib import Path
+
+    from rocketwire.wire.message.stored import StoredMessage
+    from tests.peers.cluster import JavaCluster
+    from tests.peers.peers import JavaPeer
+
+
+STRICT = {
+    **BROKER,
+    "autoCreateTopicEnable": "false",
+    "recallMessageEnable": "false",
+    "sendMessageThreadPoolNums": 1,
+    "sendThreadPoolQueueCapacity": 1,
+}
+"""Creates no topics, gives nothing back, and has one place for sends that wait."""
+
+
+@pytest.fixture(scope="module")
+def strict(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Generator[tuple[JavaNameServer, JavaBroker]]:
+    """A name server and a broker that refuses what others do."""
+    folder = tmp_path_factory.mktemp("strict")
+    server = JavaNameServer(folder / "namesrv")
+    with server, JavaBroker(folder / "broker", [server.address], STRICT, jvm=ROOM) as broker:
+        broker.wait_registered(server.port)
+        yield server, broker
+
+
+@pytest.mark.full
+async def test_p05_p24_a_broker_creates_no_topic_and_gives_nothing_back_if_it_shall_not(
+    strict: tuple[JavaNameServer, JavaBroker],
+) -> None:
+    server, broker = strict
+    config = patient(namesrv_addr=server.address)
+    async with (
+        open_client(config) as client,
+        open_producer(client, "p", patient_producer()) as producer,
+    ):
+        with pytest.raises(TopicRouteNotFoundError):
+            await producer.send(Message("P05", b"x"), within=PATIENCE)
+        topic = await create_topic(client, unique("p24"), address=broker.address)
+        with pytest.raises(BrokerError) as unknown:
+            await send(client, "P05-raw", [b"x"], address=broker.address)
+        timed = await producer.send(Message(topic, b"x", delay_seconds=60), within=PATIENCE)
+        with pytest.raises(BrokerError) as refused:
+            await producer.recall(topic, timed.recall_handle or "", within=PATIENCE)
+
+    assert unknown.value.code == 17
+    assert refused.value.code == 16
+
+
+@pytest.mark.full
+async def test_a12_a_broker_that_is_busy_says_so_and_the_message_is_stored_all_the_same(
+    strict: tuple[JavaNameServer, JavaBroker],
+) -> None:
+    server, broker = strict
+    busy: list[int] = []
+    often = patient_producer(retry_times_when_send_failed=500)
+    once = patient_producer(retry_times_when_send_failed=0)
+    async with (
+        open_client(patient(namesrv_addr=server.address)) as client,
+        open_producer(client, "patient", often) as patient_one,
+        open_producer(client, "hasty", once) as hasty_one,
+    ):
+        topic = await create_topic(client, unique("a12"), address=broker.address)
+        stored: list[bytes] = []
+
+        async def hasty(body: bytes) -> None:
+            try:
+                await hasty_one.send(Message(topic, body), within=PATIENCE)
+            except BrokerError as error:
+                busy.append(int(error.code))
+
+        async def steady(body: bytes) -> None:
+            await patient_one.send(Message(topic, body), within=PATIENCE)
+            stored.append(body)
+
+        async with trio.open_nursery() as nursery:
+            for number in range(150):
+                nursery.start_soon(hasty, b"hasty %d" % number)
+                nursery.start_soon(steady, b"steady %d" % number)
+
+    assert set(busy) == {2}
+    assert len(stored) == 150
+
+
+@pytest.fixture(scope="module", autouse=True)
+def full(
+    java_cluster: JavaCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[JavaBroker | None]:
+    """A broker on a file system of 128 MiB that is almost half full, with a limit of a third.
+
+    It checks first after a minute, so it starts with the first test; None without mount permission.
+    """
+    mounting = ["unshare", "--map-root-user", "--mount"]
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*mounting, "true"], check=False).returncode
+    ):
+        yield None
+        return
+    options = {**BROKER, "diskSpaceWarningLevelRatio": 35}
+    broker = JavaBroker(
+        tmp_path_factory.mktemp("full"),
+        [java_cluster.address],
+        options,
+        name="broker-full",
+        jvm=ROOM,
+        before=[
+            *mounting,
+            "sh",
+            "-c",
+            "mkdir store && mount -t tmpfs -o size=128m full store"
+            ' && head -c 60000000 /dev/zero > store/rest && exec "$@"',
+            "sh",
+        ],
+    )
+    with broker:
+        broker.wait_registered(int(java_cluster.address.rpartition(":")[2]))
+        yield broker
+
+
+@pytest.mark.full
+async def test_a13_a_full_disk_ends_a_send_after_as_many_tries_as_it_may_have(
+    full: JavaBroker | None, java_cluster: JavaCluster
+) -> None:
+    if full is None:
+        pytest.skip("no file system can be mounted here")
+    failures: list[SendFailedError] = []
+    async with (
+        open_client(patient(namesrv_addr=java_cluster.address)) as client,
+        open_producer(client, "p", patient_producer()) as producer,
+    ):
+        topic = await create_topic(client, unique("a13"), broker=full.name, address=full.address)
+
+        async def is_full() -> bool:
+            try:
+                await producer.send(Message(topic, b"x"), within=PATIENCE)
+            except SendFailedError as error:
+                cause = error.__cause__  # a busy machine gives other reasons before
+                if isinstance(cause, BrokerError) and cause.code != ResponseCode.SYSTEM_BUSY:
+                    failures.append(error)
+            return bool(failures)
+
+        await eventually(is_full, 300)
+
+    assert failures[0].brokers == (full.name,) * 3
+    assert isinstance(failures[0].__cause__, BrokerError)
+    assert failures[0].__cause__.code == 14
+
+
+async def test_p26_a_transaction_whose_producer_died_is_ended_by_another_of_its_group(
+    java_cluster: JavaCluster, java_peer: JavaPeer, tmp_path: Path
+) -> None:
+    group, asked, got = unique("p26"), list[bytes](), list[bytes]()
+
+    async def check(half: StoredMessage) -> LocalTransactionState:
+        asked.append(half.body or b"")
+        return LocalTransactionState.COMMIT_MESSAGE
+
+    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
+        got.extend(one.body or b"" for one in messages)
+
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
+        topic = await create_topic(client, unique("p26"))
+        words = ("half", java_cluster.address, topic, group, "held")
+        with OurProgram(tmp_path / "ours", "tests.java.client.client_process", *words) as dying:
+            assert await trio.to_thread.run_sync(dying.line) == "half"
+            dying.kill()
+        async with (
+            open_producer(client, group, patient_producer(), check=check) as producer,
+            open_push_consumer(client, unique("g"), {topic: "*"}, listen, config=FIRST),
+        ):
+            await producer.send(Message(topic, b"plain"), within=PATIENCE)  # tells its broker of it
+            await until(lambda: set(got) == {b"plain", b"held"})
+
+    assert asked[:1] == [b"held"]
+
+
+async def test_p27_requests_are_answered_from_python_to_java_and_back(
+    java_cluster: JavaCluster, java_peer: JavaPeer
+) -> None:
+    address, here, there = java_cluster.address, unique("p27-here"), unique("p27-there")
+    in_thread = trio.to_thread.run_sync
+    async with (
+        open_client(patient(namesrv_addr=address)) as client,
+        open_producer(client, unique("p"), patient_producer()) as producer,
+    ):
+
+        async def answer(messages: Sequence[StoredMessage], _: object) -> None:
+            for one in messages:
+                await producer.send(create_reply(one, b"re: " + (one.body or b"")), within=PATIENCE)
+
+        await create_topic(client, here)
+        await create_topic(client, there)
+        group = unique("java-replies")
+        await in_thread(java_peer.call, "reply", address, there, group)
+        reply = await producer.request(Message(there, b"who?"), within=PATIENCE)
+        async with open_push_consumer(client, unique("g"), {here: "*"}, answer, config=FIRST):
+            asked = await in_thread(
+                java_peer.call, "request", address, here, unique("java-asks"), "what?", 60_000
+            )
+        await in_thread(java_peer.close, group)
+        with pytest.raises(ReplyTimeoutError):
+            await producer.request(Message(here, b"anybody?"), within=0.5)
+
+    assert reply.body == b"re: who?"
+    assert asked == ["re: what?"]
+
+
+async def test_p29_p30_c17_sends_go_where_they_may_and_messages_come_back_though_their_broker_died(
+    java_cluster: JavaCluster, java_peer: JavaPeer
+) -> None:
+    second = java_cluster.broker("broker-second")
+    config = patient(namesrv_addr=java_cluster.address)
+    begun, again = trio.Event(), trio.Event()
+    go_on = trio.Event()
+
+    async def listen(messages: Sequence[StoredMessage], context: object) -> None:
+        if messages[0].reconsume_times:
+            again.set()
+            return
+        begun.set()
+        await go_on.wait()
+        raise ValueError("not now")
+
+    async with (
+        open_client(config) as client,
+        open_producer(client, unique("p"), patient_producer()) as producer,
+    ):
+        topic = unique("p29")
+        for name, address in (("broker-a", None), (second.name, second.address)):
+            await create_topic(client, topic, broker=name, address=address)
+        await client.refresh_route(topic)
+
+        async def brokers_of(count: int) -> set[str]:
+            results = [await producer.send(Message(topic, b"x")) for _ in range(count)]
+            return {one.message_queue.broker_name or "" for one in results}
+
+        assert await brokers_of(8) == {"broker-a", second.name}
+        await trio.to_thread.run_sync(
+            java_peer.admin, java_cluster.address, f"wipeWritePerm -b {second.name}"
+        )
+        await client.refresh_route(topic)
+        assert await brokers_of(8) == {"broker-a"}
+        await trio.to_thread.run_sync(
+            java_peer.admin, java_cluster.address, f"addWritePerm -b {second.name}"
+        )
+        await client.refresh_route(topic)
+        assert await brokers_of(8) == {"broker-a", second.name}
+
+        only = await create_topic(client, unique("c17"), broker=second.name)
+        group = unique("g")
+        async with open_push_consumer(client, group, {only: "*"}, listen, config=FIRST):
+            await send(client, only, [b"to be retried"], broker=second.name)
+            await begun.wait()
+            await client.refresh_route(f"%RETRY%{group}")
+            second.kill()
+            assert await brokers_of(8) == {"broker-a"}  # three seconds for each
+            go_on.set()
+            with trio.fail_after(120):
+                await again.wait()
+
+
+def _anywhere(_: str) -> tuple[str, int]:
+    return "127.0.0.1", 1
+
+
+@pytest.mark.full
+async def test_sends_go_to_another_broker_where_one_advertises_no_address(
+    java_cluster: JavaCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Java's name server tells whatever a broker says of itself."""
+    monkeypatch.setattr(registration, "split_address", _anywhere)
+    bad = BrokerIdentity(
+        cluster_name="bad", broker_name=unique("bad"), broker_addr="nonsense", ha_server_addr="none"
+    )
+    config = patient(namesrv_addr=java_cluster.address)
+    async with open_client(config) as client:
+        topic = await create_topic(client, unique("bad"))
+        topics = [TopicConfig(topic_name=name) for name in (topic, bad.broker_name)]
+        async with (
+            open_registration(bad, topics, config) as registered,
+            open_producer(client, unique("p"), patient_producer()) as producer,
+        ):
+            assert registered.results
+            await client.refresh_route(topic)
+            queues = await producer.queues(topic)
+            sent = [await producer.send(Message(topic, b"x"), within=PATIENCE) for _ in queues]
+
+    assert {one.broker_name for one in queues} == {"broker-a", bad.broker_name}
+    assert {one.message_queue.broker_name for one in sent} == {"broker-a"}
