@@ -211,22 +211,6 @@ class Load(NamedTuple):
     failures: list[str]
 
 
-class TraceFields(NamedTuple):
-    """One record of a message trace as Java reads it; every value as its text."""
-
-    kind: str
-    region: str
-    group: str
-    request_id: str
-    timestamp: str
-    cost_millis: str
-    is_success: str
-    context_code: str
-    msg_id: str
-    keys: str
-    retry_times: str
-
-
 class JavaPeer:
     """One JVM that runs ``tests/peers/sources/Peer.java``: producers, consumers and mqadmin lines of any number.
 
@@ -359,25 +343,10 @@ class JavaPeer:
         """
         return self.call("join", name_servers, topic, group, name, strategy)[0]
 
-    def trace(self, name_servers: str, topic: str, group: str, mode: str) -> None:
-        """Start a push consumer with message trace.
-
-        Its first attempt at the body ``bad`` throws, and that at ``later`` asks for another.
-
-        Args:
-            mode: ``orderly`` or ``concurrently``.
-        """
-        self.call("trace", name_servers, topic, group, mode)
-
     def queues(self, name: str) -> set[tuple[str, int]]:
         """Broker name and id of each queue that this consumer has now, its retry topic's left out."""
         parts = [word.rpartition("/") for word in self.call("queues", name)]
         return {(broker, int(number)) for broker, _, number in parts}
-
-    def traces(self, body: bytes) -> list[TraceFields]:
-        """Decode the body of a trace message with Java's own decoder."""
-        encoded = base64.b64encode(body).decode()
-        return [TraceFields(*record.split("\n")) for record in self.call("traces", encoded)]
 
     def received(self, group: str, count: int, seconds: float = 180.0) -> list[str]:
         """Return the keys of all deliveries to the group, after ``count`` different ones or when time is up."""

@@ -20,24 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SERVED_CODES = (
-    *range(100, 107),
-    205,
-    206,
-    216,
-    217,
-    219,
-    224,
-    304,
-    311,
-    312,
-    313,
-    318,
-    319,
-    322,
-    327,
-    901,
-    904,
-)
+    *range(100, 107), 205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322, 327, 901, 904,
+)  # fmt: skip
 """Every request that a name server knows (``DefaultRequestProcessor``, ``ClientRequestProcessor``)."""
 
 DEFAULT_KIND = os.environ.get("ROCKETWIRE_INTEROP_NAMESRV", "ours")

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,6 +48,14 @@ async def answer() -> int:
     return 42
 
 
+def fork() -> int:
+    """Fork a child that ends at once; returns its exit code."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def test_a_fork_waits_for_an_import_of_trio(
     portal: Portal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,37 +77,16 @@ def test_a_fork_waits_for_an_import_of_trio(
     assert portal.call(answer) == 42
 
 
-def test_threads_may_fork_at_the_same_time(
-    portal: Portal,
-) -> None:
-    statuses: list[int] = []
-
-    def fork() -> None:
-        child = os.fork()
-        if child == 0:
-            os._exit(0)
-        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-
-    threads = [threading.Thread(target=fork) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-
-    assert statuses == [0] * 4
+def test_threads_may_fork_at_the_same_time(portal: Portal) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        forks = [pool.submit(fork) for _ in range(4)]
+        assert [each.result(60) for each in forks] == [0] * 4
     assert portal.call(answer) == 42
 
 
 def test_a_function_that_trio_calls_may_fork(portal: Portal) -> None:
     statuses: list[int] = []
-
-    def fork() -> None:
-        child = os.fork()
-        if child == 0:
-            os._exit(0)
-        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-
-    portal.post(fork)
+    portal.post(lambda: statuses.append(fork()))
     assert portal.call(answer) == 42
 
     assert statuses == [0]

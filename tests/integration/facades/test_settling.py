@@ -118,9 +118,7 @@ def test_what_is_acknowledged_before_the_client_ends_is_stored(rocketmq: RocketM
     assert rocketmq.lag("g", topic) == 0
 
 
-def test_settling_after_the_end_disturbs_no_other_client(
-    rocketmq: RocketMQ,
-) -> None:
+def test_settling_after_the_end_disturbs_no_other_client(rocketmq: RocketMQ) -> None:
     topic = rocketmq.topic(1)
     rocketmq.produce(topic, b"one", b"two")
 

@@ -4,61 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import uvloop
 from opentelemetry import trace
-from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from rocketwire import aio, sync
-from rocketwire.client import ClientConfig, ClientHook, Message, OpenTelemetryHook
+from rocketwire.client import ClientConfig, ClientHook, Message
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.portal.direct import WARM_SENDS
+from tests.support.telemetry import Telemetry
 
 if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import ReadableSpan
-
     from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
 COUNT = WARM_SENDS + 4
 """Sends through trio, and then over own connections."""
-
-
-class Telemetry:
-    """A hook whose spans and metrics are kept, and the tracer of the application."""
-
-    def __init__(self) -> None:
-        self._exporter = InMemorySpanExporter()
-        tracers = TracerProvider()
-        tracers.add_span_processor(SimpleSpanProcessor(self._exporter))
-        self.reader = InMemoryMetricReader()
-        self.tracer = tracers.get_tracer("shop")
-        self.hook = OpenTelemetryHook(
-            tracer_provider=tracers, meter_provider=MeterProvider([self.reader]), environment={}
-        )
-
-    def spans(self, name: str) -> list[ReadableSpan]:
-        return [each for each in self._exporter.get_finished_spans() if each.name == name]
-
-    def count(self, metric: str) -> int:
-        data = self.reader.get_metrics_data()
-        return sum(
-            int(getattr(point, "count", 0) or getattr(point, "value", 0))
-            for resource in (data.resource_metrics if data else ())
-            for scope in resource.scope_metrics
-            for one in scope.metrics
-            if one.name == metric
-            for point in one.data.data_points
-        )
 
 
 @pytest.fixture
@@ -68,17 +33,6 @@ def telemetry() -> Telemetry:
 
 def config(rocketmq: RocketMQ, *hooks: ClientHook) -> ClientConfig:
     return ClientConfig(namesrv_addr=rocketmq.address, hooks=hooks)
-
-
-@pytest.fixture(params=["asyncio", "uvloop"])
-def run(request: pytest.FixtureRequest) -> Callable[[Coroutine[Any, Any, None]], None]:
-    """Run a coroutine in a loop."""
-    runner: Any = uvloop.run if request.param == "uvloop" else asyncio.run
-
-    def run_it(main: Coroutine[Any, Any, None]) -> None:
-        runner(main)
-
-    return run_it
 
 
 def parents(telemetry: Telemetry, topic: str) -> set[int | None]:
@@ -119,7 +73,7 @@ def test_sends_of_threads_continue_the_spans_of_their_callers(
 
 
 def test_sends_of_tasks_continue_the_spans_of_their_callers(
-    rocketmq: RocketMQ, telemetry: Telemetry, run: Callable[[Coroutine[Any, Any, None]], None]
+    rocketmq: RocketMQ, telemetry: Telemetry
 ) -> None:
     topics = [rocketmq.topic() for _ in range(3)]
     callers: dict[str, int] = {}
@@ -137,7 +91,7 @@ def test_sends_of_tasks_continue_the_spans_of_their_callers(
 
             await asyncio.gather(*map(produce, topics))
 
-    run(main())
+    asyncio.run(main())
 
     for topic in topics:
         assert parents(telemetry, topic) == {callers[topic]}
@@ -159,7 +113,7 @@ class Stamp(ClientHook):
 
 @pytest.mark.parametrize("is_thread_safe", [True, False], ids=["safe", "unsafe"])
 def test_a_hook_is_called_where_it_may_be_and_may_replace_messages(
-    rocketmq: RocketMQ, is_thread_safe: bool, run: Callable[[Coroutine[Any, Any, None]], None]
+    rocketmq: RocketMQ, is_thread_safe: bool
 ) -> None:
     topic, here = rocketmq.topic(), threading.current_thread().name
     hook = Stamp(is_thread_safe=is_thread_safe)
@@ -172,7 +126,7 @@ def test_a_hook_is_called_where_it_may_be_and_may_replace_messages(
             for _ in range(COUNT):
                 await producer.send(Message(topic, b"x"))
 
-    run(main())
+    asyncio.run(main())
 
     assert hook.threads == ({here} if is_thread_safe else {"rocketwire"})
     messages = rocketmq.messages(topic)
@@ -180,83 +134,40 @@ def test_a_hook_is_called_where_it_may_be_and_may_replace_messages(
     assert all((message.properties or {})["stamp"] == "1" for message in messages)
 
 
-@pytest.fixture(params=["threads", "asyncio"])
-def handled(
-    request: pytest.FixtureRequest, rocketmq: RocketMQ, telemetry: Telemetry
-) -> Callable[[str, int], list[int]]:
-    """Handle messages of a topic; returns the ids of the spans that the handler sees."""
-
-    def in_threads(topic: str, count: int) -> list[int]:
-        seen: list[int] = []
-        enough = threading.Event()
-
-        def handle(messages: Sequence[StoredMessage], _: object) -> None:
-            seen.append(trace.get_current_span().get_span_context().span_id)
-            if len(seen) == count:
-                enough.set()
-
-        with sync.open_push_consumer(
-            config(rocketmq, telemetry.hook),
-            rocketmq.group(),
-            {topic: "*"},
-            handle,
-            consume_from_where=FIRST,
-        ):
-            assert enough.wait(60)
-        return seen
-
-    def in_loop(topic: str, count: int) -> list[int]:
-        seen: list[int] = []
-
-        async def main() -> None:
-            enough = asyncio.Event()
-
-            async def handle(messages: Sequence[StoredMessage], _: object) -> None:
-                await asyncio.sleep(0)
-                seen.append(trace.get_current_span().get_span_context().span_id)
-                if len(seen) == count:
-                    enough.set()
-
-            async with aio.open_push_consumer(
-                config(rocketmq, telemetry.hook),
-                rocketmq.group(),
-                {topic: "*"},
-                handle,
-                consume_from_where=FIRST,
-            ):
-                await asyncio.wait_for(enough.wait(), 60)
-
-        asyncio.run(main())
-        return seen
-
-    return in_threads if request.param == "threads" else in_loop
-
-
+@pytest.mark.parametrize("dialect", ["threads", "asyncio"])
 def test_a_handler_sees_the_span_of_its_call(
-    rocketmq: RocketMQ, telemetry: Telemetry, handled: Callable[[str, int], list[int]]
+    rocketmq: RocketMQ, telemetry: Telemetry, dialect: str
 ) -> None:
-    topic = rocketmq.topic()
+    topic, seen, enough = rocketmq.topic(), list[int](), threading.Event()
     rocketmq.produce(topic, *(b"%d" % number for number in range(10)))
 
-    seen = handled(topic, 10)
+    def handle(messages: Sequence[StoredMessage], _: object) -> None:
+        seen.append(trace.get_current_span().get_span_context().span_id)
+        if len(seen) == 10:
+            enough.set()
+
+    async def handle_in_loop(messages: Sequence[StoredMessage], context: object) -> None:
+        await asyncio.sleep(0)
+        handle(messages, context)
+
+    async def consume() -> None:
+        async with aio.open_push_consumer(
+            settings, group, {topic: "*"}, handle_in_loop, consume_from_where=FIRST
+        ):
+            assert await asyncio.to_thread(enough.wait, 60)
+
+    settings, group = config(rocketmq, telemetry.hook), rocketmq.group()
+    if dialect == "asyncio":
+        asyncio.run(consume())
+    else:
+        with sync.open_push_consumer(
+            settings, group, {topic: "*"}, handle, consume_from_where=FIRST
+        ):
+            assert enough.wait(60)
 
     spans = [span.get_span_context() for span in telemetry.spans(f"process {topic}")]
     assert sorted(seen) == sorted(ids.span_id for ids in spans if ids is not None)
     assert len(set(seen)) == 10
-
-
-def _in_batches(rocketmq: RocketMQ, hook: ClientHook, topic: str, count: int) -> None:
-    taken = 0
-    with sync.open_push_consumer(
-        config(rocketmq, hook), rocketmq.group(), {topic: "*"}, consume_from_where=FIRST
-    ) as consumer:
-        while taken < count:
-            batch = consumer.poll(32, within=60)
-            assert batch is not None
-            taken += len(batch)
-            if not taken - len(batch):
-                batch.reject(batch.messages[0])
-            batch.ack()
 
 
 def test_the_span_of_a_batch_has_a_link_to_each_message(
@@ -266,7 +177,17 @@ def test_the_span_of_a_batch_has_a_link_to_each_message(
     with sync.open_producer(config(rocketmq, telemetry.hook), "g") as producer:
         producer.send_many([Message(topic, b"%d" % number) for number in range(100)])
 
-    _in_batches(rocketmq, telemetry.hook, topic, 100)
+    taken, subscription = 0, (rocketmq.group(), {topic: "*"})
+    with sync.open_push_consumer(
+        config(rocketmq, telemetry.hook), *subscription, consume_from_where=FIRST
+    ) as consumer:
+        while taken < 100:
+            batch = consumer.poll(32, within=60)
+            assert batch is not None
+            if not taken:
+                batch.reject(batch.messages[0])
+            taken += len(batch)
+            batch.ack()
 
     spans = telemetry.spans(f"process {topic}")
     assert len(spans) < 100
@@ -278,7 +199,4 @@ def test_the_span_of_a_batch_has_a_link_to_each_message(
     assert [(span.attributes or {})["error.type"] for span in failed] == ["RECONSUME_LATER"]
     assert telemetry.count("messaging.client.consumed.messages") == 100
     assert telemetry.count("messaging.process.duration") == len(spans)
-    for span in spans:
-        assert span.start_time is not None
-        assert span.end_time is not None
-        assert span.start_time <= span.end_time
+    assert all((span.start_time or 0) <= (span.end_time or 0) for span in spans)

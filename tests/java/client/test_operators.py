@@ -25,60 +25,6 @@ if TYPE_CHECKING:
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 
 
-async def test_c31_c32_a15_a16_mqadmin_sees_the_consumer_and_has_it_consume_one_message(
-    java_cluster: JavaCluster, java_peer: JavaPeer
-) -> None:
-    seen: list[StoredMessage] = []
-
-    async def listen(
-        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
-    ) -> None:
-        del context
-        seen.extend(messages)
-
-    async def admin(line: str) -> str:
-        output = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
-        return output.out + output.err
-
-    group = unique("g")
-    config = patient(namesrv_addr=java_cluster.address, persist_consumer_offset_interval=0.5)
-    async with open_client(config) as client:
-        topic = await create_topic(client, unique("c31"))
-        await send(
-            client, topic, numbered(3), queue_id=0, UNIQ_KEY="AC1100010000000000000000000000AB"
-        )
-        async with open_push_consumer(client, group, {topic: "*"}, listen, config=FIRST):
-            await until(lambda: len(seen) >= 3)
-            connection = await admin(f"consumerConnection -g {group}")
-            status = await admin(f"consumerStatus -g {group} -i {client.client_id}")
-            progress = ""
-
-            async def is_in_progress() -> bool:
-                nonlocal progress
-                progress = await admin(f"consumerProgress -g {group} -s true")
-                return topic in progress and "127.0.0.1" in progress
-
-            await eventually(is_in_progress)
-            direct = await admin(
-                f"queryMsgById -i {seen[0].offset_msg_id} -g {group} -d {client.client_id}"
-                f" -t {topic}"
-            )
-
-        async def is_gone() -> bool:
-            return "not online" in await admin(f"consumerConnection -g {group}")
-
-        await eventually(is_gone)
-
-    assert "PYTHON" in connection
-    assert client.client_id in connection
-    assert "CONSUME_PASSIVELY" in connection
-    assert topic in status
-    assert "PROP_CONSUMER_START_TIMESTAMP" in status
-    assert "Consume Diff Total: 0" in progress
-    assert "CR_SUCCESS" in direct
-    assert [one.body for one in seen] == [b"0", b"1", b"2", b"0"]
-
-
 @pytest.mark.parametrize("by_broker", [False, True], ids=["told-by-220", "told-by-pulls"])
 async def test_c30_an_operator_resets_the_offsets_of_a_running_consumer(
     java_cluster: JavaCluster, java_peer: JavaPeer, by_broker: bool

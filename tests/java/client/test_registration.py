@@ -5,19 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-import trio
 
-from rocketwire.client import (
-    BrokerIdentity,
-    Registration,
-    RegistrationSettings,
-    open_client,
-    open_registration,
-)
-from rocketwire.errors import NameServerError, TopicRouteNotFoundError
+from rocketwire.client import BrokerIdentity, RegistrationSettings, open_client, open_registration
+from rocketwire.errors import TopicRouteNotFoundError
 from rocketwire.messages.registration import TopicConfig
 from tests.peers.client_settings import patient
-from tests.peers.messages import eventually, unique
+from tests.peers.messages import eventually
 from tests.peers.processes import free_ports
 from tests.support.name_servers import NameServer, name_server
 
@@ -25,11 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.client import ClientInstance
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
-
-
-SECONDS = 120.0
 
 
 @pytest.fixture(scope="module", params=["java", "ours"])
@@ -96,86 +84,3 @@ async def test_a_registered_broker_has_routes_until_it_leaves(
             return await queues(client, names[0]) == []
 
         await eventually(has_left)
-
-
-async def test_who_knows_the_topics_already_is_not_told_again(server: NameServer) -> None:
-    config = patient(namesrv_addr=server.address)
-    settings = RegistrationSettings(force_register=False)
-    async with open_registration(
-        identity("known"), topics("k1", "k2"), config, settings=settings
-    ) as broker:
-        before = broker.results[server.address]
-        assert await broker.register(force=False)
-        assert broker.results[server.address] is before
-        await broker.update_topics(topics("k3"))
-        now = broker.results[server.address]
-        assert await broker.register(force=False)
-        assert broker.results[server.address] is now
-
-
-async def test_a_new_broker_with_a_single_topic_is_refused(server: NameServer) -> None:
-    config = patient(namesrv_addr=server.address)
-    async with open_registration(identity("single"), topics("only"), config) as broker:
-        assert broker.results == {}
-        assert isinstance(broker.failures[server.address], NameServerError)
-        assert not await broker.register()
-
-
-async def test_a_slave_is_told_its_master_and_the_group_its_lowest_id(server: NameServer) -> None:
-    config = patient(namesrv_addr=server.address)
-    settings = RegistrationSettings(
-        enable_acting_master=True, old_name_servers=False, heartbeat_timeout=SECONDS
-    )
-    name, topic = unique("group"), unique("g1")
-    heard: list[int | None] = []
-    changed = trio.Event()
-
-    async with open_client(config) as client:
-        slave = identity(name, broker_id=2)
-
-        def listen(registration: Registration) -> None:
-            def hear(broker_id: int | None) -> None:
-                heard.append(broker_id)
-                changed.set()
-
-            registration.on_min_broker_change(lambda header: hear(header.min_broker_id))
-
-        async with (
-            open_registration(
-                identity(name), topics(topic, "g2"), config, settings=settings
-            ) as master,
-            open_registration(
-                slave, topics(topic, "g2"), config, settings=settings, listen=True
-            ) as registration,
-        ):
-            listen(registration)
-            told = registration.results[server.address]
-            assert told.master_addr == master.identity.broker_addr
-            assert told.ha_server_addr == master.identity.ha_address
-            group = await client.name_servers.member_group("registered", name)
-            assert group.broker_addrs == {
-                0: master.identity.broker_addr,
-                2: slave.broker_addr,
-            }
-            await master.heartbeat()
-            await master.unregister()
-            with trio.fail_after(SECONDS):
-                await changed.wait()
-            assert heard == [2]
-            assert registration.min_broker is not None
-            assert registration.min_broker.min_broker_addr == slave.broker_addr
-            route = await client.name_servers.route(topic)
-            addresses = [one.broker_addrs for one in route.broker_datas or ()]
-            assert addresses == [{0: slave.broker_addr}]
-
-
-async def test_java_sees_our_broker_as_one_of_its_own(
-    java_cluster: JavaCluster, java_peer: JavaPeer
-) -> None:
-    config = patient(namesrv_addr=java_cluster.address)
-    who = identity("ours")
-    async with open_registration(who, topics("seen-1", "seen-2"), config):
-        shown = await trio.to_thread.run_sync(
-            java_peer.admin, java_cluster.address, "topicRoute -t seen-1"
-        )
-    assert who.broker_addr in shown.out

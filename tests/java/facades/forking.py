@@ -1,12 +1,11 @@
-"""``python -m tests.java.facades.forking NAMESRV TOPIC HOW [reopen]``: a producer, used after forks.
+"""``python -m tests.java.facades.forking NAMESRV TOPIC [reopen]``: a producer, used after a fork.
 
-HOW is ``os.fork`` or a start method of multiprocessing. Parent and child print what they saw, as
-``who: result``. The child first prints how many connected sockets it has of its parent.
+Parent and child print what they saw, as ``who: result``. The child first prints how many connected
+sockets it has of its parent.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import socket
 import sys
@@ -15,8 +14,6 @@ from typing import Any
 from rocketwire.client import Message
 from rocketwire.errors import ClientForkedError
 from rocketwire.sync import Producer, open_producer
-
-producer: Producer | None = None
 
 
 def say(line: str) -> None:
@@ -37,11 +34,8 @@ def connected_sockets() -> int:
     return count
 
 
-def use(who: str, topic: str) -> None:
+def use(producer: Producer, who: str, topic: str) -> None:
     """Send a message, and print the result."""
-    if producer is None:
-        say(f"{who}: no producer")
-        return
     try:
         result = producer.send(Message(topic, who.encode()), within=60)
     except ClientForkedError:
@@ -50,34 +44,20 @@ def use(who: str, topic: str) -> None:
         say(f"{who}: {result.status.name}")
 
 
-def child(topic: str) -> None:
-    """What a child does."""
-    say(f"sockets: {connected_sockets()}")
-    use("child", topic)
-    if producer is not None:
-        producer.close()
-
-
-def main(name_server: str, topic: str, how: str, *rest: str) -> None:
+def main(name_server: str, topic: str, *rest: str) -> None:
     """Open the producer, send, fork, send again in both."""
-    global producer
     named: dict[str, Any] = {"reopen_after_fork": True} if "reopen" in rest else {}
     producer = open_producer(name_server, "forking", **named)
     for _ in range(12):  # connections of its own too
         producer.send(Message(topic, b"before"), within=60)
-    if how == "os.fork":
-        pid = os.fork()
-        if not pid:
-            child(topic)
-            sys.stdout.flush()
-            os._exit(0)
-        os.waitpid(pid, 0)
-    else:
-        context: Any = multiprocessing.get_context(how)
-        process = context.Process(target=child, args=(topic,))
-        process.start()
-        process.join()
-    use("parent", topic)
+    pid = os.fork()
+    if not pid:
+        say(f"sockets: {connected_sockets()}")
+        use(producer, "child", topic)
+        producer.close()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    use(producer, "parent", topic)
     producer.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -11,14 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire.client import (
-    Message,
-    PushConsumerConfig,
-    open_client,
-)
+from rocketwire.client import Message, open_client
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages.enums import ConsumeFromWhere
-from rocketwire.transport.fastpath import hook
 from tests.java.facades.dialects import DIALECTS, Face, run, until
 from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.messages import create_topic, unique
@@ -96,43 +92,6 @@ def test_messages_of_all_kinds_are_stored(java_cluster: JavaCluster, dialect: st
     run(dialect, scenario)
 
 
-@pytest.mark.parametrize("is_direct", [True, False], ids=["direct", "portal"])
-def test_simple_messages_are_the_same_directly_and_through_trio(
-    java_cluster: JavaCluster, dialect: str, is_direct: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hook, "is_on", is_direct)
-    topic = new_topic(java_cluster, queues=1)
-
-    async def scenario(face: Face) -> None:
-        async with world(face, java_cluster) as (client, producer):
-            sent: dict[str, Any] = {}
-            for number in range(30):
-                body, tags = b"%d" % number, "odd" if number % 2 else None
-                result = await producer.send(Message(topic, body, tags=tags))
-                sent[result.msg_id] = (result.queue_offset, body, result.offset_msg_id, tags)
-                assert result.is_ok
-                assert result.transaction_id == result.msg_id
-            async with await face.open(
-                "push_consumer", client, unique("readers"), {topic: "*"}, consume_from_where=FIRST
-            ) as consumer:
-                messages = await face.take(consumer, 30)
-        found = {
-            message.properties["UNIQ_KEY"]: (
-                message.queue_offset,
-                message.body,
-                message.msg_id,
-                message.properties.get("TAGS"),
-            )
-            for message in messages
-        }
-        assert [offset for offset, *_ in sent.values()] == list(range(30))
-        assert {key: (o, b, t) for key, (o, b, _, t) in found.items()} == {
-            key: (o, b, t) for key, (o, b, _, t) in sent.items()
-        }
-
-    run(dialect, scenario)
-
-
 def test_handlers_get_every_message_once_and_failed_ones_again(
     java_cluster: JavaCluster, dialect: str
 ) -> None:
@@ -164,39 +123,47 @@ def test_handlers_get_every_message_once_and_failed_ones_again(
     run(dialect, scenario)
 
 
-def test_batches_are_polled_and_what_is_not_acknowledged_comes_again(
+def test_a_popped_message_that_its_handler_rejects_comes_again(
     java_cluster: JavaCluster, dialect: str
 ) -> None:
-    topic, group = new_topic(java_cluster, queues=1), unique("pollers")
+    topic = new_topic(java_cluster)
+    handled: list[tuple[bytes, int]] = []
 
     async def scenario(face: Face) -> None:
+        def handle(message: StoredMessage) -> bool:
+            handled.append((message.body or b"", message.reconsume_times))
+            return message.body != b"3" or bool(message.reconsume_times)
+
         async with world(face, java_cluster) as (client, producer):
-            for body in bodies(20):
-                await producer.send(Message(topic, body))
-            open_it = partial(
-                face.open,
-                "push_consumer",
-                client,
-                group,
-                {topic: "*"},
-                config=PushConsumerConfig(consume_from_where=FIRST),
-            )
-            async with await open_it() as consumer:
-                first = await consumer.poll(8, within=PATIENCE)
-                second = await consumer.poll(8, within=PATIENCE)
-                assert [m.body for m in first] == bodies(8)
-                assert [m.body for m in second] == bodies(8, 8)
-                first.reject(first.messages[3], 1)
-                first.ack()
-                third = await consumer.poll(8, within=PATIENCE)
-                assert [m.body for m in third] == bodies(4, 16)
-            async with await open_it() as consumer:
-                again: list[bytes] = []
-                while len(set(again)) < 20:
-                    batch = await consumer.poll(32, within=PATIENCE)
-                    again += [message.body for message in batch]
-                    batch.ack()
-                assert await consumer.poll(within=0.2) is None
-        assert set(again) == set(bodies(20))
+            await producer.send_many([Message(topic, body) for body in bodies(8)])
+            async with await face.open(
+                "pop_consumer", client, unique("poppers"), {topic: "*"}, face.function(handle)
+            ):
+                await until(lambda: (b"3", 1) in handled)
+        assert {body for body, _ in handled} == set(bodies(8))
+
+    run(dialect, scenario)
+
+
+def trusting() -> ssl.SSLContext:
+    """Takes the certificate that Java makes up for tests."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+def test_everything_goes_over_tls(java_cluster: JavaCluster, dialect: str) -> None:
+    topic = new_topic(java_cluster)
+
+    async def scenario(face: Face) -> None:
+        config = patient(namesrv_addr=java_cluster.address, tls=trusting())
+        async with (
+            await face.open("client", config) as client,
+            await face.open("producer", client.client, unique("p")) as producer,
+        ):
+            for body in bodies(20):  # more than the first ones, after which others go directly
+                await producer.send(Message(topic, body), within=PATIENCE)
+            await producer.send_many([Message(topic, body) for body in bodies(20, 20)])
+            assert sorted(await received(face, client.client, topic, 40)) == sorted(bodies(40))
 
     run(dialect, scenario)

@@ -28,11 +28,11 @@ pytestmark = [pytest.mark.java, pytest.mark.process]
 ROOT = Path(__file__).parents[3]
 
 
-def fork(cluster: JavaCluster, how: str, *rest: str) -> list[str]:
+def fork(cluster: JavaCluster, *rest: str) -> list[str]:
     """What the processes of ``forking`` print."""
     command = [sys.executable, "-m", "tests.java.facades.forking", cluster.address]
     done = subprocess.run(
-        [*command, new_topic(cluster), how, *rest],
+        [*command, new_topic(cluster), *rest],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -43,31 +43,16 @@ def fork(cluster: JavaCluster, how: str, *rest: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("how", ["os.fork", "fork"])
 def test_a_forked_client_raises_a_typed_error_and_shares_no_socket(
-    java_cluster: JavaCluster, how: str
+    java_cluster: JavaCluster,
 ) -> None:
-    assert fork(java_cluster, how) == [
-        "sockets: 0",
-        "child: ClientForkedError",
-        "parent: SEND_OK",
-    ]
+    assert fork(java_cluster) == ["sockets: 0", "child: ClientForkedError", "parent: SEND_OK"]
 
 
-@pytest.mark.parametrize("how", ["os.fork", "fork"])
 def test_a_forked_client_opens_itself_again_if_its_settings_say_so(
-    java_cluster: JavaCluster, how: str
+    java_cluster: JavaCluster,
 ) -> None:
-    assert fork(java_cluster, how, "reopen") == [
-        "sockets: 0",
-        "child: SEND_OK",
-        "parent: SEND_OK",
-    ]
-
-
-@pytest.mark.parametrize("how", ["spawn", "forkserver"])
-def test_a_new_process_has_no_client(java_cluster: JavaCluster, how: str) -> None:
-    assert fork(java_cluster, how) == ["sockets: 0", "child: no producer", "parent: SEND_OK"]
+    assert fork(java_cluster, "reopen") == ["sockets: 0", "child: SEND_OK", "parent: SEND_OK"]
 
 
 @contextmanager

@@ -29,19 +29,21 @@ from rocketwire.messages.allocation import (
 )
 from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
 from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
+from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.testing import MemoryNetwork, open_network, reply
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
     from contextlib import AbstractAsyncContextManager
 
     import pytest
 
     from rocketwire.client import ClientInstance
     from rocketwire.client.consumer.offset_store import OffsetStore
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
 
 NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
@@ -58,6 +60,20 @@ def push_parts(nursery: trio.Nursery, offsets: object, **parts: object) -> PushP
     parts = {"config": PushConsumerConfig(), "stats": ConsumerStats(), "locks": None, **parts}
     shared: Any = {"instance": PLAIN_CLIENT, "group": "g", "subscriptions": {}, **parts}
     return PushParts(**shared, offsets=cast("OffsetStore", offsets), nursery=nursery)
+
+
+class ToldOffsets:
+    """A store of offsets that remembers what it is told."""
+
+    def __init__(self, *, increase_only: bool = True) -> None:
+        self.told: list[int] = []
+        self.by_queue: dict[MessageQueue, int] = {}
+        self._increase_only = increase_only
+
+    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
+        assert increase_only is self._increase_only
+        self.told.append(offset)
+        self.by_queue[queue] = offset
 
 
 def route(perm: int = 6, queues: int = 2) -> RemotingCommand:
@@ -87,13 +103,65 @@ def refusal(code: int, remark: str = "") -> RemotingCommand:
 UNKNOWN = refusal(ResponseCode.TOPIC_NOT_EXIST, "No topic route info in name server")
 
 
-def pull_response(*messages: StoredMessage, begin: int = 1) -> RemotingCommand:
-    """The answer to a pull."""
+def pull_response(
+    *messages: StoredMessage, begin: int = 1, end: int | None = None
+) -> RemotingCommand:
+    """The answer to a pull of a queue that ends where the next pull begins, or at ``end``."""
     header = PullMessageResponseHeader(
-        next_begin_offset=begin, min_offset=0, max_offset=begin, suggest_which_broker_id=0
+        next_begin_offset=begin,
+        min_offset=0,
+        max_offset=begin if end is None else end,
+        suggest_which_broker_id=0,
     )
     code = ResponseCode.SUCCESS if messages else ResponseCode.PULL_NOT_FOUND
     return reply(header, b"".join(map(encode_stored_message, messages)) or None, code=code)
+
+
+def pop_response(*messages: StoredMessage) -> RemotingCommand:
+    """The answer to a pop, with messages of queue 0."""
+    offsets = ",".join(str(message.queue_offset) for message in messages)
+    header = PopMessageResponseHeader(
+        pop_time=1,
+        invisible_time=60_000,
+        revive_qid=0,
+        rest_num=0,
+        start_offset_info=f"0 0 {messages[0].queue_offset}",
+        msg_offset_info=f"0 0 {offsets}",
+    )
+    return reply(header, b"".join(map(encode_stored_message, messages)))
+
+
+def make_messages(
+    count: int = 1, topic: str = "orders", body: bytes = b"x", **properties: str
+) -> list[StoredMessage]:
+    """Messages with the ids ``ID0``, ``ID1`` and so on, at these offsets."""
+    return [
+        StoredMessage(
+            topic=topic,
+            body=body,
+            queue_offset=number,
+            properties={"UNIQ_KEY": f"ID{number}", **properties},
+        )
+        for number in range(count)
+    ]
+
+
+def bring_messages(
+    network: MemoryNetwork, messages: Sequence[StoredMessage], end: int | None = None
+) -> None:
+    """Let the first pull or pop of a topic bring messages, and every other none."""
+    waiting = [messages]
+
+    async def answer(request: RemotingCommand) -> RemotingCommand:
+        if not waiting or (request.ext_fields or {}).get("topic") != messages[0].topic:
+            await trio.sleep_forever()
+        waiting.clear()
+        if request.code == Code.POP_MESSAGE:
+            return pop_response(*messages)
+        return pull_response(*messages, begin=messages[-1].queue_offset + 1, end=end)
+
+    for code in PULLS:
+        network.peer(BROKER).on(code, answer)
 
 
 async def _hold(_: RemotingCommand) -> RemotingCommand:
@@ -130,6 +198,9 @@ def script(network: MemoryNetwork) -> None:
         Code.UNLOCK_BATCH_MQ,
         Code.UPDATE_CONSUMER_OFFSET,
         Code.CONSUMER_SEND_MSG_BACK,
+        Code.ACK_MESSAGE,
+        Code.BATCH_ACK_MESSAGE,
+        Code.CHANGE_MESSAGE_INVISIBLETIME,
     ):
         broker.on(code, reply())
 
@@ -151,21 +222,26 @@ async def world(**settings: Any) -> AsyncGenerator[tuple[MemoryNetwork, ClientIn
             yield network, client
 
 
-async def _ignore(*_: object) -> None:
+async def ignore(*_: object) -> None:
+    """Handle messages."""
     await trio.lowlevel.checkpoint()
 
 
 def consumer(
-    flavour: str, client: ClientInstance, topic: str = "orders", group: str = "g"
+    flavour: str,
+    client: ClientInstance,
+    topic: str = "orders",
+    group: str = "g",
+    handler: Any = ignore,
 ) -> AbstractAsyncContextManager[object]:
     """A consumer of that flavour, which wants a topic."""
     if flavour == "pop":
-        return open_pop_consumer(client, group, {topic: "*"}, _ignore)
+        return open_pop_consumer(client, group, {topic: "*"}, handler)
     if flavour == "lite pull":
         return _lite(client, group, topic)
     if flavour == "orderly":
-        return open_push_consumer(client, group, {topic: "*"}, orderly_listener=_ignore)
-    return open_push_consumer(client, group, {topic: "*"}, _ignore)
+        return open_push_consumer(client, group, {topic: "*"}, orderly_listener=handler)
+    return open_push_consumer(client, group, {topic: "*"}, handler)
 
 
 @asynccontextmanager

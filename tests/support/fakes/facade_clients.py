@@ -1,11 +1,13 @@
-"""Clients of the facades for a cluster in memory, and both facades behind one face for tests."""
+"""Clients of the facades for a cluster in memory, and what tests ask of their threads."""
 
 # The base classes are generic, and are called without their argument.
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
+import signal
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -16,6 +18,8 @@ from rocketwire.sync.opening import FacadeClient as BlockingFacadeClient
 from tests.support.fakes.storing_cluster import StoringCluster, connect
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from rocketwire.client.producer.producer import Producer as TrioProducer
 
 
@@ -46,6 +50,14 @@ def own_connections(producer: aio.Producer) -> list[object]:
     """The open connections that a producer of a loop has of its own."""
     connections: list[Any] = [*vars(vars(producer)["_direct"])["_connections"].values()]
     return [each for each in connections if each.is_open]
+
+
+@contextmanager
+def allow_interrupts() -> Generator[None]:
+    """Raise ``KeyboardInterrupt`` at SIGINT, which a shell lets programs in the background ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def threads() -> list[str]:

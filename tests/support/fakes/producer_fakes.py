@@ -52,6 +52,16 @@ def send_response(request: RemotingCommand) -> RemotingCommand:
     return reply(header, ext_fields={"MSG_REGION": "R", "TRACE_ON": "true"})
 
 
+@asynccontextmanager
+async def open_broker_and_client() -> AsyncGenerator[tuple[ScriptedPeer, ClientInstance]]:
+    """The broker ``a``, which has every topic, and a client that knows its name server."""
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            yield network.peer(A), client
+
+
 class World:
     """A producer and whom it talks to."""
 

@@ -45,9 +45,7 @@ def test_close_that_is_cancelled_before_it_begins_closes() -> None:
     assert threads() == []
 
 
-def test_close_that_is_interrupted_before_it_begins_closes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_close_that_is_interrupted_before_it_begins_closes(monkeypatch: pytest.MonkeyPatch) -> None:
     client = for_threads.FacadeClient(thing)
     resource = client._resource  # pyright: ignore[reportPrivateUsage] - the state that is tested
 

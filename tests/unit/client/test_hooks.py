@@ -23,11 +23,19 @@ from rocketwire.client import (
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, IllegalMessageError, IllegalTypeError
-from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.testing import reply
 from rocketwire.wire.message.properties import decode_properties
-from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.support.fakes import consumer_fakes, producer_fakes
+from tests.support.fakes import producer_fakes
+from tests.support.fakes.consumer_fakes import (
+    BROKER,
+    bring_messages,
+    consumer,
+    ignore,
+    list_logged,
+    make_messages,
+    refusal,
+    world,
+)
 
 if TYPE_CHECKING:
     from rocketwire.client.hooks import (
@@ -37,8 +45,9 @@ if TYPE_CHECKING:
         SendMessageContext,
         SettleMessageContext,
     )
-    from rocketwire.testing import MemoryNetwork
-    from rocketwire.wire.command import RemotingCommand
+
+
+REFUSAL = refusal(ResponseCode.SYSTEM_ERROR)
 
 
 class Seen(ClientHook):
@@ -124,9 +133,7 @@ class Broken(ClientHook):
 
 
 def test_the_guide_has_each_method_of_a_hook() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "guide" / "observing-clients.md").read_text(
-        "utf-8"
-    )
+    page = (Path(__file__).parents[3] / "docs/guide/observing-clients.md").read_text("utf-8")
     rows = page.partition("| Method | Called |")[2].splitlines()[2:]
     cells = [row.split("|")[1] for row in rows if row.startswith("|")]
     documented = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
@@ -143,8 +150,8 @@ def test_the_guide_has_each_method_of_a_hook() -> None:
 async def test_hooks_see_a_send_from_outside_to_inside_and_back() -> None:
     lines: list[str] = []
     hooks = (Seen("a ", lines), Seen("b ", lines))
-    async with producer_fakes.world(client={"hooks": hooks}) as it:
-        await it.producer.send(Message("T", b"x"))
+    async with producer_fakes.world(client={"hooks": hooks}) as opened:
+        await opened.producer.send(Message("T", b"x"))
         assert lines == [
             *("a started", "b started"),
             *("a send 1 of pg", "b send 1 of pg", "b SEND_OK", "a SEND_OK"),
@@ -154,15 +161,15 @@ async def test_hooks_see_a_send_from_outside_to_inside_and_back() -> None:
 
 async def test_hooks_see_each_kind_of_send() -> None:
     hook = Seen()
-    async with producer_fakes.world(client={"hooks": [hook]}) as it:
-        queue = (await it.producer.queues("T"))[0]
+    async with producer_fakes.world(client={"hooks": [hook]}) as opened:
+        queue = (await opened.producer.queues("T"))[0]
         hook.lines.clear()
-        await it.producer.send_to(Message("T", b"x"), queue)
-        await it.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
-        it.a.on(Code.SEND_MESSAGE_V2, None)
-        await it.producer.send_oneway(Message("T", b"x"), queue)
+        await opened.producer.send_to(Message("T", b"x"), queue)
+        await opened.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
+        opened.a.on(Code.SEND_MESSAGE_V2, None)
+        await opened.producer.send_oneway(Message("T", b"x"), queue)
         with pytest.raises(IllegalMessageError):
-            await it.producer.send(Message("T", b""))
+            await opened.producer.send(Message("T", b""))
     assert hook.lines[:-1] == [
         *("send 1 of pg", "SEND_OK"),
         *("send 2 of pg", "SEND_OK"),
@@ -173,24 +180,24 @@ async def test_hooks_see_each_kind_of_send() -> None:
 
 async def test_hooks_see_that_another_broker_is_tried() -> None:
     hook = Seen()
-    async with producer_fakes.world(client={"hooks": [hook]}) as it:
-        for peer in (it.a, it.b):
+    async with producer_fakes.world(client={"hooks": [hook]}) as opened:
+        for peer in (opened.a, opened.b):
             peer.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.TOPIC_NOT_EXIST))
         with pytest.raises(Exception, match="T"):
-            await it.producer.send(Message("T", b"x"))
+            await opened.producer.send(Message("T", b"x"))
         refused = hook.lines[2:]
-        it.a.on(Code.SEND_MESSAGE_V2, producer_fakes.send_response)
-        it.b.on(Code.SEND_MESSAGE_V2, producer_fakes.send_response)
+        opened.a.on(Code.SEND_MESSAGE_V2, producer_fakes.send_response)
+        opened.b.on(Code.SEND_MESSAGE_V2, producer_fakes.send_response)
     retries = [line for line in refused if line.startswith("retry T at ")]
     assert len(retries) == 2
     assert set(retries) == {"retry T at a", "retry T at b"}
 
 
 async def test_a_hook_may_change_the_messages() -> None:
-    async with producer_fakes.world(client={"hooks": [Marking()]}) as it:
-        await it.producer.send(Message("T", b"x", properties={"own": "1"}))
-        await it.producer.send(Message("T", b"x"))
-        sent = [decode_properties((one.ext_fields or {})["i"]) for one in it.sent()]
+    async with producer_fakes.world(client={"hooks": [Marking()]}) as opened:
+        await opened.producer.send(Message("T", b"x", properties={"own": "1"}))
+        await opened.producer.send(Message("T", b"x"))
+        sent = [decode_properties((one.ext_fields or {})["i"]) for one in opened.sent()]
     assert [(one.get("own"), one["mark"]) for one in sent] == [("1", "m"), (None, "m")]
 
 
@@ -198,28 +205,28 @@ async def test_the_error_of_a_hook_is_logged_once_and_changes_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     hook, broken = Seen(), Broken()
-    async with producer_fakes.world(client={"hooks": [broken, hook]}) as it:
+    async with producer_fakes.world(client={"hooks": [broken, hook]}) as opened:
         for _ in range(3):
-            await it.producer.send(Message("T", b"x"))
+            await opened.producer.send(Message("T", b"x"))
     assert hook.lines.count("SEND_OK") == 3
     assert not broken.continued  # no second method after a first that failed
-    assert consumer_fakes.list_logged(caplog) == ["hook Broken failed"]
+    assert list_logged(caplog) == ["hook Broken failed"]
 
 
 async def test_a_trace_and_a_hook_see_the_same_sends() -> None:
     hook = Seen()
     async with producer_fakes.world(
         client={"hooks": [hook]}, brokers=("a",), enable_trace=True
-    ) as it:
-        await it.producer.send(Message("T", b"x"))
+    ) as opened:
+        await opened.producer.send(Message("T", b"x"))
     assert hook.lines == ["started", "send 1 of pg", "SEND_OK", "closed"]
-    topics = [(one.ext_fields or {})["b"] for one in it.sent()]
+    topics = [(one.ext_fields or {})["b"] for one in opened.sent()]
     assert topics == ["T", "RMQ_SYS_TRACE_TOPIC"]
 
 
 async def test_without_hooks_a_client_has_no_chain() -> None:
-    async with producer_fakes.world() as it:
-        assert it.client.hooks is None
+    async with producer_fakes.world() as opened:
+        assert opened.client.hooks is None
 
 
 @pytest.mark.parametrize("hooks", [Seen(), [5], "hook", None])
@@ -231,101 +238,44 @@ def test_what_is_no_hook_is_refused(hooks: Any) -> None:
 # ---------------------------------------------------------------------- consumers
 
 
-def with_one(network: MemoryNetwork) -> None:
-    """The first pull or pop brings a message, every other none."""
-    message = StoredMessage(topic="orders", body=b"x", properties={"UNIQ_KEY": "ID"})
-    brought = False
-
-    async def answer(request: RemotingCommand) -> RemotingCommand:
-        nonlocal brought
-        if brought or (request.ext_fields or {}).get("topic") != "orders":
-            await trio.sleep_forever()
-        brought = True
-        if request.code != Code.POP_MESSAGE:
-            return consumer_fakes.pull_response(message)
-        header = PopMessageResponseHeader(
-            pop_time=1,
-            invisible_time=60_000,
-            revive_qid=0,
-            rest_num=0,
-            start_offset_info="0 0 0",
-            msg_offset_info="0 0 0",
-        )
-        return reply(header, encode_stored_message(message))
-
-    for code in consumer_fakes.PULLS:
-        network.peer(consumer_fakes.BROKER).on(code, answer)
-    for code in (Code.ACK_MESSAGE, Code.CHANGE_MESSAGE_INVISIBLETIME):
-        network.peer(consumer_fakes.BROKER).on(code, reply())
-
-
-async def test_hooks_see_what_a_push_consumer_does(autojump_clock: object) -> None:
-    hook = Seen()
-
-    async def later(*_: object) -> ConsumeConcurrentlyStatus:
-        await trio.lowlevel.checkpoint()
-        return ConsumeConcurrentlyStatus.RECONSUME_LATER
-
-    async with consumer_fakes.world(hooks=[hook]) as (network, client):
-        with_one(network)
-        async with open_push_consumer(client, "g", {"orders": "*"}, later):
-            await trio.sleep(3)
-    assert hook.lines == [
-        "started",
-        "pull orders at b: 1",
-        "consume ID of g",
-        "0 succeeded",
-        "send_back orders at b: 1",
-        "commit orders 0 at b by the background: 1",
-        "closed",
-    ]
-
-
-async def test_hooks_see_what_an_orderly_consumer_does(autojump_clock: object) -> None:
-    hook = Seen()
-
-    async def handle(*_: object) -> None:
-        await trio.lowlevel.checkpoint()
-
-    async with consumer_fakes.world(hooks=[hook]) as (network, client):
-        with_one(network)
-        async with open_push_consumer(client, "g", {"orders": "*"}, orderly_listener=handle):
-            await trio.sleep(3)
-    assert hook.lines[1:-1] == [
-        "pull orders at b: 1",
-        "consume ID of g",
-        "1 succeeded",
-        "commit orders 0 at b by the background: 1",
-    ]
+COMMIT = "commit orders 0 at b by the background: 1"
 
 
 @pytest.mark.parametrize(
-    ("result", "lines"),
+    ("flavour", "result", "lines"),
     [
-        (None, ["1 succeeded", "ack orders at b: 1"]),
-        (False, ["0 succeeded", "change_invisible_time orders at b: 1"]),
+        (
+            "concurrent",
+            ConsumeConcurrentlyStatus.RECONSUME_LATER,
+            ["0 succeeded", "send_back orders at b: 1", COMMIT],
+        ),
+        ("orderly", None, ["1 succeeded", COMMIT]),
+        ("pop", None, ["1 succeeded", "ack orders at b: 1"]),
+        ("pop", False, ["0 succeeded", "change_invisible_time orders at b: 1"]),
     ],
 )
-async def test_hooks_see_what_a_pop_consumer_does(
-    result: bool | None, lines: list[str], autojump_clock: object
+async def test_hooks_see_what_a_consumer_does(
+    flavour: str, result: object, lines: list[str], autojump_clock: object
 ) -> None:
     hook = Seen()
 
-    async def handle(_: object) -> bool | None:
+    async def handle(*_: object) -> Any:
         await trio.lowlevel.checkpoint()
         return result
 
-    async with consumer_fakes.world(hooks=[hook]) as (network, client):
-        with_one(network)
-        async with open_pop_consumer(client, "g", {"orders": "*"}, handle):
+    async with world(hooks=[hook]) as (network, client):
+        bring_messages(network, make_messages())
+        async with consumer(flavour, client, handler=handle):
             await trio.sleep(3)
-    assert hook.lines[1:-1] == ["pop orders at b: 1", "consume ID of g", *lines]
+    pull = "pop" if flavour == "pop" else "pull"
+    seen = [f"{pull} orders at b: 1", "consume ID0 of g", *lines]
+    assert hook.lines == ["started", *seen, "closed"]
 
 
 async def test_hooks_see_what_a_lite_pull_consumer_does(autojump_clock: object) -> None:
     hook = Seen()
-    async with consumer_fakes.world(hooks=[hook]) as (network, client):
-        with_one(network)
+    async with world(hooks=[hook]) as (network, client):
+        bring_messages(network, make_messages())
         async with open_lite_pull_consumer(client, "g") as consumer:
             consumer.subscribe("orders")
             batch = await consumer.poll(10)
@@ -337,14 +287,12 @@ async def test_hooks_see_what_a_lite_pull_consumer_does(autojump_clock: object) 
 
 async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
     hook = Seen()
-    async with consumer_fakes.world(hooks=[hook]) as (network, client):
+    async with world(hooks=[hook]) as (network, client):
         for code in (Code.PULL_MESSAGE, Code.POP_MESSAGE):
-            network.peer(consumer_fakes.BROKER).on(
-                code, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
-            )
-        async with consumer_fakes.consumer("concurrent", client):
+            network.peer(BROKER).on(code, REFUSAL)
+        async with consumer("concurrent", client):
             await trio.sleep(1.5)
-        async with consumer_fakes.consumer("pop", client):
+        async with consumer("pop", client):
             await trio.sleep(1.5)
     assert {f"{kind} orders at b: BrokerError" for kind in ("pull", "pop")} <= set(hook.lines)
 
@@ -353,16 +301,11 @@ async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
 async def test_hooks_see_commits_in_the_background(autojump_clock: object, refused: bool) -> None:
     hook = Seen()
 
-    async def handle(*_: object) -> None:
-        await trio.lowlevel.checkpoint()
-
-    async with consumer_fakes.world(hooks=[hook]) as (network, client):
-        with_one(network)
+    async with world(hooks=[hook]) as (network, client):
+        bring_messages(network, make_messages())
         if refused:
-            network.peer(consumer_fakes.BROKER).on(
-                Code.UPDATE_CONSUMER_OFFSET, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
-            )
-        async with open_push_consumer(client, "g", {"orders": "*"}, handle):
+            network.peer(BROKER).on(Code.UPDATE_CONSUMER_OFFSET, REFUSAL)
+        async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
             await trio.sleep(client.config.persist_consumer_offset_interval + 1)
     end = "BrokerError" if refused else "1"
     assert f"commit orders 0 at b by the background: {end}" in hook.lines
@@ -370,16 +313,10 @@ async def test_hooks_see_commits_in_the_background(autojump_clock: object, refus
 
 async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_clock: object) -> None:
     hook = Seen()
-    async with consumer_fakes.world(hooks=[hook]) as (network, client):
-        with_one(network)
-        network.peer(consumer_fakes.BROKER).on(
-            Code.ACK_MESSAGE, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
-        )
-
-        async def handle(_: object) -> None:
-            await trio.lowlevel.checkpoint()
-
-        async with open_pop_consumer(client, "g", {"orders": "*"}, handle):
+    async with world(hooks=[hook]) as (network, client):
+        bring_messages(network, make_messages())
+        network.peer(BROKER).on(Code.ACK_MESSAGE, REFUSAL)
+        async with open_pop_consumer(client, "g", {"orders": "*"}, ignore):
             await trio.sleep(3)
     assert hook.lines[-2] == f"ack orders at b: {BrokerError.__name__}"
 
@@ -387,16 +324,10 @@ async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_cloc
 async def test_the_error_of_a_hook_fails_no_handler(
     autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hook, handled = Seen(), trio.Event()
-
-    async def handle(*_: object) -> None:
-        await trio.lowlevel.checkpoint()
-        handled.set()
-
-    async with consumer_fakes.world(hooks=[Broken(), hook]) as (network, client):
-        with_one(network)
-        async with open_push_consumer(client, "g", {"orders": "*"}, handle):
-            await handled.wait()
-            await trio.testing.wait_all_tasks_blocked()
+    hook = Seen()
+    async with world(hooks=[Broken(), hook]) as (network, client):
+        bring_messages(network, make_messages())
+        async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
+            await trio.sleep(1)
     assert "1 succeeded" in hook.lines
-    assert consumer_fakes.list_logged(caplog) == ["hook Broken failed"]
+    assert list_logged(caplog) == ["hook Broken failed"]

@@ -85,9 +85,7 @@ def test_a_call_sees_the_variables_of_its_caller_and_no_other_call_does(portal: 
     assert portal.call(name) == "nobody"
 
 
-def test_a_handler_in_a_pool_sees_the_variables_of_its_task(
-    portal: Portal,
-) -> None:
+def test_a_handler_in_a_pool_sees_the_variables_of_its_task(portal: Portal) -> None:
     async def handle() -> tuple[str, str]:
         with ThreadPoolExecutor(1) as pool:
             first = await run_in_executor(portal.post, pool, NAME.get)

@@ -49,12 +49,7 @@ def test_batches_do_not_cross_loans_and_are_not_longer_than_the_limit() -> None:
     batches = [inbox.take(3) for _ in range(4)]
 
     found: list[Any] = [list(batch) if batch else None for batch in batches]
-    assert found == [
-        [0, 1, 2],
-        [3, 4],
-        [5, 6],
-        None,
-    ]
+    assert found == [[0, 1, 2], [3, 4], [5, 6], None]
     assert [len(batch) for batch in batches if batch] == [3, 2, 2]
 
 

@@ -12,25 +12,11 @@ from rocketwire import aio, client, sync
 from rocketwire.client.admin.admin import Admin
 
 FOR_THE_INSTANCE = {
-    "cached_messages",
-    "check_transaction",
-    "close",
-    "consume_directly",
-    "detect_brokers",
-    "group",
-    "heartbeat",
-    "keep_balanced",
-    "offsets",
-    "rebalance_soon",
-    "reply_received",
-    "reset_offsets",
-    "route_changed",
-    "run",
-    "running_info",
-    "start",
-    "subscriptions_changed",
+    "cached_messages", "check_transaction", "close", "consume_directly", "detect_brokers",
+    "group", "heartbeat", "keep_balanced", "offsets", "rebalance_soon", "reply_received",
+    "reset_offsets", "route_changed", "run", "running_info", "start", "subscriptions_changed",
     "topics",
-}
+}  # fmt: skip
 """What the client instance and its hooks call, and not an application."""
 
 FOR_FACADES = {"allows_direct_sends", "consumption", "send_unhooked", "sender", "use_hooks"}
@@ -132,13 +118,8 @@ def test_the_facades_offer_the_same_names() -> None:
 
 def test_every_name_of_an_application_is_in_the_facades() -> None:
     left_out = {
-        "BrokerIdentity",
-        "ChannelPool",
-        "ClientInstance",
-        "Registration",
-        "RegistrationSettings",
-        "open_pool",
-        "open_registration",
-    }
+        "BrokerIdentity", "ChannelPool", "ClientInstance", "Registration", "RegistrationSettings",
+        "open_pool", "open_registration",
+    }  # fmt: skip
 
     assert set(client.__all__) - left_out <= set(sync.__all__)

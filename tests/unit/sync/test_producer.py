@@ -25,7 +25,12 @@ from rocketwire.errors import (
 )
 from rocketwire.sync import Producer, open_producer
 from tests.peers.processes import free_ports
-from tests.support.fakes.facade_clients import BlockingClient, no_request_is_pending, threads
+from tests.support.fakes.facade_clients import (
+    BlockingClient,
+    allow_interrupts,
+    no_request_is_pending,
+    threads,
+)
 from tests.support.fakes.storing_cluster import StoringCluster
 
 
@@ -80,7 +85,7 @@ def test_send_many_reports_the_messages_that_failed(producer: Producer) -> None:
 
 
 def test_a_local_transaction_runs_in_the_calling_thread(
-    cluster: StoringCluster,
+    cluster: StoringCluster, producer: Producer
 ) -> None:
     called: list[str] = []
 
@@ -88,9 +93,8 @@ def test_a_local_transaction_runs_in_the_calling_thread(
         called.append(threading.current_thread().name)
         return LocalTransactionState.COMMIT_MESSAGE
 
-    with BlockingClient(cluster) as client, open_producer(client, "g") as producer:
-        cluster.broker.on(RequestCode.END_TRANSACTION, None)
-        ended = producer.send_in_transaction(Message("t", b"x"), execute)
+    cluster.broker.on(RequestCode.END_TRANSACTION, None)
+    ended = producer.send_in_transaction(Message("t", b"x"), execute)
 
     assert ended.state is LocalTransactionState.COMMIT_MESSAGE
     assert called == [threading.current_thread().name]
@@ -104,7 +108,6 @@ def test_a_coroutine_function_is_no_local_transaction(producer: Producer) -> Non
         producer.send_in_transaction(Message("t", b"x"), execute)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_a_waiting_send_and_leaves_no_request(
     cluster: StoringCluster, producer: Producer
 ) -> None:
@@ -118,7 +121,7 @@ def test_an_interrupt_ends_a_waiting_send_and_leaves_no_request(
         return StoringCluster.LOST
 
     cluster.after_store = lose
-    with pytest.raises(KeyboardInterrupt):
+    with allow_interrupts(), pytest.raises(KeyboardInterrupt):
         producer.send(Message("t", b"x"), within=60)
 
     producer._call(no_request_is_pending)  # pyright: ignore[reportPrivateUsage] - the state that is tested

@@ -11,7 +11,6 @@ Clients are given in three ways, and need trio.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +45,6 @@ from rocketwire.errors import (
     NotInTrioError,
 )
 from rocketwire.messages.enums import MessageModel
-from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import Thresholds
 from tests.support.fakes import producer_fakes
 from tests.support.fakes.consumer_fakes import world
@@ -63,11 +61,7 @@ def untyped(function: object) -> Any:
 @pytest.mark.parametrize(
     ("part", "value", "text"),
     [
-        (
-            "body",
-            "text",
-            "Message.body: expected bytes, for example text.encode(), got 'text' (str)",
-        ),
+        ("body", "text", "body: expected bytes, for example text.encode(), got 'text' (str)"),
         ("body", None, "Message.body: expected bytes, got None"),
         ("body", 5, "got 5 (int)"),
         ("topic", None, "Message.topic: expected a text (str), got None"),
@@ -177,6 +171,10 @@ async def test_what_is_no_message_is_refused_by_every_send() -> None:
         lambda: untyped(PushConsumerConfig)(local_offset_store_dir=5),
         lambda: untyped(LitePullConsumerConfig)(auto_commit=1),
         lambda: untyped(PopConsumerConfig)(init_mode=0),
+        lambda: untyped(PopConsumerConfig)(enable_trace="yes"),
+        lambda: untyped(PopConsumerConfig)(trace_topic=5),
+        lambda: untyped(PushConsumerConfig)(enable_trace="yes"),
+        lambda: untyped(PushConsumerConfig)(trace_topic=5),
     ],
 )
 def test_a_setting_of_the_wrong_type_is_refused(make: Callable[[], object]) -> None:
@@ -365,42 +363,3 @@ def test_asyncio_and_plain_threads_are_told_that_the_clients_need_trio(opener: s
     assert isinstance(caught.value, RuntimeError)
     with pytest.raises(NotInTrioError, match=TEXT):
         enter().send(None)
-
-
-def _in_a_thread(call: Callable[[], Any]) -> BaseException | None:
-    """What a call raises in asyncio in another thread."""
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        async def await_it() -> None:
-            await call()
-
-        try:
-            asyncio.run(await_it())
-        except BaseException as error:  # noqa: BLE001 - looked at by the caller
-            raised.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    return raised[0] if raised else None
-
-
-async def test_calls_and_iteration_from_another_thread_are_told_so_too() -> None:
-    async with producer_fakes.world() as it:
-        await it.producer.send(Message("T", b"x"))
-        queue = MessageQueue(topic="T", broker_name="a", queue_id=0)
-        for call in (
-            lambda: it.producer.send(Message("T", b"x" * 5000)),
-            lambda: it.producer.send(Message("T", b"x")),
-            lambda: it.producer.send_oneway(Message("T", b"x")),
-            lambda: it.client.brokers.max_offset("a:1", queue),
-            lambda: it.client.name_servers.all_topics(),
-        ):
-            assert isinstance(_in_a_thread(call), NotInTrioError), call
-        assert len(it.sent()) == 1
-    async with world() as (_, client):
-        async with open_push_consumer(client, "g", {}) as push:
-            assert isinstance(_in_a_thread(lambda: push.__anext__()), NotInTrioError)
-        async with open_lite_pull_consumer(client, "g") as lite:
-            assert isinstance(_in_a_thread(lambda: lite.poll()), NotInTrioError)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.client import ClientConfig, open_client
 from rocketwire.client.consumer.offset_lookup import find_offset_at
 from rocketwire.client.consumer.rebalance import find_initial_offset
 from rocketwire.codes import RequestCode as Code
@@ -17,9 +18,9 @@ from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import SearchOffsetRequestHeader, SearchOffsetResponseHeader
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
-from rocketwire.testing import open_network, reply
+from rocketwire.testing import reply
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.support.fakes.producer_fakes import NS, A, route
+from tests.support.fakes.producer_fakes import open_broker_and_client
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -63,18 +64,14 @@ async def begin(
         ]
         return reply(header, body=b"".join(map(encode_stored_message, stored)))
 
-    async with open_network() as network:
-        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
-        broker = network.peer(A)
+    async with open_broker_and_client() as (broker, client):
         broker.on(Code.SEARCH_OFFSET_BY_TIMESTAMP, searched)
         broker.on(Code.PULL_MESSAGE, pulled)
-        config = ClientConfig(namesrv_addr=NS)
-        async with open_client(config, environment={}, connect=network.connect) as client:
-            await client.route("T")
-            where = ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
-            exact = await find_offset_at(client, "g", QUEUE, wanted)
-            assert await find_initial_offset(client, QUEUE, where, wanted, exact_for="g") == exact
-            return exact
+        await client.route("T")
+        where = ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
+        exact = await find_offset_at(client, "g", QUEUE, wanted)
+        assert await find_initial_offset(client, QUEUE, where, wanted, exact_for="g") == exact
+        return exact
 
 
 @pytest.mark.parametrize("search", [nearest, later])
@@ -94,3 +91,26 @@ async def test_the_first_message_of_a_time_or_later_is_found(
     times: Sequence[int], wanted: int, offset: int, search: Callable[[Sequence[int], int], int]
 ) -> None:
     assert await begin(times, wanted, search) == offset
+
+
+@pytest.mark.parametrize(
+    ("topic", "where", "offset"),
+    [
+        ("T", ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, 0),
+        ("T", ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 5),
+        ("T", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 3),
+        ("%RETRY%g", ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 0),
+        ("%RETRY%g", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 5),
+    ],
+)
+async def test_a_new_group_begins_first_last_or_at_a_time(
+    topic: str, where: ConsumeFromWhere, offset: int
+) -> None:
+    async with open_broker_and_client() as (broker, client):
+        broker.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "5"}))
+        broker.on(Code.SEARCH_OFFSET_BY_TIMESTAMP, reply(ext_fields={"offset": "3"}))
+        assert await find_initial_offset(client, replace(QUEUE, topic=topic), where) == offset
+    if offset == 3:
+        asked = int((broker.requests[-1].ext_fields or {})["timestamp"])
+        half_an_hour_ago = time.time_ns() // 1_000_000 - 1_800_000
+        assert asked == pytest.approx(half_an_hour_ago, abs=60_000)

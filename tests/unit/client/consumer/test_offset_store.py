@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.client import ClientConfig, open_client
 from rocketwire.client.consumer.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -22,9 +21,9 @@ from rocketwire.messages.offsets import (
     QueryConsumerOffsetResponseHeader,
     UpdateConsumerOffsetRequestHeader,
 )
-from rocketwire.testing import ScriptedPeer, open_network, reply
+from rocketwire.testing import ScriptedPeer, reply
 from rocketwire.versions import MQVersion
-from tests.support.fakes.producer_fakes import NS, A, route
+from tests.support.fakes.producer_fakes import open_broker_and_client
 from tests.support.virtual_disk import run_until_crashes
 
 if TYPE_CHECKING:
@@ -47,16 +46,12 @@ async def stored() -> AsyncGenerator[tuple[RemoteBrokerOffsetStore, ScriptedPeer
         await trio.sleep(1)
         return reply()
 
-    async with open_network() as network:
-        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
-        broker = network.peer(A)
+    async with open_broker_and_client() as (broker, client):
         broker.on(Code.UPDATE_CONSUMER_OFFSET, slowly)
-        config = ClientConfig(namesrv_addr=NS)
-        async with open_client(config, environment={}, connect=network.connect) as client:
-            store = RemoteBrokerOffsetStore(client, "g")
-            for offset, queue in enumerate(ALL, 5):
-                store.update(queue, offset, increase_only=True)
-            yield store, broker
+        store = RemoteBrokerOffsetStore(client, "g")
+        for offset, queue in enumerate(ALL, 5):
+            store.update(queue, offset, increase_only=True)
+        yield store, broker
 
 
 def told(broker: ScriptedPeer) -> Told:
@@ -70,7 +65,7 @@ def told(broker: ScriptedPeer) -> Told:
 
 
 async def test_offsets_after_the_first_of_a_broker_are_stored_one_way(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
     async with stored() as (store, broker):
         async with trio.open_nursery() as nursery:
@@ -86,7 +81,7 @@ async def test_offsets_after_the_first_of_a_broker_are_stored_one_way(
 
 
 async def test_the_offset_of_a_queue_that_is_left_is_said_again_and_waited_for(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
     async with stored() as (store, broker):
         await store.persist(ALL)
@@ -116,9 +111,7 @@ async def test_a_rejected_offset_does_not_delay_others_and_is_sent_again() -> No
         assert told(broker) == [(0, 5, False)]
 
 
-async def test_a_silent_broker_delays_the_storing_of_offsets_once(
-    autojump_clock: trio.abc.Clock,
-) -> None:
+async def test_a_silent_broker_delays_the_storing_of_offsets_once(autojump_clock: object) -> None:
     async with stored() as (store, broker):
         broker.on(Code.UPDATE_CONSUMER_OFFSET, None)
         began = trio.current_time()
@@ -132,57 +125,42 @@ async def test_a_silent_broker_delays_the_storing_of_offsets_once(
 async def test_set_zero_if_not_found_is_only_sent_where_configured(
     never_zero: bool, asked: str | None
 ) -> None:
-    async with open_network() as network:
-        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
-        peer = network.peer(A)
-        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(code=ResponseCode.QUERY_NOT_FOUND))
-        config = ClientConfig(namesrv_addr=NS)
-        async with open_client(config, environment={}, connect=network.connect) as client:
-            store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
-            assert await store.fetch(ONE) is None
-        assert (peer.requests[-1].ext_fields or {}).get("setZeroIfNotFound") == asked
+    async with open_broker_and_client() as (broker, client):
+        broker.on(Code.QUERY_CONSUMER_OFFSET, reply(code=ResponseCode.QUERY_NOT_FOUND))
+        store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
+        assert await store.fetch(ONE) is None
+        assert (broker.requests[-1].ext_fields or {}).get("setZeroIfNotFound") == asked
 
 
 OLD = MQVersion.V4_9_4
-ELSE = {"T@g": {0: 0, 2: 5}, "T@other": {1: 0}}
+TABLE = reply(
+    body=ConsumerOffsetSerializeWrapper(offset_table={"T@g": {0: 0, 2: 5}, "T@other": {1: 0}})
+)
 
 
 @pytest.mark.parametrize(
-    ("queue", "version", "never_zero", "offset"),
+    ("queue", "version", "never_zero", "answer", "offset"),
     [
-        (ONE, OLD, True, None),
-        (ZERO, OLD, True, 0),
-        (ONE, OLD, False, 0),
-        (ONE, MQVersion.V5_0_0, True, 0),
+        (ONE, OLD, True, TABLE, None),
+        (ZERO, OLD, True, TABLE, 0),
+        (ONE, OLD, False, TABLE, 0),
+        (ONE, MQVersion.V5_0_0, True, TABLE, 0),
+        (ONE, OLD, True, reply(code=ResponseCode.NO_PERMISSION), 0),
     ],
 )
 async def test_a_zero_of_an_old_broker_is_looked_for_among_all_that_it_has(
-    queue: MessageQueue, version: MQVersion, never_zero: bool, offset: int | None
+    queue: MessageQueue,
+    version: MQVersion,
+    never_zero: bool,
+    answer: RemotingCommand,
+    offset: int | None,
 ) -> None:
-    async with open_network() as network:
-        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
-        peer = network.peer(A)
-        peer.on(Code.HEART_BEAT, replace(reply(), version=version))
-        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(QueryConsumerOffsetResponseHeader(offset=0)))
-        table = ConsumerOffsetSerializeWrapper(offset_table=ELSE)
-        peer.on(Code.GET_ALL_CONSUMER_OFFSET, reply(body=table))
-        config = ClientConfig(namesrv_addr=NS)
-        async with open_client(config, environment={}, connect=network.connect) as client:
-            store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
-            assert offset == await store.fetch(queue)
-
-
-async def test_a_zero_counts_where_nobody_may_see_all_offsets() -> None:
-    async with open_network() as network:
-        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
-        peer = network.peer(A)
-        peer.on(Code.HEART_BEAT, replace(reply(), version=OLD))
-        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(QueryConsumerOffsetResponseHeader(offset=0)))
-        peer.on(Code.GET_ALL_CONSUMER_OFFSET, reply(code=ResponseCode.NO_PERMISSION))
-        config = ClientConfig(namesrv_addr=NS)
-        async with open_client(config, environment={}, connect=network.connect) as client:
-            store = RemoteBrokerOffsetStore(client, "g", never_zero=True)
-            assert await store.fetch(ONE) == 0
+    async with open_broker_and_client() as (broker, client):
+        broker.on(Code.HEART_BEAT, replace(reply(), version=version))
+        broker.on(Code.QUERY_CONSUMER_OFFSET, reply(QueryConsumerOffsetResponseHeader(offset=0)))
+        broker.on(Code.GET_ALL_CONSUMER_OFFSET, answer)
+        store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
+        assert offset == await store.fetch(queue)
 
 
 def test_offsets_in_files_need_a_home_or_a_directory(

@@ -53,7 +53,7 @@ class Instance:
     answers; ``hangs``: which of its addresses does not answer.
     """
 
-    config: ClientConfig
+    config: ClientConfig = field(default_factory=lambda: ClientConfig(namesrv_addr="n:9876"))
     broker_id: int = 0
     is_known: bool = True
     code: int = ResponseCode.PULL_NOT_FOUND
@@ -65,6 +65,9 @@ class Instance:
         self.pool = self
         self.asked: list[tuple[int, dict[str, str]]] = []
         self.addresses: list[str] = []
+
+    def calls(self) -> PullCalls:
+        return PullCalls(cast("ClientInstance", self))
 
     @property
     def routes(self) -> Routes:
@@ -117,7 +120,7 @@ async def test_each_pull_says_what_its_header_says_whatever_the_one_before_said(
     form: SerializeType,
 ) -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876", serialize_type=form))
-    calls = PullCalls(cast("ClientInstance", instance))
+    calls = instance.calls()
     tags = subscription_data("T", "a || b", version=6)
     requests = [
         FIRST,
@@ -142,8 +145,8 @@ async def test_each_pull_says_what_its_header_says_whatever_the_one_before_said(
 
 
 async def test_a_slave_is_told_no_offsets_once_it_was_suggested() -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), broker_id=1)
-    calls = PullCalls(cast("ClientInstance", instance))
+    instance = Instance(broker_id=1)
+    calls = instance.calls()
     request = replace(FIRST, commit_offset=5)
     for to_slave in (False, True):
         await calls.pull(request)
@@ -155,10 +158,10 @@ async def test_a_slave_is_told_no_offsets_once_it_was_suggested() -> None:
 
 @pytest.mark.parametrize("one_by_one", [True, False])
 async def test_the_master_replaces_a_silent_slave_for_a_while(
-    autojump_clock: trio.testing.MockClock, *, one_by_one: bool
+    autojump_clock: object, *, one_by_one: bool
 ) -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), broker_id=1, hangs="b:10912")
-    calls = PullCalls(cast("ClientInstance", instance))
+    instance = Instance(broker_id=1, hangs="b:10912")
+    calls = instance.calls()
 
     async def pull(queue: MessageQueue) -> None:
         request = replace(FIRST, queue=queue)
@@ -175,27 +178,18 @@ async def test_the_master_replaces_a_silent_slave_for_a_while(
         await pull(QUEUE)
 
 
-async def test_a_text_without_a_strict_form_goes_the_long_way_or_is_refused() -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"))
-    strange = replace(FIRST, queue=replace(QUEUE, broker_name="b%\0?\0"))
-    instance.is_known = False
-    await PullCalls(cast("ClientInstance", instance)).pull(strange)
-    expected = encode_header(build_pull_header(strange, to_slave=False))
-    assert instance.asked[-1][1] == expected
-
-
-@pytest.mark.parametrize("name", ["b", "__syslo__T"])
+@pytest.mark.parametrize("name", ["b", "__syslo__T", "b%\0?\0"])
 async def test_whose_address_is_not_known_is_asked_for(name: str) -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), is_known=False)
+    instance = Instance(is_known=False)
     request = replace(FIRST, queue=replace(QUEUE, broker_name=name))
-    result = await PullCalls(cast("ClientInstance", instance)).pull(request)
-    assert result.max_offset == 9
+    assert (await instance.calls().pull(request)).max_offset == 9
+    assert instance.asked[-1][1] == encode_header(build_pull_header(request, to_slave=False))
 
 
 async def test_an_answer_that_is_no_status_is_an_error_of_the_broker() -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=ResponseCode.FLOW_CONTROL)
+    instance = Instance(code=ResponseCode.FLOW_CONTROL)
     with pytest.raises(BrokerError) as refused:
-        await PullCalls(cast("ClientInstance", instance)).pull(FIRST)
+        await instance.calls().pull(FIRST)
     assert (refused.value.code, refused.value.remark) == (ResponseCode.FLOW_CONTROL, "why")
 
 
@@ -216,9 +210,9 @@ FOUND = int(ResponseCode.SUCCESS)
 
 
 async def test_pulls_follow_each_other_until_nothing_is_found() -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), codes=[FOUND, FOUND])
+    instance = Instance(codes=[FOUND, FOUND])
     taker = Taker(more=9)
-    result = await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take)
+    result = await instance.calls().pull_repeatedly(FIRST, taker.take)
 
     assert result is not None
     assert result.status is PullStatus.NO_NEW_MSG
@@ -230,24 +224,20 @@ async def test_pulls_follow_each_other_until_nothing_is_found() -> None:
 async def test_pulls_end_where_no_more_is_wanted_or_another_is_to_be_asked(
     broker_id: int, pulls: int
 ) -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), broker_id=broker_id, code=FOUND)
+    instance = Instance(broker_id=broker_id, code=FOUND)
     taker = Taker(more=2)
 
-    assert (
-        await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take) is None
-    )
+    assert await instance.calls().pull_repeatedly(FIRST, taker.take) is None
     assert len(taker.taken) == len(instance.asked) == pulls
 
 
 @pytest.mark.parametrize("tags", ["*", "a", "b"])
-async def test_the_size_of_bodies_is_known_if_no_message_was_filtered(
-    tags: str,
-) -> None:
+async def test_the_size_of_bodies_is_known_if_no_message_was_filtered(tags: str) -> None:
     properties = {"TAGS": "b"}
     behind = StoredMessage(topic="T", body=b"yy", properties=properties, queue_offset=1)
     other = encode_stored_message(behind)
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND, body=STORED + other)
-    calls = PullCalls(cast("ClientInstance", instance))
+    instance = Instance(code=FOUND, body=STORED + other)
+    calls = instance.calls()
     request = replace(FIRST, subscription=subscription_data("T", tags, version=6))
 
     sizes = [(await calls.pull(request)).body_size for _ in range(2)]
@@ -255,36 +245,36 @@ async def test_the_size_of_bodies_is_known_if_no_message_was_filtered(
 
 
 async def test_where_addresses_have_changed_who_is_asked_is_looked_up_anew() -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
+    instance = Instance(code=FOUND)
     taker = Taker(more=9)
 
     def take(result: PullResult) -> NextPull | None:
         instance.is_known = False
         return taker.take(result)
 
-    assert await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, take) is None
+    assert await instance.calls().pull_repeatedly(FIRST, take) is None
     assert len(taker.taken) == len(instance.asked) == 1
 
 
 async def test_what_holds_nothing_that_is_wanted_is_for_whoever_pulls() -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
+    instance = Instance(code=FOUND)
     taker = Taker(more=2)
     tags = replace(FIRST, subscription=subscription_data("T", "b", version=6))
-    result = await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(tags, taker.take)
+    result = await instance.calls().pull_repeatedly(tags, taker.take)
 
     assert result is not None
     assert (result.status, result.messages, taker.taken) == (PullStatus.FOUND, [], [])
 
 
 async def test_an_unreadable_response_is_logged_and_skipped_by_the_next_pull() -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
+    instance = Instance(code=FOUND)
     taker = Taker(more=9)
 
     def take(result: PullResult) -> NextPull | None:
         instance.body = STORED[:-1]
         return taker.take(result)
 
-    result = await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, take)
+    result = await instance.calls().pull_repeatedly(FIRST, take)
 
     assert len(taker.taken) == 1
     assert result is not None
@@ -295,24 +285,22 @@ async def test_an_unreadable_response_is_logged_and_skipped_by_the_next_pull() -
 async def test_a_package_that_is_missing_ends_the_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
     flags = int(MessageSysFlag.COMPRESSED | CompressionType.LZ4.sys_flag)
     packed = encode_stored_message(StoredMessage(topic="T", body=b"lz4", sys_flag=flags))
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND, body=packed)
+    instance = Instance(code=FOUND, body=packed)
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 
     with pytest.raises(MissingPackageError, match=r"rocketwire\[compression\]"):
-        await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, Taker(more=9).take)
+        await instance.calls().pull_repeatedly(FIRST, Taker(more=9).take)
 
 
 async def test_where_nothing_may_follow_an_answer_the_one_who_pulls_takes_it() -> None:
-    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
+    instance = Instance(code=FOUND)
     taker, follows = Taker(more=9), instance.request_by
 
     async def alone(address: str, request: PreparedRequest, **_: float) -> RemotingCommand:
         return await follows(address, request)
 
     instance.request_by = alone  # type: ignore[method-assign, assignment]  # a fake
-    assert (
-        await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take) is None
-    )
+    assert await instance.calls().pull_repeatedly(FIRST, taker.take) is None
     assert len(taker.taken) == 1
 
 
@@ -326,13 +314,8 @@ class Telling(Instance):
         return replace(super()._answer(request), ext_fields=self.headers.pop(0))
 
 
-HEADER = {
-    "suggestWhichBrokerId": "0",
-    "nextBeginOffset": "1",
-    "minOffset": "0",
-    "maxOffset": "9",
-    "topicSysFlag": "0",
-}
+HEADER = {"suggestWhichBrokerId": "0", "nextBeginOffset": "1", "minOffset": "0"}
+HEADER |= {"maxOffset": "9", "topicSysFlag": "0"}
 HEADERS: tuple[dict[str, str] | None, ...] = (
     HEADER,
     {**HEADER, "nextBeginOffset": "33", "maxOffset": "100"},
@@ -359,8 +342,8 @@ async def test_an_answer_says_what_its_header_says_whatever_the_one_before_said(
         told = decode_header(PullMessageResponseHeader, header)
     except DecodeError:
         told = None
-    instance = Telling(ClientConfig(namesrv_addr="n:9876"), headers=[before, header, before])
-    calls = PullCalls(cast("ClientInstance", instance))
+    instance = Telling(headers=[before, header, before])
+    calls = instance.calls()
     first = await calls.pull(FIRST)
 
     if told is None:

@@ -122,9 +122,7 @@ def test_an_inner_batch_is_taken_apart_if_it_has_a_place_for_each_message(follow
 
 
 @pytest.mark.parametrize("claimed", [None, "", "1", "2", "x", "-3", "3.0", "9" * 30])
-def test_an_inner_batch_with_more_messages_than_counted_is_skipped(
-    claimed: str | None,
-) -> None:
+def test_an_inner_batch_with_more_messages_than_counted_is_skipped(claimed: str | None) -> None:
     pulled = read_messages(stored(5) + batch(6, 3, claimed) + stored(9), ALL, end=10)
 
     assert offsets(pulled) == [5, 9]
@@ -132,9 +130,7 @@ def test_an_inner_batch_with_more_messages_than_counted_is_skipped(
 
 
 @pytest.mark.parametrize("following", [b"", stored(7)], ids=["alone", "before another"])
-def test_an_inner_batch_that_exceeds_its_places_is_skipped(
-    following: bytes,
-) -> None:
+def test_an_inner_batch_that_exceeds_its_places_is_skipped(following: bytes) -> None:
     end = 7 if not following else 8
 
     pulled = read_messages(batch(6, 3, "3") + following, ALL, end=end)

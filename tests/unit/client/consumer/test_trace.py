@@ -28,18 +28,15 @@ from rocketwire.client.consumer.trace import ConsumerTrace
 from rocketwire.client.hooks import HookChain
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
-from rocketwire.errors import IllegalTypeError
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.messages.send import SendMessageResponseHeader
 from rocketwire.testing import reply
-from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.support.fakes.consumer_fakes import BROKER, pull_response, world
+from rocketwire.wire.message.stored import StoredMessage
+from tests.support.fakes.consumer_fakes import BROKER, bring_messages, ignore, make_messages, world
 
 if TYPE_CHECKING:
     from rocketwire.client.trace.records import TraceRecord
     from rocketwire.testing import MemoryNetwork
-    from rocketwire.wire.command import RemotingCommand
 
 QUEUE = MessageQueue(topic="orders", broker_name="b", queue_id=0)
 
@@ -108,9 +105,9 @@ async def _come_to(outcome: object) -> object:
 
 
 async def test_a_call_has_a_record_of_before_and_of_after_for_each_message() -> None:
-    it = Recorded()
-    await it.concurrent([message(1, KEYS="k1 k2"), message(2)], None)
-    first, second, *after = it.kept
+    recorded = Recorded()
+    await recorded.concurrent([message(1, KEYS="k1 k2"), message(2)], None)
+    first, second, *after = recorded.kept
 
     assert first == ["SubBefore", first[1], "R", "readers", first[4], "ID1", "2", "k1 k2"]
     assert second == ["SubBefore", first[1], "R", "readers", first[4], "ID2", "2", "null"]
@@ -122,70 +119,47 @@ async def test_a_call_has_a_record_of_before_and_of_after_for_each_message() -> 
 
 
 FAILURE = ValueError("on purpose")
+SUCCESS, LATER = ("true", "0"), ("false", "4")
+CONCURRENTLY, ORDERLY = ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
 
 
 @pytest.mark.parametrize(
-    ("outcome", "ack_index", "results"),
+    ("kind", "outcome", "ack_index", "results"),
     [
-        (ConsumeConcurrentlyStatus.CONSUME_SUCCESS, None, [("true", "0")] * 3),
-        (ConsumeConcurrentlyStatus.RECONSUME_LATER, None, [("false", "4")] * 3),
-        (ConsumeConcurrentlyStatus.CONSUME_SUCCESS, 0, [("true", "0")] + [("false", "4")] * 2),
-        (ConsumeConcurrentlyStatus.CONSUME_SUCCESS, -1, [("false", "4")] * 3),
-        (None, 99, [("true", "0")] * 3),
-        (FAILURE, None, [("false", "2")] * 3),
+        ("concurrent", CONCURRENTLY.CONSUME_SUCCESS, None, [SUCCESS] * 3),
+        ("concurrent", CONCURRENTLY.RECONSUME_LATER, None, [LATER] * 3),
+        ("concurrent", CONCURRENTLY.CONSUME_SUCCESS, 0, [SUCCESS, LATER, LATER]),
+        ("concurrent", CONCURRENTLY.CONSUME_SUCCESS, -1, [LATER] * 3),
+        ("concurrent", None, 99, [SUCCESS] * 3),
+        ("concurrent", FAILURE, None, [("false", "2")] * 3),
+        ("orderly", None, None, [SUCCESS]),
+        ("orderly", ORDERLY.SUCCESS, None, [SUCCESS]),
+        ("orderly", ORDERLY.COMMIT, None, [SUCCESS]),
+        ("orderly", ORDERLY.ROLLBACK, None, [("false", "0")]),
+        ("orderly", ORDERLY.SUSPEND_CURRENT_QUEUE_A_MOMENT, None, [LATER]),
+        ("orderly", FAILURE, None, [("false", "2")]),
+        ("pop", None, None, [SUCCESS]),
+        ("pop", True, None, [SUCCESS]),
+        ("pop", False, None, [LATER]),
+        ("pop", FAILURE, None, [("false", "2")]),
     ],
 )
-async def test_what_came_of_messages_whose_order_does_not_count(
-    outcome: object, ack_index: int | None, results: list[tuple[str, str]]
+async def test_a_record_of_after_tells_what_came_of_a_message(
+    kind: str, outcome: object, ack_index: int | None, results: list[tuple[str, str]]
 ) -> None:
-    it = Recorded()
-    messages = [message(number) for number in range(3)]
+    recorded = Recorded()
+
+    async def handle() -> object:
+        if kind == "concurrent":
+            return await recorded.concurrent(list(map(message, range(3))), outcome, ack_index)
+        return await (recorded.orderly if kind == "orderly" else recorded.pop)(outcome)
+
     if outcome is FAILURE:
         with pytest.raises(ValueError, match="on purpose"):
-            await it.concurrent(messages, outcome)
+            await handle()
     else:
-        assert await it.concurrent(messages, outcome, ack_index) is outcome
-    assert it.results == results
-
-
-@pytest.mark.parametrize(
-    ("outcome", "result"),
-    [
-        (None, ("true", "0")),
-        (ConsumeOrderlyStatus.SUCCESS, ("true", "0")),
-        (ConsumeOrderlyStatus.COMMIT, ("true", "0")),
-        (ConsumeOrderlyStatus.ROLLBACK, ("false", "0")),
-        (ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT, ("false", "4")),
-        (FAILURE, ("false", "2")),
-    ],
-)
-async def test_what_came_of_messages_in_order(outcome: object, result: tuple[str, str]) -> None:
-    it = Recorded()
-    if outcome is FAILURE:
-        with pytest.raises(ValueError, match="on purpose"):
-            await it.orderly(outcome)
-    else:
-        assert await it.orderly(outcome) is outcome
-    assert it.results == [result]
-
-
-@pytest.mark.parametrize(
-    ("outcome", "result"),
-    [
-        (None, ("true", "0")),
-        (True, ("true", "0")),
-        (False, ("false", "4")),
-        (FAILURE, ("false", "2")),
-    ],
-)
-async def test_what_came_of_popped_messages(outcome: object, result: tuple[str, str]) -> None:
-    it = Recorded()
-    if outcome is FAILURE:
-        with pytest.raises(ValueError, match="on purpose"):
-            await it.pop(outcome)
-    else:
-        assert await it.pop(outcome) is outcome
-    assert it.results == [result]
+        assert await handle() is outcome
+    assert recorded.results == results
 
 
 async def test_in_a_managed_cloud_the_record_of_after_ends_with_the_outcome() -> None:
@@ -195,23 +169,23 @@ async def test_in_a_managed_cloud_the_record_of_after_ends_with_the_outcome() ->
 
 
 async def test_a_call_that_took_too_long_says_so_unless_it_raised() -> None:
-    it = Recorded(call_timeout=0.0)
-    await it.concurrent([message()], None)
-    await it.concurrent([message()], ConsumeConcurrentlyStatus.RECONSUME_LATER)
+    recorded = Recorded(call_timeout=0.0)
+    await recorded.concurrent([message()], None)
+    await recorded.concurrent([message()], ConsumeConcurrentlyStatus.RECONSUME_LATER)
     with pytest.raises(ValueError, match="on purpose"):
-        await it.pop(FAILURE)
-    assert it.results == [("true", "1"), ("false", "1"), ("false", "2")]
+        await recorded.pop(FAILURE)
+    assert recorded.results == [("true", "1"), ("false", "1"), ("false", "2")]
 
 
 async def test_a_call_that_is_cancelled_has_no_record_of_after() -> None:
-    it = Recorded()
+    recorded = Recorded()
 
     async def listener(*_: object) -> None:
         await trio.sleep_forever()
 
     with trio.move_on_after(0):
-        await it.hook_pop(listener)(message())
-    assert [one[0] for one in it.kept] == ["SubBefore"]
+        await recorded.hook_pop(listener)(message())
+    assert [one[0] for one in recorded.kept] == ["SubBefore"]
 
 
 @pytest.mark.parametrize(
@@ -225,15 +199,15 @@ async def test_a_call_that_is_cancelled_has_no_record_of_after() -> None:
     ids=["switched off", "a record itself", "no region", "no properties"],
 )
 async def test_what_is_not_recorded(unwanted: StoredMessage) -> None:
-    it = Recorded()
-    await it.concurrent([unwanted], None)
-    assert it.kept == []
+    recorded = Recorded()
+    await recorded.concurrent([unwanted], None)
+    assert recorded.kept == []
 
 
 async def test_a_batch_has_records_of_those_messages_whose_broker_wants_them() -> None:
-    it = Recorded()
-    await it.concurrent([message(1, TRACE_ON="false"), message(2, TRACE_ON="true")], None)
-    assert [(one[0], one[-3 if one[0] == "SubBefore" else 2]) for one in it.kept] == [
+    recorded = Recorded()
+    await recorded.concurrent([message(1, TRACE_ON="false"), message(2, TRACE_ON="true")], None)
+    assert [(one[0], one[-3 if one[0] == "SubBefore" else 2]) for one in recorded.kept] == [
         ("SubBefore", "ID2"),
         ("SubAfter", "ID2"),
     ]
@@ -256,48 +230,11 @@ def kinds(network: MemoryNetwork) -> list[str]:
     return [one.split("\x01")[0] for body in sends(network) for one in body.split("\x02") if one]
 
 
-def stored(_: RemotingCommand) -> RemotingCommand:
-    return reply(SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1))
-
-
-def with_messages(network: MemoryNetwork, count: int = 1) -> None:
-    """The first pull or pop brings messages, every other none; records are stored."""
-    messages = [
-        StoredMessage(
-            topic="orders",
-            body=b"x",
-            queue_id=0,
-            queue_offset=number,
-            properties={"UNIQ_KEY": f"ID{number}", "MSG_REGION": "R"},
-        )
-        for number in range(count)
-    ]
-    brought = False
-
-    async def answer(request: RemotingCommand) -> RemotingCommand:
-        nonlocal brought
-        if brought or (request.ext_fields or {}).get("topic") != "orders":
-            await trio.sleep_forever()
-        brought = True
-        if request.code != Code.POP_MESSAGE:
-            return pull_response(*messages, begin=count)
-        header = PopMessageResponseHeader(
-            pop_time=1,
-            invisible_time=60_000,
-            revive_qid=0,
-            rest_num=0,
-            start_offset_info="0 0 0",
-            msg_offset_info="0 0 " + ",".join(map(str, range(count))),
-        )
-        return reply(header, b"".join(map(encode_stored_message, messages)))
-
-    broker = network.peer(BROKER)
-    broker.on(Code.PULL_MESSAGE, answer)
-    broker.on(Code.LITE_PULL_MESSAGE, answer)
-    broker.on(Code.POP_MESSAGE, answer)
-    broker.on(Code.ACK_MESSAGE, reply())
-    broker.on(Code.BATCH_ACK_MESSAGE, reply())
-    broker.on(Code.SEND_MESSAGE_V2, stored)
+def bring(network: MemoryNetwork, count: int = 1) -> None:
+    """Let the first pull or pop bring messages, and the broker store records."""
+    bring_messages(network, make_messages(count, MSG_REGION="R"))
+    stored = SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1)
+    network.peer(BROKER).on(Code.SEND_MESSAGE_V2, reply(stored))
 
 
 PUSH = PushConsumerConfig(enable_trace=True)
@@ -318,17 +255,10 @@ OPENERS: dict[str, Callable[[Any, Any], Any]] = {
 async def test_records_that_wait_are_sent_when_the_consumer_closes(
     flavour: str, autojump_clock: object
 ) -> None:
-    handled = trio.Event()
-
-    async def handler(*_: object) -> None:
-        await trio.lowlevel.checkpoint()
-        handled.set()
-
     async with world() as (network, client):
-        with_messages(network)
-        async with OPENERS[flavour](client, handler):
-            await handled.wait()
-            await trio.testing.wait_all_tasks_blocked()
+        bring(network)
+        async with OPENERS[flavour](client, ignore):
+            await trio.sleep(1)
             assert sends(network) == []
         assert kinds(network) == ["SubBefore", "SubAfter"]
 
@@ -336,7 +266,7 @@ async def test_records_that_wait_are_sent_when_the_consumer_closes(
 async def test_what_a_poll_returns_is_recorded_as_consumed(autojump_clock: object) -> None:
     config = LitePullConsumerConfig(enable_trace=True)
     async with world() as (network, client):
-        with_messages(network)
+        bring(network)
         async with open_lite_pull_consumer(client, "g", config=config) as consumer:
             consumer.assign([QUEUE])
             polled = await consumer.poll()
@@ -349,7 +279,7 @@ async def test_what_a_poll_returns_is_recorded_as_consumed(autojump_clock: objec
 
 async def test_messages_of_an_iterator_are_recorded_too(autojump_clock: object) -> None:
     async with world() as (network, client):
-        with_messages(network, 2)
+        bring(network, 2)
         async with open_push_consumer(client, "g", {"orders": "*"}, config=PUSH) as consumer:
             async for delivery in consumer:
                 if delivery.message.queue_offset == 1:
@@ -372,13 +302,8 @@ async def test_a_trace_topic_that_does_not_answer_keeps_no_handler_waiting(
         handled.extend(messages)
 
     async with world() as (network, client):
-        with_messages(network, 200)
-
-        async def never(_: RemotingCommand) -> RemotingCommand:
-            await trio.sleep_forever()
-            return reply()
-
-        network.peer(BROKER).on(Code.SEND_MESSAGE_V2, never)
+        bring(network, 200)
+        network.peer(BROKER).on(Code.SEND_MESSAGE_V2, None)
         started = trio.current_time()
         async with OPENERS["concurrent"](client, handler):
             while len(handled) < 200:
@@ -388,34 +313,16 @@ async def test_a_trace_topic_that_does_not_answer_keeps_no_handler_waiting(
 
 
 async def test_without_the_setting_nothing_is_recorded(autojump_clock: object) -> None:
-    handled = trio.Event()
-
-    async def handler(*_: object) -> None:
-        await trio.lowlevel.checkpoint()
-        handled.set()
-
     async with world() as (network, client):
-        with_messages(network)
-        async with open_push_consumer(client, "g", {"orders": "*"}, handler):
-            await handled.wait()
+        bring(network)
+        async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
             await trio.sleep(10)
     assert sends(network) == []
 
 
 async def test_an_operator_s_direct_consumption_is_not_recorded(autojump_clock: object) -> None:
-    async def handler(*_: object) -> None:
-        await trio.lowlevel.checkpoint()
-
     async with world() as (network, client):
         for flavour, opener in OPENERS.items():
-            async with opener(client, handler) as consumer:
+            async with opener(client, ignore) as consumer:
                 await consumer.consume_directly(message(), "b")
             assert sends(network) == [], flavour
-
-
-@pytest.mark.parametrize("config", [PushConsumerConfig, PopConsumerConfig])
-def test_settings_of_the_wrong_type_are_refused(config: Any) -> None:
-    with pytest.raises(IllegalTypeError, match=r"enable_trace: expected True or False, got 'yes'"):
-        config(enable_trace="yes")
-    with pytest.raises(IllegalTypeError, match=r"trace_topic: expected a text"):
-        config(trace_topic=5)

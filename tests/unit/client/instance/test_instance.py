@@ -63,201 +63,198 @@ async def world(**settings: Any) -> AsyncGenerator[World]:
 
 
 async def test_a_route_is_asked_for_once_however_many_want_it() -> None:
-    async with world() as it:
+    async with world() as opened:
         async with trio.open_nursery() as nursery:
             for _ in range(5):
-                nursery.start_soon(it.client.route, "T")
+                nursery.start_soon(opened.client.route, "T")
 
-        assert await it.client.route("T") == ROUTE
-        assert len(it.name_server.requests) == 1
-        assert it.client.client_id == "1.1.1.1@i"
+        assert await opened.client.route("T") == ROUTE
+        assert len(opened.name_server.requests) == 1
+        assert opened.client.client_id == "1.1.1.1@i"
 
 
 async def test_no_route_is_an_error_and_a_known_one_stays_when_the_topic_is_gone() -> None:
-    async with world() as it:
-        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
+    async with world() as opened:
+        opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
         with pytest.raises(TopicRouteNotFoundError):
-            await it.client.route("T")
+            await opened.client.route("T")
         with pytest.raises(TopicRouteNotFoundError):
-            await it.client.any_broker("T")
-        it.client.set_route("T", ROUTE)
-        it.client.add_producer(Producer())
-        await it.client.refresh_routes()
-        assert await it.client.route("T") == ROUTE
+            await opened.client.any_broker("T")
+        opened.client.set_route("T", ROUTE)
+        opened.client.add_producer(Producer())
+        await opened.client.refresh_routes()
+        assert await opened.client.route("T") == ROUTE
         with pytest.raises(TopicRouteNotFoundError, match=r"its broker .* left the name server"):
-            await it.client.refresh_route("T")
+            await opened.client.refresh_route("T")
 
 
 async def test_routes_are_refreshed_every_thirty_seconds_and_changes_are_told(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
-    async with world() as it:
+    async with world() as opened:
         producer, consumer, other = Producer(), Consumer(), Consumer("h", ("U",))
-        it.client.add_producer(producer)
-        it.client.add_consumer(consumer)
-        it.client.add_consumer(other)
+        opened.client.add_producer(producer)
+        opened.client.add_consumer(consumer)
+        opened.client.add_consumer(other)
         await trio.sleep(31)
-        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, broker_datas=())))
+        opened.name_server.on(
+            Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, broker_datas=()))
+        )
         await trio.sleep(30)
 
         assert producer.heard == [("T", 1), ("T", 0)]
         assert consumer.heard == [("T", 1), ("T", 0)]
         assert other.heard == [("U", 1), ("U", 0)]
-        assert it.client.routes.brokers == {}
+        assert opened.client.routes.brokers == {}
 
 
-async def test_the_name_servers_may_be_away_while_routes_are_used(
-    autojump_clock: trio.abc.Clock,
-) -> None:
-    async with world() as it:
-        it.client.add_producer(Producer())
-        await it.client.route("T")
-        await it.name_server.go_down()
+async def test_the_name_servers_may_be_away_while_routes_are_used(autojump_clock: object) -> None:
+    async with world() as opened:
+        opened.client.add_producer(Producer())
+        await opened.client.route("T")
+        await opened.name_server.go_down()
         await trio.sleep(95)
-        assert await it.client.route("T") == ROUTE
-        it.name_server.is_up = True
-        it.name_server.on(
+        assert await opened.client.route("T") == ROUTE
+        opened.name_server.is_up = True
+        opened.name_server.on(
             Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, order_topic_conf="b:1"))
         )
         await trio.sleep(30)
-        assert (await it.client.route("T")).order_topic_conf == "b:1"
+        assert (await opened.client.route("T")).order_topic_conf == "b:1"
 
 
 async def test_a_broker_is_looked_up_once_more_before_it_is_unknown() -> None:
-    async with world() as it:
+    async with world() as opened:
         with pytest.raises(BrokerNotFoundError) as caught:
-            await it.client.master("b")
+            await opened.client.master("b")
         assert caught.value.broker_name == "b"
-        assert await it.client.master("b", "T") == MASTER
-        assert (await it.client.replica("b", 1)).address == SLAVE
+        assert await opened.client.master("b", "T") == MASTER
+        assert (await opened.client.replica("b", 1)).address == SLAVE
         with pytest.raises(BrokerNotFoundError):
-            await it.client.master("x", "T")
+            await opened.client.master("x", "T")
         with pytest.raises(BrokerNotFoundError):
-            await it.client.replica("x", topic="T")
-        assert await it.client.any_broker("T") == MASTER
-        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
+            await opened.client.replica("x", topic="T")
+        assert await opened.client.any_broker("T") == MASTER
+        opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
         with pytest.raises(BrokerNotFoundError):
-            await it.client.replica("x", topic="V")
+            await opened.client.replica("x", topic="V")
 
 
 async def test_heartbeats_begin_with_a_member_and_reach_slaves_for_consumers(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
-    async with world() as it:
-        await it.client.route("T")
+    async with world() as opened:
+        await opened.client.route("T")
         await trio.sleep(60)
-        assert it.heartbeats(it.master) == []
-        it.client.add_producer(Producer())
+        assert opened.heartbeats(opened.master) == []
+        opened.client.add_producer(Producer())
         await trio.sleep(31)
-        beats = it.heartbeats(it.master)
+        beats = opened.heartbeats(opened.master)
         assert beats[0] == beats[-1]
         assert beats[0] is not None
         assert beats[0].client_id == "1.1.1.1@i"
         assert [one.group_name for one in beats[0].producer_data_set or ()] == ["p"]
-        assert it.heartbeats(it.slave) == []
-        assert it.client.broker_version(MASTER) == 479
-        it.client.add_consumer(Consumer())
+        assert opened.heartbeats(opened.slave) == []
+        assert opened.client.broker_version(MASTER) == 479
+        opened.client.add_consumer(Consumer())
         await trio.sleep(1)
-        assert [
-            one.group_name
-            for one in (it.heartbeats(it.slave)[0] or HeartbeatData()).consumer_data_set or ()
-        ] == ["g"]
+        (first, *_) = opened.heartbeats(opened.slave)
+        assert first is not None
+        assert [group.group_name for group in first.consumer_data_set or ()] == ["g"]
 
 
-async def test_a_new_connection_to_a_broker_starts_with_a_heartbeat(
-    autojump_clock: trio.abc.Clock,
-) -> None:
-    async with world() as it:
-        await it.client.route("T")
-        it.client.add_producer(Producer())
-        await it.master.asked(Code.HEART_BEAT)
+async def test_a_new_connection_to_a_broker_starts_with_a_heartbeat(autojump_clock: object) -> None:
+    async with world() as opened:
+        await opened.client.route("T")
+        opened.client.add_producer(Producer())
+        await opened.master.asked(Code.HEART_BEAT)
         await trio.sleep(1)
-        before = len(it.heartbeats(it.master))
-        await it.master.disconnect()
-        it.master.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "1"}))
-        await it.client.brokers.call(MASTER, Code.GET_MAX_OFFSET)
+        before = len(opened.heartbeats(opened.master))
+        await opened.master.disconnect()
+        opened.master.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "1"}))
+        await opened.client.brokers.call(MASTER, Code.GET_MAX_OFFSET)
         await trio.sleep(1)
 
-        assert len(it.heartbeats(it.master)) == before + 1
+        assert len(opened.heartbeats(opened.master)) == before + 1
 
 
 async def test_a_broker_that_does_not_answer_a_heartbeat_is_tried_again(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
-    async with world() as it:
-        await it.client.route("T")
-        it.master.is_up = False
-        it.client.add_producer(Producer())
+    async with world() as opened:
+        await opened.client.route("T")
+        opened.master.is_up = False
+        opened.client.add_producer(Producer())
         await trio.sleep(10)
-        assert it.client.broker_version(MASTER) is None
-        it.master.is_up = True
+        assert opened.client.broker_version(MASTER) is None
+        opened.master.is_up = True
         await trio.sleep(31)
-        assert it.client.broker_version(MASTER) == 479
+        assert opened.client.broker_version(MASTER) == 479
 
 
-async def test_brokers_that_can_get_short_heartbeats(autojump_clock: trio.abc.Clock) -> None:
-    async with world(use_heartbeat_v2=True) as it:
-        it.master.on(Code.HEART_BEAT, reply(ext_fields={"IS_SUPPORT_HEART_BEAT_V2": "true"}))
-        await it.client.route("T")
-        it.client.add_consumer(Consumer())
+async def test_brokers_that_can_get_short_heartbeats(autojump_clock: object) -> None:
+    async with world(use_heartbeat_v2=True) as opened:
+        opened.master.on(Code.HEART_BEAT, reply(ext_fields={"IS_SUPPORT_HEART_BEAT_V2": "true"}))
+        await opened.client.route("T")
+        opened.client.add_consumer(Consumer())
         await trio.sleep(65)
 
-        forms = [one.is_without_sub for one in it.heartbeats(it.master) if one]
+        forms = [one.is_without_sub for one in opened.heartbeats(opened.master) if one]
         assert forms[0] is False
         assert forms[-1] is True
-        assert all(one and not one.is_without_sub for one in it.heartbeats(it.slave))
+        assert all(one and not one.is_without_sub for one in opened.heartbeats(opened.slave))
 
 
 async def test_a_group_has_one_member_of_each_kind_in_an_instance() -> None:
-    async with world() as it:
-        it.client.add_producer(Producer())
-        it.client.add_consumer(Consumer())
+    async with world() as opened:
+        opened.client.add_producer(Producer())
+        opened.client.add_consumer(Consumer())
         with pytest.raises(LocalProtocolError):
-            it.client.add_producer(Producer())
+            opened.client.add_producer(Producer())
         with pytest.raises(LocalProtocolError):
-            it.client.add_consumer(Consumer())
+            opened.client.add_consumer(Consumer())
 
 
 async def test_who_leaves_is_unregistered_at_the_brokers_that_were_talked_to(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
-    async with world() as it:
-        await it.client.route("T")
+    async with world() as opened:
+        await opened.client.route("T")
         producer, consumer = Producer(), Consumer()
-        it.client.add_producer(producer)
-        it.client.add_consumer(consumer)
-        await it.slave.asked(Code.HEART_BEAT)
+        opened.client.add_producer(producer)
+        opened.client.add_consumer(consumer)
+        await opened.slave.asked(Code.HEART_BEAT)
         await trio.sleep(1)
-        it.slave.on(Code.UNREGISTER_CLIENT, reply(code=1))
-        await it.client.remove_consumer(consumer)
-        await it.client.remove_consumer(consumer)
-        left = [dict(one.ext_fields or {}) for one in it.master.requests if one.code == 35]
+        opened.slave.on(Code.UNREGISTER_CLIENT, reply(code=1))
+        await opened.client.remove_consumer(consumer)
+        await opened.client.remove_consumer(consumer)
+        left = [dict(one.ext_fields or {}) for one in opened.master.requests if one.code == 35]
 
         assert left == [{"clientID": "1.1.1.1@i", "consumerGroup": "g"}]
-    assert [one.ext_fields for one in it.master.requests if one.code == 35][1:] == [
+    assert [one.ext_fields for one in opened.master.requests if one.code == 35][1:] == [
         {"clientID": "1.1.1.1@i", "producerGroup": "p"}
     ]
 
 
 async def test_who_was_refused_does_not_take_the_member_of_its_group_along(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
-    async with world() as it:
-        await it.client.route("T")
+    async with world() as opened:
+        await opened.client.route("T")
         producer, consumer = Producer(), Consumer()
-        it.client.add_producer(producer)
-        it.client.add_consumer(consumer)
-        await it.slave.asked(Code.HEART_BEAT)
-        await it.client.remove_producer(Producer())
-        await it.client.remove_consumer(Consumer())
+        opened.client.add_producer(producer)
+        opened.client.add_consumer(consumer)
+        await opened.slave.asked(Code.HEART_BEAT)
+        await opened.client.remove_producer(Producer())
+        await opened.client.remove_consumer(Consumer())
 
-        assert it.client.producers == {"p": producer}
-        assert it.client.consumers == {"g": consumer}
-        assert [one for one in it.master.requests if one.code == Code.UNREGISTER_CLIENT] == []
+        assert opened.client.producers == {"p": producer}
+        assert opened.client.consumers == {"g": consumer}
+        assert [one for one in opened.master.requests if one.code == Code.UNREGISTER_CLIENT] == []
 
 
 async def test_a_heartbeat_that_is_on_its_way_does_not_bring_back_who_leaves(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
     handled: list[tuple[Code, list[str | None]]] = []
 
@@ -272,19 +269,19 @@ async def test_a_heartbeat_that_is_on_its_way_does_not_bring_back_who_leaves(
         handled.append((Code.UNREGISTER_CLIENT, [(request.ext_fields or {}).get("consumerGroup")]))
         return reply()
 
-    async with world() as it:
-        it.master.on(Code.HEART_BEAT, heartbeat)
-        it.master.on(Code.UNREGISTER_CLIENT, leave)
-        await it.client.route("T")
+    async with world() as opened:
+        opened.master.on(Code.HEART_BEAT, heartbeat)
+        opened.master.on(Code.UNREGISTER_CLIENT, leave)
+        await opened.client.route("T")
         consumer = Consumer()
-        it.client.add_consumer(Consumer("h"))
-        it.client.add_consumer(consumer)
+        opened.client.add_consumer(Consumer("h"))
+        opened.client.add_consumer(consumer)
         async with trio.open_nursery() as nursery:
-            await it.master.asked(Code.HEART_BEAT)
+            await opened.master.asked(Code.HEART_BEAT)
             await trio.sleep(0.1)
-            nursery.start_soon(it.client.send_heartbeats)
+            nursery.start_soon(opened.client.send_heartbeats)
             await trio.sleep(0.1)
-            await it.client.remove_consumer(consumer)
+            await opened.client.remove_consumer(consumer)
 
         left = handled.index((Code.UNREGISTER_CLIENT, ["g"]))
         assert (Code.HEART_BEAT, ["h", "g"]) in handled[:left]
@@ -293,30 +290,30 @@ async def test_a_heartbeat_that_is_on_its_way_does_not_bring_back_who_leaves(
 
 
 async def test_closing_takes_no_longer_than_its_limit_and_leaves_no_connection(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
-    async with world() as it:
-        await it.client.route("T")
-        it.client.add_consumer(Consumer())
-        it.client.add_producer(Producer())
-        await it.master.asked(Code.HEART_BEAT)
-        it.master.on(Code.UNREGISTER_CLIENT, None)
-        it.slave.on(Code.UNREGISTER_CLIENT, None)
+    async with world() as opened:
+        await opened.client.route("T")
+        opened.client.add_consumer(Consumer())
+        opened.client.add_producer(Producer())
+        await opened.master.asked(Code.HEART_BEAT)
+        opened.master.on(Code.UNREGISTER_CLIENT, None)
+        opened.slave.on(Code.UNREGISTER_CLIENT, None)
         started = trio.current_time()
     assert trio.current_time() - started == pytest.approx(3, abs=0.1)
     await trio.testing.wait_all_tasks_blocked()
-    assert it.master.channels == []
-    assert it.name_server.channels == []
+    assert opened.master.channels == []
+    assert opened.name_server.channels == []
 
 
 async def test_a_name_server_is_connected_to_before_it_is_asked() -> None:
-    async with world() as it:
+    async with world() as opened:
         await trio.testing.wait_all_tasks_blocked()
-        assert it.client.pool.addresses == (NS,)
-        assert not it.name_server.requests
+        assert opened.client.pool.addresses == (NS,)
+        assert not opened.name_server.requests
 
-        await it.client.route("T")
-        assert it.name_server.connections == 1
+        await opened.client.route("T")
+        assert opened.name_server.connections == 1
 
 
 async def test_a_name_server_absent_at_the_start_is_used_when_it_is_back() -> None:

@@ -17,7 +17,7 @@ async def waits_for_nothing() -> None:
 
 
 async def test_every_task_is_told_with_the_function_that_it_waits_in(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(waits_for_nothing, name="a waiting one")

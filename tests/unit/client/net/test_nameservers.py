@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -24,6 +24,7 @@ from rocketwire.errors import (
     RequestTimeoutError,
     TopicRouteNotFoundError,
 )
+from rocketwire.messages import encode_body
 from rocketwire.messages.kvconfig import GetKVConfigResponseHeader, KVTable
 from rocketwire.messages.route import (
     AddWritePermOfBrokerResponseHeader,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
 
 ONE, TWO = "10.0.0.1:9876", "10.0.0.2:9876"
+KEY = {"namespace": "n", "key": "k"}
 ROUTE = TopicRouteData(broker_datas=(BrokerData(broker_name="b", broker_addrs={0: "b:1"}),))
 
 
@@ -81,9 +83,7 @@ async def test_a_server_that_dies_is_left_in_the_same_call() -> None:
         assert names.chosen not in (None, first)
 
 
-async def test_a_silent_server_takes_half_of_the_time_at_most(
-    autojump_clock: trio.abc.Clock,
-) -> None:
+async def test_a_silent_server_takes_half_of_the_time_at_most(autojump_clock: object) -> None:
     async with servers(ONE, TWO) as (names, network, _):
         await names.cluster_info()
         network.peer(names.chosen or "").on(Code.GET_BROKER_CLUSTER_INFO, None)
@@ -93,9 +93,7 @@ async def test_a_silent_server_takes_half_of_the_time_at_most(
         assert trio.current_time() - started == pytest.approx(2)
 
 
-async def test_where_nobody_answers_the_last_error_comes_out(
-    autojump_clock: trio.abc.Clock,
-) -> None:
+async def test_where_nobody_answers_the_last_error_comes_out(autojump_clock: object) -> None:
     async with servers(ONE, TWO) as (names, network, _):
         network.peer(ONE).on(Code.GET_BROKER_CLUSTER_INFO, None)
         network.peer(TWO).on(Code.GET_BROKER_CLUSTER_INFO, None)
@@ -218,188 +216,101 @@ async def test_without_a_configured_server_the_address_server_is_asked(
     assert asked == ["http://addresses.example:8080/rocketmq/nsaddr-u?nofix=1"] * 2
 
 
-Operation: TypeAlias = "tuple[Code, Callable[[NameServerCalls], Awaitable[object]], RemotingCommand, object, dict[str, str]]"
-OPERATIONS: list[Operation] = [
-    (
-        Code.GET_ROUTEINFO_BY_TOPIC,
-        lambda ns: ns.route("T"),
-        reply(body=ROUTE),
-        ROUTE,
-        {"topic": "T"},
-    ),
-    (
-        Code.GET_ROUTEINFO_BY_TOPIC,
-        lambda ns: ns.route("T", standard_json=True),
-        reply(body=ROUTE),
-        ROUTE,
-        {"topic": "T", "acceptStandardJsonOnly": "true"},
-    ),
-    (
-        Code.GET_BROKER_CLUSTER_INFO,
-        lambda ns: ns.cluster_info(),
-        reply(body=ClusterInfo()),
-        ClusterInfo(),
-        {},
-    ),
-    (
+TOPICS, NOT_FOUND = TopicList(topic_list=("a",)), reply(code=ResponseCode.QUERY_NOT_FOUND)
+GROUP = BrokerMemberGroup(broker_name="b", cluster="c")
+OPERATIONS: dict[str, tuple[Code, RemotingCommand, object, dict[str, str]]] = {
+    "route T": (Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE), ROUTE, {"topic": "T"}),
+    "cluster_info": (Code.GET_BROKER_CLUSTER_INFO, reply(body=ClusterInfo()), ClusterInfo(), {}),
+    "member_group c b": (
         Code.GET_BROKER_MEMBER_GROUP,
-        lambda ns: ns.member_group("c", "b"),
         reply(body=GetBrokerMemberGroupResponseBody()),
-        BrokerMemberGroup(broker_name="b", cluster="c"),
+        GROUP,
         {"clusterName": "c", "brokerName": "b"},
     ),
-    (
-        Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER,
-        lambda ns: ns.all_topics(),
-        reply(body=TopicList(topic_list=("a",))),
-        TopicList(topic_list=("a",)),
-        {},
-    ),
-    (
+    "all_topics": (Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, reply(body=TOPICS), TOPICS, {}),
+    "topics_of_cluster c": (
         Code.GET_TOPICS_BY_CLUSTER,
-        lambda ns: ns.topics_of_cluster("c"),
-        reply(body=TopicList()),
-        TopicList(),
+        reply(body=TOPICS),
+        TOPICS,
         {"cluster": "c"},
     ),
-    (
-        Code.GET_SYSTEM_TOPIC_LIST_FROM_NS,
-        lambda ns: ns.system_topics(),
-        reply(body=TopicList()),
-        TopicList(),
-        {},
-    ),
-    (
-        Code.GET_UNIT_TOPIC_LIST,
-        lambda ns: ns.unit_topics(),
-        reply(body=TopicList()),
-        TopicList(),
-        {},
-    ),
-    (
-        Code.GET_HAS_UNIT_SUB_TOPIC_LIST,
-        lambda ns: ns.unit_subscribed_topics(),
-        reply(body=TopicList()),
-        TopicList(),
-        {},
-    ),
-    (
+    "system_topics": (Code.GET_SYSTEM_TOPIC_LIST_FROM_NS, reply(body=TOPICS), TOPICS, {}),
+    "unit_topics": (Code.GET_UNIT_TOPIC_LIST, reply(body=TOPICS), TOPICS, {}),
+    "unit_subscribed_topics": (Code.GET_HAS_UNIT_SUB_TOPIC_LIST, reply(body=TOPICS), TOPICS, {}),
+    "unit_subscribed_other_topics": (
         Code.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST,
-        lambda ns: ns.unit_subscribed_other_topics(),
-        reply(body=TopicList()),
-        TopicList(),
+        reply(body=TOPICS),
+        TOPICS,
         {},
     ),
-    (
-        Code.REGISTER_TOPIC_IN_NAMESRV,
-        lambda ns: ns.register_topic("T", ROUTE),
-        reply(),
-        None,
-        {"topic": "T"},
-    ),
-    (
+    "delete_topic T c": (
         Code.DELETE_TOPIC_IN_NAMESRV,
-        lambda ns: ns.delete_topic("T", "c"),
         reply(),
         None,
         {"topic": "T", "clusterName": "c"},
     ),
-    (
+    "wipe_write_perm b": (
         Code.WIPE_WRITE_PERM_OF_BROKER,
-        lambda ns: ns.wipe_write_perm("b"),
         reply(WipeWritePermOfBrokerResponseHeader(wipe_topic_count=3)),
         3,
         {"brokerName": "b"},
     ),
-    (
+    "add_write_perm b": (
         Code.ADD_WRITE_PERM_OF_BROKER,
-        lambda ns: ns.add_write_perm("b"),
         reply(AddWritePermOfBrokerResponseHeader(add_topic_count=2)),
         2,
         {"brokerName": "b"},
     ),
-    (
-        Code.GET_KV_CONFIG,
-        lambda ns: ns.kv_value("n", "k"),
-        reply(GetKVConfigResponseHeader(value="v")),
-        "v",
-        {"namespace": "n", "key": "k"},
-    ),
-    (
-        Code.GET_KV_CONFIG,
-        lambda ns: ns.kv_value("n", "k"),
-        reply(code=ResponseCode.QUERY_NOT_FOUND),
-        None,
-        {"namespace": "n", "key": "k"},
-    ),
-    (
+    "kv_value n k": (Code.GET_KV_CONFIG, reply(GetKVConfigResponseHeader(value="v")), "v", KEY),
+    "kv_value n  k": (Code.GET_KV_CONFIG, NOT_FOUND, None, KEY),
+    "kv_namespace n": (
         Code.GET_KVLIST_BY_NAMESPACE,
-        lambda ns: ns.kv_namespace("n"),
         reply(body=KVTable(table={"k": "v"})),
         {"k": "v"},
         {"namespace": "n"},
     ),
-    (
-        Code.GET_KVLIST_BY_NAMESPACE,
-        lambda ns: ns.kv_namespace("n"),
-        reply(code=ResponseCode.QUERY_NOT_FOUND),
-        {},
-        {"namespace": "n"},
-    ),
-    (
-        Code.PUT_KV_CONFIG,
-        lambda ns: ns.put_kv("n", "k", "v"),
-        reply(),
-        None,
-        {"namespace": "n", "key": "k", "value": "v"},
-    ),
-    (
-        Code.DELETE_KV_CONFIG,
-        lambda ns: ns.delete_kv("n", "k"),
-        reply(),
-        None,
-        {"namespace": "n", "key": "k"},
-    ),
-    (Code.GET_NAMESRV_CONFIG, lambda ns: ns.configuration(), reply(body=b"a=b\n"), "a=b\n", {}),
-    (Code.UPDATE_NAMESRV_CONFIG, lambda ns: ns.update_configuration({"a": "b"}), reply(), None, {}),
-]
+    "kv_namespace  n": (Code.GET_KVLIST_BY_NAMESPACE, NOT_FOUND, {}, {"namespace": "n"}),
+    "put_kv n k v": (Code.PUT_KV_CONFIG, reply(), None, {**KEY, "value": "v"}),
+    "delete_kv n k": (Code.DELETE_KV_CONFIG, reply(), None, KEY),
+    "configuration": (Code.GET_NAMESRV_CONFIG, reply(body=b"a=\xae\n"), "a=\ufffd\n", {}),
+}
+"""A call with its arguments: code and answer, what it returns, and the fields of its request."""
 
 
-@pytest.mark.parametrize(
-    ("code", "call", "answer", "expected", "fields"),
-    OPERATIONS,
-    ids=[f"{one[0].name}-{number}" for number, one in enumerate(OPERATIONS)],
-)
-async def test_every_operation_is_asked_and_read(
-    code: Code,
-    call: Callable[[NameServerCalls], Awaitable[object]],
-    answer: RemotingCommand,
-    expected: object,
-    fields: dict[str, str],
-) -> None:
+@pytest.mark.parametrize("call", OPERATIONS)
+async def test_every_operation_is_asked_and_read(call: str) -> None:
+    code, answer, expected, fields = OPERATIONS[call]
+    method, *arguments = call.split()
     async with servers(ONE) as (names, network, _):
         network.peer(ONE).expect(code, answer)
-        assert await call(names) == expected
+        assert await getattr(names, method)(*arguments) == expected
         assert dict(network.peer(ONE).requests[0].ext_fields or {}) == fields
+
+
+async def test_operations_with_bodies_and_settings() -> None:
+    async with servers(ONE) as (names, network, _):
+        peer = network.peer(ONE)
+        peer.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE))
+        for code in (Code.REGISTER_TOPIC_IN_NAMESRV, Code.UPDATE_NAMESRV_CONFIG):
+            peer.on(code, reply())
+        await names.route("T", standard_json=True)
+        await names.register_topic("T", ROUTE)
+        await names.update_configuration({"a": "b"})
+
+    asked, registered, updated = peer.requests
+    assert asked.ext_fields == {"topic": "T", "acceptStandardJsonOnly": "true"}
+    assert (registered.ext_fields, registered.body) == ({"topic": "T"}, encode_body(ROUTE))
+    assert updated.body == b"a=b\n"
 
 
 @pytest.mark.parametrize("code", [1, ResponseCode.NO_PERMISSION])
 async def test_other_answers_than_not_found_are_errors(code: int) -> None:
     async with servers(ONE) as (names, network, _):
-        for request in (
-            Code.GET_ROUTEINFO_BY_TOPIC,
-            Code.GET_KV_CONFIG,
-            Code.GET_KVLIST_BY_NAMESPACE,
-        ):
-            network.peer(ONE).on(request, reply(code=code))
-        calls: list[Awaitable[object]] = [
-            names.route("T"),
-            names.kv_value("n", "k"),
-            names.kv_namespace("n"),
-        ]
-        for call in calls:
+        for call in ("route T", "kv_value n k", "kv_namespace n"):
+            method, *arguments = call.split()
+            network.peer(ONE).on(OPERATIONS[call][0], reply(code=code))
             with pytest.raises(NameServerError):
-                await call
+                await getattr(names, method)(*arguments)
 
 
 async def test_no_route_is_an_error_of_its_own() -> None:
@@ -411,13 +322,6 @@ async def test_no_route_is_an_error_of_its_own() -> None:
             with pytest.raises(TopicRouteNotFoundError) as caught:
                 await names.route("T")
             assert caught.value.topic == "T"
-
-
-async def test_configuration_that_is_no_utf8() -> None:
-    async with servers(ONE) as (names, network, _):
-        network.peer(ONE).on(Code.GET_NAMESRV_CONFIG, reply(body=b"a=\xae\n"))
-
-        assert await names.configuration() == "a=\ufffd\n"
 
 
 async def test_one_server_is_asked_alone() -> None:

@@ -78,7 +78,7 @@ class Broker:
                 self._answer(there, number, request)
 
     def _answer(self, there: socket.socket, number: int, request: RemotingCommand) -> None:
-        answer = RemotingCommand(code=0)
+        answer = RemotingCommand(code=0, opaque=request.opaque, flag=1)
         if request.code == Code.SEND_MESSAGE_V2:
             self.sends.append(request)
             self.over.append(number)
@@ -86,17 +86,9 @@ class Broker:
             told = {name: value for name, value in told.items() if name not in self.untold}
             answer = replace(answer, ext_fields=told)
             if request.body == b"refuse":
-                answer = RemotingCommand(code=13, remark="no")
+                answer = replace(answer, code=13, remark="no", ext_fields=None)
         if request.body != b"ignore":
-            fields = answer.ext_fields
-            made = RemotingCommand(
-                code=answer.code,
-                remark=answer.remark,
-                ext_fields=fields,
-                opaque=request.opaque,
-                flag=1,
-            )
-            there.sendall(encode(made))
+            there.sendall(encode(answer))
 
 
 @asynccontextmanager
@@ -177,20 +169,10 @@ async def test_an_answer_is_read_at_once_if_it_is_like_the_last_one_of_its_queue
     assert left == [Code.SEND_MESSAGE_V2] * 2
 
 
-async def test_a_message_with_nothing_but_a_body_is_written_as_ever() -> None:
-    async with producing() as (producer, broker):
-        bare = await producer.send(Message("T", b"x"))
-        other = await producer.send(Message("T", b"x", wait_store_msg_ok=False))
-
-    texts = [(one.ext_fields or {})["i"] for one in broker.sends[24:]]
-    assert texts == [
-        f"UNIQ_KEY\x01{bare.msg_id}\x02WAIT\x01true\x02",
-        f"UNIQ_KEY\x01{other.msg_id}\x02WAIT\x01false\x02",
-    ]
-
-
 async def test_user_properties_take_the_short_way_and_read_as_ever() -> None:
     messages = [
+        Message("T", b"x"),
+        Message("T", b"x", wait_store_msg_ok=False),
         Message("T", b"x", properties={"p": "v", "traceparent": "00-1-2-01"}),
         Message("T", b"x", tags="t", keys=["k1", "k2"], properties={"z": "%b \u00e9", "a": '"'}),
     ]
@@ -200,18 +182,15 @@ async def test_user_properties_take_the_short_way_and_read_as_ever() -> None:
             await producer.send(Message("T", b"x", properties={"WAIT": "v"}))
         with pytest.raises(IllegalMessageError, match="must not be blank"):
             await producer.send(Message("T", b"x", properties={"p": " "}))
+        large: dict[str, Any]
+        for large in ({"properties": {"p": "v" * 40_000}}, {"keys": ["k" * 40_000]}):
+            with pytest.raises(IllegalMessageError, match="exceed 32767 bytes"):
+                await producer.send(Message("T", b"x", **large))
 
+    assert len(broker.sends) == 24 + len(messages)
     for message, result, request in zip(messages, results, broker.sends[24:], strict=True):
         expected = {"UNIQ_KEY": result.msg_id, **message.wire_properties()}
         assert (request.ext_fields or {})["i"] == encode_properties(expected)
-
-
-@pytest.mark.parametrize("large", [{"properties": {"p": "v" * 40_000}}, {"keys": ["k" * 40_000]}])
-async def test_properties_that_no_store_holds_are_refused(large: dict[str, Any]) -> None:
-    async with producing() as (producer, broker):
-        with pytest.raises(IllegalMessageError, match="exceed 32767 bytes"):
-            await producer.send(Message("T", b"x", **large))
-    assert len(broker.sends) == 24
 
 
 async def test_what_is_not_plain_goes_the_long_way() -> None:

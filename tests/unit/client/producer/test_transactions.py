@@ -120,16 +120,20 @@ async def test_a_broker_that_cannot_be_told_will_ask() -> None:
         assert ended.state is COMMIT
 
 
-@pytest.mark.parametrize("state", [COMMIT, ROLLBACK, None])
+@pytest.mark.parametrize("state", [COMMIT, ROLLBACK, None, ValueError("no")])
 async def test_a_broker_that_asks_is_answered_where_it_asked(
-    state: LocalTransactionState | None,
+    state: LocalTransactionState | ValueError | None,
 ) -> None:
     asked: list[StoredMessage] = []
 
     async def check(message: StoredMessage) -> LocalTransactionState | None:
         asked.append(message)
+        if isinstance(state, ValueError):
+            raise state
         return state
 
+    has_failed = isinstance(state, ValueError)
+    code = state.value if isinstance(state, LocalTransactionState) else UNKNOW.value
     async with world(brokers=("a",), check=check) as it:
         await it.producer.send(Message("T", b"x"))
         await it.a.send_oneway(ASKED)
@@ -137,7 +141,8 @@ async def test_a_broker_that_asks_is_answered_where_it_asked(
 
         fields = told.ext_fields or {}
         assert (asked[0].topic, asked[0].body) == ("T", b"x")
-        assert fields["commitOrRollback"] == str((state or UNKNOW).value)
+        assert fields["commitOrRollback"] == str(code)
+        assert ("ValueError" in (told.remark or "")) == has_failed
         assert fields["fromTransactionCheck"] == "true"
         assert (fields["msgId"], fields["transactionId"]) == ("K", "X")
         assert (fields["tranStateTableOffset"], fields["commitLogOffset"]) == ("3", "99")
@@ -166,19 +171,6 @@ async def test_a_transaction_that_is_being_checked_is_not_checked_again() -> Non
         await trio.testing.wait_all_tasks_blocked()
 
     assert len(asked) == 3
-
-
-async def test_a_check_that_fails_is_unknown_with_a_remark() -> None:
-    def check(_: StoredMessage) -> LocalTransactionState:
-        raise ValueError("no")
-
-    async with world(brokers=("a",), check=check) as it:
-        await it.producer.send(Message("T", b"x"))
-        await it.a.send_oneway(ASKED)
-        told = await it.a.asked(Code.END_TRANSACTION)
-
-        assert (told.ext_fields or {})["commitOrRollback"] == "0"
-        assert "ValueError" in (told.remark or "")
 
 
 async def test_without_a_check_nothing_is_answered(caplog: pytest.LogCaptureFixture) -> None:

@@ -31,20 +31,10 @@ from rocketwire.wire.request_template import PreparedRequest
 
 CONFIG = ProducerConfig()
 HEADER: dict[str, Any] = {
-    "producer_group": "g",
-    "topic": "T",
-    "default_topic": "D",
-    "default_topic_queue_nums": 4,
-    "queue_id": 1,
-    "sys_flag": 0,
-    "born_timestamp": 1,
-    "flag": 0,
-    "properties": "p",
-    "reconsume_times": 0,
-    "unit_mode": False,
-    "batch": False,
-    "max_reconsume_times": 1,
-}
+    "producer_group": "g", "topic": "T", "default_topic": "D", "default_topic_queue_nums": 4,
+    "queue_id": 1, "sys_flag": 0, "born_timestamp": 1, "flag": 0, "properties": "p",
+    "reconsume_times": 0, "unit_mode": False, "batch": False, "max_reconsume_times": 1,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

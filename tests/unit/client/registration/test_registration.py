@@ -110,15 +110,13 @@ async def test_every_name_server_is_told_at_once_and_left_at_the_end() -> None:
     assert one.codes() == two.codes() == [Code.REGISTER_BROKER, Code.UNREGISTER_BROKER]
 
 
-async def test_it_registers_again_every_thirty_seconds(autojump_clock: trio.abc.Clock) -> None:
+async def test_it_registers_again_every_thirty_seconds(autojump_clock: object) -> None:
     async with registered() as (_, one, _two):
         await trio.sleep(61)
         assert one.codes() == [Code.REGISTER_BROKER] * 3
 
 
-async def test_a_name_server_that_is_away_is_told_when_it_is_back(
-    autojump_clock: trio.abc.Clock,
-) -> None:
+async def test_a_name_server_that_is_away_is_told_when_it_is_back(autojump_clock: object) -> None:
     async with registered() as (registration, one, two):
         two.on(Code.REGISTER_BROKER, reply(code=1, remark="no"))
         await one.go_down()
@@ -133,7 +131,7 @@ async def test_a_name_server_that_is_away_is_told_when_it_is_back(
 
 
 async def test_with_force_off_only_those_that_do_not_know_the_topics_are_told(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
     async with registered(RegistrationSettings(force_register=False)) as (registration, one, two):
         version = DataVersion(counter=0, timestamp=1000)
@@ -182,27 +180,26 @@ async def test_logical_queues_of_static_topics_are_told_with_their_topics() -> N
         assert mappings_of(one.requests[-1]) == {}
 
 
-async def test_a_packed_registration_says_so() -> None:
-    async with registered(RegistrationSettings(packed=True)) as (_, one, _two):
-        header, topics, _ = told(one.requests[0])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("split_size", "parts"), [(2, [(["T", "U"], 1), (["V"], 2)]), (3, [(["T", "U", "V"], 0)])]
+)
+async def test_a_registration_in_parts_has_a_version_for_each(
+    split_size: int, parts: list[tuple[list[str], int]], packed: bool
+) -> None:
+    settings = RegistrationSettings(packed=packed, split_size=split_size)
+    async with registered(settings) as (_, one, _two):
+        requests = [told(request) for request in one.requests]
 
-        assert header.compressed
-        assert topics == ["T", "U", "V"]
-
-
-async def test_a_registration_in_parts_has_a_version_for_each() -> None:
-    async with registered(RegistrationSettings(split_size=2)) as (_, one, _two):
-        parts = [told(request)[1:] for request in one.requests]
-
-        assert [topics for topics, _ in parts] == [["T", "U"], ["V"]]
-        assert [version.counter for _, version in parts] == [1, 2]
+    assert [(topics, version.counter) for _, topics, version in requests] == parts
+    assert {header.compressed for header, *_ in requests} == {packed}
 
 
 @pytest.mark.parametrize(
     ("old", "code"), [(True, Code.QUERY_DATA_VERSION), (False, Code.BROKER_HEARTBEAT)]
 )
 async def test_a_group_with_an_acting_master_sends_heartbeats(
-    old: bool, code: Code, autojump_clock: trio.abc.Clock
+    old: bool, code: Code, autojump_clock: object
 ) -> None:
     settings = RegistrationSettings(enable_acting_master=True, old_name_servers=old)
     async with registered(settings) as (_, one, two):
@@ -218,7 +215,7 @@ async def test_a_group_with_an_acting_master_sends_heartbeats(
 
 
 async def test_a_name_server_that_does_not_answer_holds_nobody_up_at_the_end(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
     async with registered() as (_, one, two):
         one.on(Code.UNREGISTER_BROKER, None)

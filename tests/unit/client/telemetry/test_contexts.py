@@ -81,6 +81,7 @@ def test_the_properties_are_those_of_the_propagator(
         {"traceparent": f" {PARENT} "},
         {"traceparent": PARENT.upper()},
         {"traceparent": "01" + PARENT[2:]},
+        {"traceparent": "ff" + PARENT[2:]},
         {"traceparent": "00-" + 32 * "0" + PARENT[35:]},
         {"traceparent": PARENT + "-more"},
         {"traceparent": ""},

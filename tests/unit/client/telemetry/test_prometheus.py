@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -17,23 +16,15 @@ from rocketwire.client import (
     PrometheusHook,
     PushConsumerConfig,
     open_lite_pull_consumer,
-    open_pop_consumer,
     open_push_consumer,
 )
 from rocketwire.client.telemetry.prometheus import read_again
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import SendFailedError
-from rocketwire.messages.pop import PopMessageResponseHeader
-from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.testing import reply
-from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes import consumer_fakes, producer_fakes
-
-if TYPE_CHECKING:
-    from rocketwire.testing import MemoryNetwork
-    from rocketwire.wire.command import RemotingCommand
-
+from tests.support.fakes.consumer_fakes import bring_messages, ignore, make_messages
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "observing-clients.md"
 
@@ -53,71 +44,60 @@ class Metrics:
 
 
 async def test_sends_are_counted_and_timed_by_their_result() -> None:
-    it = Metrics()
-    async with producer_fakes.world(client={"hooks": [it.hook]}, brokers=("a",)) as world:
-        await world.producer.send(Message("T", b"x"))
-        await world.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
-        world.a.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.NO_PERMISSION))
+    metrics = Metrics()
+    async with producer_fakes.world(client={"hooks": [metrics.hook]}, brokers=("a",)) as opened:
+        await opened.producer.send(Message("T", b"x"))
+        await opened.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
+        opened.a.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.NO_PERMISSION))
         with pytest.raises(SendFailedError):
-            await world.producer.send(Message("T", b"x"))
+            await opened.producer.send(Message("T", b"x"))
 
     for status, sends, messages in (("success", 2, 3), ("failure", 1, 1)):
         labels = {"topic": "T", "invocation_status": status}
-        assert it.value("rocketmq_send_cost_time_count", **labels) == sends
-        assert it.value("rocketmq_send_cost_time_bucket", le="+Inf", **labels) == sends
-        assert it.value("rocketmq_client_sent_messages_total", **labels) == messages
-    assert it.value("rocketmq_client_send_retries_total", topic="T") == 2
+        assert metrics.value("rocketmq_send_cost_time_count", **labels) == sends
+        assert metrics.value("rocketmq_send_cost_time_bucket", le="+Inf", **labels) == sends
+        assert metrics.value("rocketmq_client_sent_messages_total", **labels) == messages
+    assert metrics.value("rocketmq_client_send_retries_total", topic="T") == 2
 
 
 async def test_the_buckets_are_those_of_java_s_client(autojump_clock: object) -> None:
-    it = Metrics()
+    metrics = Metrics()
 
-    async def handle(*_: object) -> None:
-        await trio.lowlevel.checkpoint()
-
-    async with producer_fakes.world(client={"hooks": [it.hook]}) as world:
-        await world.producer.send(Message("T", b"x"))
-    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
-        with_messages(network, 1)
-        async with open_push_consumer(client, "g", {"orders": "*"}, handle):
+    async with producer_fakes.world(client={"hooks": [metrics.hook]}) as opened:
+        await opened.producer.send(Message("T", b"x"))
+    async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
+        bring_messages(network, make_messages())
+        async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
             await trio.sleep(1)
-    text = generate_latest(it.registry).decode()
+    text = generate_latest(metrics.registry).decode()
     bounds = {
         name: [
-            line.split('le="')[1].split('"')[0]
+            float(line.split('le="')[1].split('"')[0])
             for line in text.splitlines()
             if line.startswith(f"{name}_bucket") and 'status="success"' in line
         ]
         for name in ("rocketmq_send_cost_time", "rocketmq_process_time")
     }
+    sends, calls = "1 5 10 20 50 200 500 inf", "1 5 10 100 1000 10000 60000 inf"
     assert bounds == {
-        "rocketmq_send_cost_time": ["1.0", "5.0", "10.0", "20.0", "50.0", "200.0", "500.0", "+Inf"],
-        "rocketmq_process_time": [
-            "1.0",
-            "5.0",
-            "10.0",
-            "100.0",
-            "1000.0",
-            "10000.0",
-            "60000.0",
-            "+Inf",
-        ],
+        "rocketmq_send_cost_time": [float(bound) for bound in sends.split()],
+        "rocketmq_process_time": [float(bound) for bound in calls.split()],
     }
 
 
 async def test_the_guide_has_each_metric_with_its_labels(autojump_clock: object) -> None:
-    it = Metrics()
+    metrics = Metrics()
 
     async def later(*_: object) -> ConsumeConcurrentlyStatus:
         await trio.lowlevel.checkpoint()
         return ConsumeConcurrentlyStatus.RECONSUME_LATER
 
-    async with producer_fakes.world(client={"hooks": [it.hook]}, brokers=("a",)) as world:
-        world.a.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.NO_PERMISSION))
+    async with producer_fakes.world(client={"hooks": [metrics.hook]}, brokers=("a",)) as opened:
+        opened.a.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.NO_PERMISSION))
         with pytest.raises(SendFailedError):
-            await world.producer.send(Message("T", b"x"))
-    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
-        with_messages(network, 1)
+            await opened.producer.send(Message("T", b"x"))
+    async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
+        bring_messages(network, make_messages())
         async with open_push_consumer(client, "g", {"orders": "*"}, later):
             await trio.sleep(1)
             network.peer(consumer_fakes.BROKER).on(
@@ -125,7 +105,7 @@ async def test_the_guide_has_each_metric_with_its_labels(autojump_clock: object)
             )
             await network.peer(consumer_fakes.BROKER).disconnect()
             await trio.sleep(5)
-            families = list(it.registry.collect())
+            families = list(metrics.registry.collect())
     actual = {
         family.name + ("_total" if family.type == "counter" else ""): (
             family.type,
@@ -147,65 +127,26 @@ def test_a_registry_has_one_hook() -> None:
 
 
 async def test_the_state_of_a_client_is_shown_until_it_closes() -> None:
-    it = Metrics()
-    async with producer_fakes.world(client={"hooks": [it.hook]}, brokers=("a",)) as world:
-        await world.producer.send(Message("T", b"x"))
-        assert it.value("rocketmq_client_connections") == 2
-        assert it.value("rocketmq_client_requests_in_flight") == 0
-    assert it.value("rocketmq_client_connections") is None
-    assert it.value("rocketmq_send_cost_time_count", topic="T", invocation_status="success") == 1
+    metrics = Metrics()
+    async with producer_fakes.world(client={"hooks": [metrics.hook]}, brokers=("a",)) as opened:
+        await opened.producer.send(Message("T", b"x"))
+        text = await trio.to_thread.run_sync(generate_latest, metrics.registry)
+        assert b'rocketmq_client_connections{client_id="1.1.1.1@i"} 2.0' in text
+        assert metrics.value("rocketmq_client_requests_in_flight") == 0
+    assert metrics.value("rocketmq_client_connections") is None
+    assert (
+        metrics.value("rocketmq_send_cost_time_count", topic="T", invocation_status="success") == 1
+    )
 
 
 # ---------------------------------------------------------------------- consumers
-
-
-def with_messages(network: MemoryNetwork, count: int, end: int = 0) -> None:
-    """The first pull or pop brings messages of a queue that ends at ``end``, every other none."""
-    messages = [
-        StoredMessage(
-            topic="orders",
-            body=b"12345",
-            queue_offset=number,
-            properties={"UNIQ_KEY": f"ID{number}"},
-        )
-        for number in range(count)
-    ]
-    body = b"".join(map(encode_stored_message, messages))
-    brought = False
-
-    async def answer(request: RemotingCommand) -> RemotingCommand:
-        nonlocal brought
-        if brought or (request.ext_fields or {}).get("topic") != "orders":
-            await trio.sleep_forever()
-        brought = True
-        if request.code == Code.POP_MESSAGE:
-            offsets = ",".join(map(str, range(count)))
-            popped = PopMessageResponseHeader(
-                pop_time=1,
-                invisible_time=60_000,
-                revive_qid=0,
-                rest_num=0,
-                start_offset_info="0 0 0",
-                msg_offset_info=f"0 0 {offsets}",
-            )
-            return reply(popped, body)
-        pulled = PullMessageResponseHeader(
-            next_begin_offset=count, min_offset=0, max_offset=end, suggest_which_broker_id=0
-        )
-        return reply(pulled, body)
-
-    broker = network.peer(consumer_fakes.BROKER)
-    for code in consumer_fakes.PULLS:
-        broker.on(code, answer)
-    for code in (Code.ACK_MESSAGE, Code.BATCH_ACK_MESSAGE):
-        broker.on(code, reply())
 
 
 GROUP = {"topic": "orders", "consumer_group": "g"}
 
 
 async def test_handled_messages_are_counted_by_their_own_result(autojump_clock: object) -> None:
-    it = Metrics()
+    metrics = Metrics()
 
     async def first_only(_: object, context: Any) -> ConsumeConcurrentlyStatus:
         await trio.lowlevel.checkpoint()
@@ -213,111 +154,86 @@ async def test_handled_messages_are_counted_by_their_own_result(autojump_clock: 
         return ConsumeConcurrentlyStatus.CONSUME_SUCCESS
 
     config = PushConsumerConfig(consume_message_batch_max_size=3)
-    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
-        with_messages(network, 3)
+    async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
+        bring_messages(network, make_messages(3))
         async with open_push_consumer(client, "g", {"orders": "*"}, first_only, config=config):
             await trio.sleep(1)
     for status, calls, messages in (("success", 0, 1), ("failure", 1, 2)):
         labels = {**GROUP, "invocation_status": status}
-        assert it.value("rocketmq_process_time_count", **labels) == calls
-        assert it.value("rocketmq_client_consumed_messages_total", **labels) == messages
-    assert it.value("rocketmq_client_received_messages_total", **GROUP, operation="pull") == 3
+        assert metrics.value("rocketmq_process_time_count", **labels) == calls
+        assert metrics.value("rocketmq_client_consumed_messages_total", **labels) == messages
+    assert metrics.value("rocketmq_client_received_messages_total", **GROUP, operation="pull") == 3
     settled = {**GROUP, "operation": "send_back", "invocation_status": "success"}
-    assert it.value("rocketmq_client_settled_messages_total", **settled) == 2
+    assert metrics.value("rocketmq_client_settled_messages_total", **settled) == 2
 
 
-async def test_what_a_push_consumer_holds_and_lacks_is_shown(autojump_clock: object) -> None:
-    it = Metrics()
-    release = trio.Event()
+CACHED, BYTES = "rocketmq_consumer_cached_messages", "rocketmq_consumer_cached_bytes"
+LAG = "rocketmq_client_consumer_lag_messages"
+
+
+@pytest.mark.parametrize("flavour", ["concurrent", "pop"])
+async def test_what_a_consumer_holds_and_lacks_is_shown(
+    flavour: str, autojump_clock: object
+) -> None:
+    metrics, release = Metrics(), trio.Event()
 
     async def wait(*_: object) -> None:
         await release.wait()
 
-    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
-        with_messages(network, 3, end=10)
-        async with open_push_consumer(client, "g", {"orders": "*"}, wait):
+    is_pop = flavour == "pop"
+    async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
+        bring_messages(network, make_messages(3, body=b"12345"), end=10)
+        async with consumer_fakes.consumer(flavour, client, handler=wait):
             await trio.sleep(1)
-            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 3
-            assert it.value("rocketmq_consumer_cached_bytes", **GROUP) == 15
-            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) == 10
+            assert metrics.value(CACHED, **GROUP) == 3
+            assert metrics.value(BYTES, **GROUP) == (None if is_pop else 15)
+            assert metrics.value(LAG, **GROUP) == (None if is_pop else 10)
             release.set()
             await trio.sleep(1)
-            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 0
-            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) == 7
-        assert it.value("rocketmq_consumer_cached_messages", **GROUP) is None
-
-
-async def test_what_a_pop_consumer_holds_is_shown(autojump_clock: object) -> None:
-    it = Metrics()
-    release = trio.Event()
-
-    async def wait(_: object) -> None:
-        await release.wait()
-
-    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
-        with_messages(network, 2)
-        async with open_pop_consumer(client, "g", {"orders": "*"}, wait):
-            await trio.sleep(1)
-            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 2
-            assert it.value("rocketmq_consumer_cached_bytes", **GROUP) is None
-            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) is None
-            release.set()
-            await trio.sleep(1)
-            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 0
+            assert metrics.value(CACHED, **GROUP) == 0
+            assert metrics.value(LAG, **GROUP) == (None if is_pop else 7)
+        assert metrics.value(CACHED, **GROUP) is None
     settled = {**GROUP, "operation": "ack", "invocation_status": "success"}
-    assert it.value("rocketmq_client_settled_messages_total", **settled) == 2
+    if is_pop:
+        assert metrics.value("rocketmq_client_settled_messages_total", **settled) == 3
 
 
 async def test_what_a_lite_pull_consumer_holds_is_shown(autojump_clock: object) -> None:
-    it = Metrics()
-    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
-        with_messages(network, 3, end=3)
+    metrics = Metrics()
+    async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
+        bring_messages(network, make_messages(3), end=3)
         async with open_lite_pull_consumer(client, "g") as consumer:
             consumer.subscribe("orders")
             await trio.sleep(5)
-            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 3
-            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) == 3
+            assert metrics.value(CACHED, **GROUP) == 3
+            assert metrics.value(LAG, **GROUP) == 3
             assert await consumer.poll() is not None
-            assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 0
-            assert it.value("rocketmq_client_consumer_lag_messages", **GROUP) == 0
-    assert it.value("rocketmq_client_received_messages_total", **GROUP, operation="poll") == 3
+            assert metrics.value(CACHED, **GROUP) == 0
+            assert metrics.value(LAG, **GROUP) == 0
+    assert metrics.value("rocketmq_client_received_messages_total", **GROUP, operation="poll") == 3
 
 
 async def test_failed_pulls_are_counted(autojump_clock: object) -> None:
-    it = Metrics()
-    async with consumer_fakes.world(hooks=[it.hook]) as (network, client):
+    metrics = Metrics()
+    async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
         network.peer(consumer_fakes.BROKER).on(
             Code.PULL_MESSAGE, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
         )
         async with consumer_fakes.consumer("concurrent", client):
             await trio.sleep(1.5)
-    errors = it.value("rocketmq_client_receive_errors_total", **GROUP, operation="pull")
+    errors = metrics.value("rocketmq_client_receive_errors_total", **GROUP, operation="pull")
     assert errors is not None
     assert errors >= 2
 
 
 async def test_names_have_no_namespace(autojump_clock: object) -> None:
-    it = Metrics()
+    metrics = Metrics()
     async with (
-        consumer_fakes.world(hooks=[it.hook], namespace="n") as (_, client),
+        consumer_fakes.world(hooks=[metrics.hook], namespace="n") as (_, client),
         consumer_fakes.consumer("pop", client),
     ):
         await trio.sleep(1)
-        assert it.value("rocketmq_consumer_cached_messages", **GROUP) == 0
-
-
-async def test_another_thread_may_ask(autojump_clock: object) -> None:
-    it = Metrics()
-    texts: list[bytes] = []
-    async with (
-        consumer_fakes.world(hooks=[it.hook]) as (_, client),
-        consumer_fakes.consumer("concurrent", client),
-    ):
-        await trio.sleep(1)
-        thread = threading.Thread(target=lambda: texts.append(generate_latest(it.registry)))
-        thread.start()
-        thread.join()
-    assert b'rocketmq_client_connections{client_id="1.1.1.1@i"} 2.0' in texts[0]
+        assert metrics.value(CACHED, **GROUP) == 0
 
 
 @pytest.mark.parametrize(("failures", "is_read"), [(0, True), (4, True), (5, False)])

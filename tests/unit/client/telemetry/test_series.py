@@ -1,14 +1,13 @@
-"""Series: one for equal attributes, and one for all that come too late."""
+"""Attributes of spans and series."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from rocketwire.client.telemetry.series import MAX_SERIES, Series, find_series, observe
+from rocketwire.client.telemetry.attributes import server_attributes
+from rocketwire.client.telemetry.series import Series, find_series
 
 if TYPE_CHECKING:
-    from opentelemetry.metrics import CallbackOptions
-
     from rocketwire.client.telemetry.series import Key
 
 
@@ -27,28 +26,6 @@ def test_equal_attributes_are_one_series() -> None:
     ]
 
 
-def test_series_beyond_the_limit_are_one() -> None:
-    all_series: dict[Key, Series] = {}
-    for number in range(MAX_SERIES):
-        find(all_series, f"T{number}")
-
-    first, second = find(all_series, "late"), find(all_series, "later")
-
-    assert first is second
-    assert first.attributes["otel.metric.overflow"] is True
-    assert len(all_series) == MAX_SERIES + 1
-
-
-def test_the_messages_of_each_series_are_observed() -> None:
-    all_series: dict[Key, Series] = {}
-    find(all_series, "a").messages += 2
-    find(all_series, "b")
-
-    observed = list(observe(all_series, cast("CallbackOptions", None)))
-
-    assert [
-        (one.value, (one.attributes or {})["messaging.destination.name"]) for one in observed
-    ] == [
-        (2, "a"),
-        (0, "b"),
-    ]
+def test_an_unknown_broker_has_no_address() -> None:
+    assert server_attributes(None) == {}
+    assert server_attributes("[::1]:10911") == {"server.address": "::1", "server.port": 10911}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import pytest
 import trio
 import trio.testing
 
+from rocketwire.client.message import Message
 from rocketwire.client.trace.dispatcher import BATCH, MAX_QUEUED, MAX_TRACE_BYTES, TraceDispatcher
 from rocketwire.client.trace.records import TraceRecord
-from rocketwire.errors import LocalProtocolError
-
-if TYPE_CHECKING:
-    import pytest
-
-    from rocketwire.client.message import Message
+from rocketwire.client.trace.sender import TraceSender
+from rocketwire.codes import RequestCode as Code
+from rocketwire.errors import IllegalMessageError, IllegalNameError, LocalProtocolError
+from tests.support.fakes.producer_fakes import world
 
 
 def record(number: int, topic: str = "T", size: int = 10) -> TraceRecord:
@@ -55,7 +53,7 @@ async def test_records_with_long_keys_go_in_several_messages() -> None:
 
 
 async def test_a_last_flush_waits_for_the_records_that_are_being_sent(
-    autojump_clock: trio.abc.Clock,
+    autojump_clock: object,
 ) -> None:
     sent: list[Message] = []
 
@@ -91,7 +89,7 @@ async def test_what_finds_no_room_is_dropped_and_what_fails_is_logged(
 
 
 async def test_dropped_records_are_a_warning_until_there_is_room_again(
-    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+    autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "rocketwire.client")
 
@@ -108,3 +106,24 @@ async def test_dropped_records_are_a_warning_until_there_is_room_again(
     assert caplog.messages[1:] == ["records of the message trace: works again, after 1 s"]
     dispatcher.append(record(1))
     assert dispatcher.dropped == 100
+
+
+async def test_a_trace_message_is_sent_by_the_internal_group_of_the_traced_one() -> None:
+    async with world(brokers=("a",), client={"namespace": "n"}) as it:
+        await TraceSender(it.producer.instance, "n%pg-PRODUCE").send(Message("T", b"record"))
+
+    sent = [request for request in it.a.requests if request.code == Code.SEND_MESSAGE_V2]
+    assert [request.body for request in sent] == [b"record"]
+    fields = sent[0].ext_fields or {}
+    assert fields["a"] == "_INNER_TRACE_PRODUCER-n%pg-PRODUCE"
+    assert fields["b"] == "T"  # Java: test_same_requests.py, namespace+tracetopic
+    assert "INSTANCE_ID" not in fields["i"]
+
+
+async def test_an_empty_trace_message_and_a_group_that_is_too_long_are_errors() -> None:
+    async with world(brokers=("a",)) as it:
+        sender = TraceSender(it.producer.instance, "pg-PRODUCE")
+        with pytest.raises(IllegalMessageError):
+            await sender.send(Message("T", b""))
+        with pytest.raises(IllegalNameError):
+            TraceSender(it.producer.instance, "x" * 255)

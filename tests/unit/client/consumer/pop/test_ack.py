@@ -89,7 +89,7 @@ def handled(broker: Broker) -> Handled:
 
 
 async def test_what_is_handled_while_a_request_travels_goes_with_the_next_one(
-    broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
+    broker: Broker, handled: Handled, autojump_clock: object
 ) -> None:
     async with trio.open_nursery() as nursery:
         await handled.start(nursery, *map(popped, range(4)))
@@ -103,7 +103,7 @@ async def test_what_is_handled_while_a_request_travels_goes_with_the_next_one(
 
 
 async def test_topics_and_brokers_do_not_wait_for_each_other(
-    broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
+    broker: Broker, handled: Handled, autojump_clock: object
 ) -> None:
     began = trio.current_time()
     async with trio.open_nursery() as nursery:
@@ -115,7 +115,7 @@ async def test_topics_and_brokers_do_not_wait_for_each_other(
 
 
 async def test_a_broker_without_batch_acks_gets_single_ones_from_then_on(
-    broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
+    broker: Broker, handled: Handled, autojump_clock: object
 ) -> None:
     broker.refuses = UNKNOWN
     async with trio.open_nursery() as nursery:
@@ -129,7 +129,7 @@ async def test_a_broker_without_batch_acks_gets_single_ones_from_then_on(
 
 
 async def test_a_rejected_batch_is_sent_one_by_one_and_the_next_together(
-    broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
+    broker: Broker, handled: Handled, autojump_clock: object
 ) -> None:
     broker.refuses = int(ResponseCode.NO_PERMISSION)
     async with trio.open_nursery() as nursery:
@@ -145,7 +145,7 @@ async def test_a_rejected_batch_is_sent_one_by_one_and_the_next_together(
 
 
 async def test_a_request_that_fails_fails_for_all_its_messages_and_for_no_others(
-    broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
+    broker: Broker, handled: Handled, autojump_clock: object
 ) -> None:
     broker.is_gone = True
     async with trio.open_nursery() as nursery:
@@ -160,7 +160,7 @@ async def test_a_request_that_fails_fails_for_all_its_messages_and_for_no_others
 
 
 async def test_if_the_one_that_asks_is_cancelled_another_one_asks(
-    broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
+    broker: Broker, handled: Handled, autojump_clock: object
 ) -> None:
     async with trio.open_nursery() as nursery:
         await handled.start(nursery, popped(0))

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from rocketwire.client import ClientConfig, open_client
 from rocketwire.client.consumer.pop.pop import PopCalls, PopResult
 from rocketwire.codes import RequestCode as Code
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
 from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.policy.subscription import subscription_data
-from rocketwire.testing import open_network, reply
+from rocketwire.testing import reply
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.support.fakes.producer_fakes import NS, A, route
+from tests.support.fakes.producer_fakes import open_broker_and_client
 
 INNER_BATCH = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
 
@@ -48,14 +47,10 @@ async def pop(*messages: StoredMessage, tags: str = "*") -> PopResult:
         start_offset_info=f"0 0 {messages[0].queue_offset}",
         msg_offset_info=f"0 0 {offsets}",
     )
-    async with open_network() as network:
-        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
-        body = b"".join(map(encode_stored_message, messages))
-        network.peer(A).on(Code.POP_MESSAGE, reply(header, body))
-        config = ClientConfig(namesrv_addr=NS)
-        async with open_client(config, environment={}, connect=network.connect) as client:
-            subscription = subscription_data("T", tags, version=1)
-            return await PopCalls(client, "g").pop("T", "a", subscription=subscription)
+    async with open_broker_and_client() as (broker, client):
+        broker.on(Code.POP_MESSAGE, reply(header, b"".join(map(encode_stored_message, messages))))
+        subscription = subscription_data("T", tags, version=1)
+        return await PopCalls(client, "g").pop("T", "a", subscription=subscription)
 
 
 def handle(offset: int, start: int = 5) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -76,6 +77,7 @@ class Calls:
     def __init__(self, *answers: tuple[float, StoredMessage | PopResult]) -> None:
         self.answers = list(answers)
         self.given_back: list[tuple[StoredMessage, float]] = []
+        self.given_back_at: list[float] = []
         self.acknowledged: list[StoredMessage] = []
 
     async def pop(self, *_: object, **__: object) -> PopResult:
@@ -88,6 +90,7 @@ class Calls:
     async def change_invisible_time(self, message: StoredMessage, seconds: float) -> None:
         await trio.lowlevel.checkpoint()
         self.given_back.append((message, seconds))
+        self.given_back_at.append(trio.current_time())
 
     async def ack(self, message: StoredMessage) -> None:
         await trio.lowlevel.checkpoint()
@@ -114,9 +117,7 @@ async def nobody(_: StoredMessage) -> None:
     raise AssertionError("nothing is begun any more")
 
 
-async def test_what_a_pop_brings_that_was_just_made_is_given_back(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
+async def test_what_a_pop_brings_that_was_just_made_is_given_back(autojump_clock: object) -> None:
     calls = Calls((0.5, OFTEN))
     took = await closing(calls, nobody, after=0.25)
     assert calls.given_back == [(OFTEN, POP_DELAY_LEVEL[0])]
@@ -124,7 +125,7 @@ async def test_what_a_pop_brings_that_was_just_made_is_given_back(
 
 
 async def test_what_waits_for_a_handler_is_given_back_and_who_has_begun_may_end(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     first = StoredMessage(topic="T", body=b"1", reconsume_times=1)
     ended: list[StoredMessage] = []
@@ -141,49 +142,27 @@ async def test_what_waits_for_a_handler_is_given_back_and_who_has_begun_may_end(
     assert took == pytest.approx(3)
 
 
-async def test_no_handler_starts_after_one_that_ends_while_closing(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    ended: list[StoredMessage] = []
-    first = StoredMessage(topic="T", body=b"1")
-
-    async def handle(message: StoredMessage) -> None:
-        await trio.sleep(2)
-        ended.append(message)
-
-    calls = Calls((0, first), (0, OFTEN))
-    await closing(calls, handle, after=2)
-    assert ended == [first]
-    assert calls.given_back == [(OFTEN, POP_DELAY_LEVEL[0])]
-
-
 async def test_messages_behind_a_hanging_handler_are_released_on_close(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     begun, waiting = StoredMessage(topic="T", body=b"1"), StoredMessage(topic="T", body=b"2")
-    given_back_at: list[float] = []
-
-    class Noting(Calls):
-        async def change_invisible_time(self, message: StoredMessage, seconds: float) -> None:
-            await super().change_invisible_time(message, seconds)
-            given_back_at.append(trio.current_time() - began)
 
     async def never(message: StoredMessage) -> None:
         assert message is begun
         await trio.sleep_forever()
 
     began = trio.current_time()
-    calls = Noting((0, begun), (0, waiting), (0, OFTEN))
+    calls = Calls((0, begun), (0, waiting), (0, OFTEN))
     took = await closing(calls, never, after=2)
 
     assert sorted(body.body or b"" for body, _ in calls.given_back) == [b"2", b"x"]
-    assert given_back_at == [2, 2]
+    assert [at - began for at in calls.given_back_at] == [2, 2]
     assert took == PopConsumerConfig().await_termination
 
 
 @pytest.mark.parametrize(("tries", "level"), [(-(2**31), 0), (-1, 0), (0, 0), (7, 7), (15, 15)])
 async def test_a_failed_message_returns_whatever_attempts_the_sender_set(
-    autojump_clock: trio.testing.MockClock, tries: int, level: int
+    autojump_clock: object, tries: int, level: int
 ) -> None:
     message = StoredMessage(topic="T", body=b"1", reconsume_times=tries)
 
@@ -209,7 +188,7 @@ BATCH = tuple(
 
 
 async def test_an_inner_batch_is_acknowledged_once_when_all_of_it_was_handled(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     bodies: list[bytes | None] = []
 
@@ -227,7 +206,7 @@ async def test_an_inner_batch_is_acknowledged_once_when_all_of_it_was_handled(
 
 
 async def test_an_inner_batch_comes_back_if_one_of_its_messages_was_not_handled(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     async def handle(message: StoredMessage) -> bool:
         await trio.lowlevel.checkpoint()
@@ -241,7 +220,7 @@ async def test_an_inner_batch_comes_back_if_one_of_its_messages_was_not_handled(
 
 
 async def test_what_is_left_of_an_inner_batch_is_not_handled_when_its_time_is_up(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     bodies: list[bytes | None] = []
 
@@ -256,9 +235,13 @@ async def test_what_is_left_of_an_inner_batch_is_not_handled_when_its_time_is_up
     assert (calls.acknowledged, calls.given_back) == ([], [])
 
 
-async def test_a_pop_that_the_broker_holds_is_not_waited_for(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
+async def test_messages_of_other_tags_are_acknowledged(autojump_clock: object) -> None:
+    calls = Calls((0, replace(popped(), filtered=BATCH[:1])))
+    await closing(calls, nobody, after=2)
+    assert (calls.acknowledged, calls.given_back) == ([*BATCH[:1]], [])
+
+
+async def test_a_pop_that_the_broker_holds_is_not_waited_for(autojump_clock: object) -> None:
     assert await closing(Calls(), nobody, after=2 * RESPONSE_WAIT) == 0
     assert await closing(Calls(), nobody, after=RESPONSE_WAIT / 4) == pytest.approx(
         RESPONSE_WAIT * 3 / 4

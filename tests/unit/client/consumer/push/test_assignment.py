@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 
+from rocketwire.client import ClientConfig, open_client
 from rocketwire.client.consumer.push.push_consumer import PushConsumer
 from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import decode_body
 from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchResponseBody
-from rocketwire.testing import reply
-from tests.support.fakes.consumer_fakes import BROKER, consumer, members, world
+from rocketwire.testing import open_network, reply
+from tests.support.fakes.consumer_fakes import BROKER, NS, consumer, members, script, world
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("leaves", [False, True], ids=["another member joins", "it closes"])
 async def test_a_renewal_that_is_on_its_way_does_not_lock_a_released_queue_again(
-    autojump_clock: trio.abc.Clock, leaves: bool
+    autojump_clock: object, leaves: bool
 ) -> None:
     handled: list[Code] = []
 
@@ -55,3 +56,32 @@ async def test_a_renewal_that_is_on_its_way_does_not_lock_a_released_queue_again
 
     assert handled[-1] is Code.UNLOCK_BATCH_MQ
     assert Code.LOCK_BATCH_MQ in handled[handled.index(Code.LOCK_BATCH_MQ) + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("names", "count", "text"),
+    [
+        ({"instance_name": "i"}, 1, "2 clients have the client id 1.1.1.1@i: they get the same"),
+        ({}, 2, "the broker lists 2 connections of this client"),
+    ],
+)
+async def test_a_client_id_that_is_listed_twice_is_told_apart_from_two_clients(
+    names: dict[str, Any],
+    count: int,
+    text: str,
+    autojump_clock: object,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "rocketwire.client")
+    config = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", **names)
+    async with open_network() as network:
+        script(network)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            twice = members(client.client_id, client.client_id)
+            network.peer(BROKER).on(Code.GET_CONSUMER_LIST_BY_GROUP, twice)
+            async with consumer("concurrent", client) as opened:
+                await trio.sleep(1)
+                assert isinstance(opened, PushConsumer)
+                assert sum(queue.topic == "orders" for queue in opened.assigned) == count
+    assert [line for line in caplog.messages if "2 c" in line and text in line]
+    assert ("clients have the client id" in caplog.text) == (count == 1)

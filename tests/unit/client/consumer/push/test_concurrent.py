@@ -22,7 +22,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import push_parts
+from tests.support.fakes.consumer_fakes import ToldOffsets, push_parts
 
 if TYPE_CHECKING:
     Listener = Callable[
@@ -33,23 +33,11 @@ if TYPE_CHECKING:
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=0)
 
 
-class Offsets:
-    """Remembers what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[int] = []
-
-    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
-        assert queue is QUEUE
-        assert increase_only
-        self.told.append(offset)
-
-
 class Consumption:
     """A consumption with one window."""
 
     def __init__(self, nursery: trio.Nursery, listener: Listener, **settings: Any) -> None:
-        self.offsets = Offsets()
+        self.offsets = ToldOffsets()
         self.stats = ConsumerStats()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
         config = PushConsumerConfig(**settings)
@@ -64,11 +52,11 @@ class Consumption:
 
 
 async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     seen: list[int] = []
 
-    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         seen.extend(message.queue_offset for message in messages)
 
     async with background() as nursery:
@@ -89,7 +77,7 @@ async def test_others_have_a_turn_between_handlers_that_take_their_time(
 ) -> None:
     seen: list[str] = []
 
-    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         mock_clock.jump(each)
         seen.append("handler")
 
@@ -107,9 +95,9 @@ async def test_others_have_a_turn_between_handlers_that_take_their_time(
 
 
 async def test_whoever_looks_while_a_handler_waits_sees_what_was_handled_before(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
-    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         if messages[0].queue_offset == 3:
             await trio.sleep_forever()
 
@@ -126,9 +114,9 @@ async def test_whoever_looks_while_a_handler_waits_sees_what_was_handled_before(
 
 
 async def test_the_handler_of_a_queue_that_moved_away_commits_nothing(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
-    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         consumption.window.dropped = True
 
     async with background() as nursery:
@@ -140,13 +128,11 @@ async def test_the_handler_of_a_queue_that_moved_away_commits_nothing(
     assert consumption.offsets.told == []
 
 
-async def test_a_handler_that_waits_lets_the_others_have_the_rest(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
+async def test_a_handler_that_waits_lets_the_others_have_the_rest(autojump_clock: object) -> None:
     seen: list[int] = []
     most, running = 0, 0
 
-    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         nonlocal most, running
         running += 1
         most = max(most, running)
@@ -166,7 +152,7 @@ async def test_a_handler_that_waits_lets_the_others_have_the_rest(
 
 
 async def test_batches_are_as_large_as_was_said_and_may_be_handled_in_part(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     seen: list[list[int]] = []
 
@@ -192,11 +178,11 @@ async def test_batches_are_as_large_as_was_said_and_may_be_handled_in_part(
 
 
 async def test_what_nobody_takes_back_stays_in_the_window_and_is_handled_again(
-    autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[tuple[int, int]] = []
 
-    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         message = messages[0]
         tries.append((message.queue_offset, message.reconsume_times))
         if message.queue_offset == 1 and not message.reconsume_times:
@@ -218,12 +204,15 @@ async def test_what_nobody_takes_back_stays_in_the_window_and_is_handled_again(
         assert consumption.offsets.told[-1] == 3
 
 
-async def test_of_a_queue_that_is_given_up_nothing_more_is_begun(
-    autojump_clock: trio.testing.MockClock,
+@pytest.mark.parametrize(
+    "is_queue", [True, False], ids=["a queue is given up", "the consumer ends"]
+)
+async def test_running_handlers_finish_and_no_other_starts(
+    autojump_clock: object, *, is_queue: bool
 ) -> None:
     seen: list[int] = []
 
-    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         seen.append(messages[0].queue_offset)
         await trio.sleep(2)
 
@@ -231,35 +220,20 @@ async def test_of_a_queue_that_is_given_up_nothing_more_is_begun(
         consumption = Consumption(nursery, listener, consume_thread_max=2)
         consumption.bring(*range(9))
         await trio.testing.wait_all_tasks_blocked()
-        consumption.window.retiring = True
-        assert not await consumption.all.settle_queue(QUEUE, consumption.window, 1)
-        assert await consumption.all.settle_queue(QUEUE, consumption.window, 9)
-        assert seen == [0, 1]
-        assert consumption.offsets.told[-1] == 2
-
-
-async def test_running_handlers_finish_at_the_end_and_no_other_starts(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    seen: list[int] = []
-
-    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
-        seen.append(messages[0].queue_offset)
-        await trio.sleep(2)
-
-    async with background() as nursery:
-        consumption = Consumption(nursery, listener, consume_thread_max=2)
-        consumption.bring(*range(9))
-        await trio.testing.wait_all_tasks_blocked()
-        await consumption.all.settle(5)
+        if is_queue:
+            consumption.window.retiring = True
+            assert not await consumption.all.settle_queue(QUEUE, consumption.window, 1)
+            assert await consumption.all.settle_queue(QUEUE, consumption.window, 9)
+        else:
+            await consumption.all.settle(5)
         assert seen == [0, 1]
         assert consumption.offsets.told[-1] == 2
 
 
 async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
-    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         if messages[0].queue_offset == 2:
             await trio.sleep_forever()
 
@@ -272,7 +246,7 @@ async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
 
 
 async def test_waiting_is_told_each_time_and_errors_and_results_come_through(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     told: list[float] = []
 

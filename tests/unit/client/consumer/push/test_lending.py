@@ -26,7 +26,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import push_parts
+from tests.support.fakes.consumer_fakes import ToldOffsets, push_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,16 +36,6 @@ if TYPE_CHECKING:
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=0)
 
 
-class Offsets:
-    """Remembers what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[int] = []
-
-    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
-        self.told.append(offset)
-
-
 class Library:
     """A consumption that lends, and what it has lent."""
 
@@ -53,7 +43,7 @@ class Library:
         self.handles = handles
         self.lent: list[LentMessages] = []
         self.settled: list[tuple[LentMessages, Sequence[Failure]]] = []
-        self.offsets = Offsets()
+        self.offsets = ToldOffsets()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
         parts = push_parts(nursery, self.offsets, config=PushConsumerConfig(**settings))
         self.all = LentConsumption(parts, cast("Any", None), self)
@@ -135,21 +125,21 @@ async def test_messages_that_are_pulled_bring_the_settled_parts_along() -> None:
         assert [part.messages[0].queue_offset for part in library.lent] == [MAX_PART]
 
 
-async def test_the_end_waits_for_parts_and_lends_nothing_more(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
+@pytest.mark.parametrize("is_end", [True, False], ids=["the end", "a dropped queue"])
+async def test_nothing_more_is_lent(autojump_clock: object, *, is_end: bool) -> None:
     async with background() as nursery:
         library = Library(nursery, handles=True, consume_thread_max=1)
         library.bring(0, 1)
-        nursery.start_soon(library.all.settle, 30)
-        await trio.testing.wait_all_tasks_blocked()
+        if is_end:
+            nursery.start_soon(library.all.settle, 30)
+            await trio.testing.wait_all_tasks_blocked()
+        else:
+            library.window.retiring = True
         assert library.sizes() == [1]
         assert library.sizes() == []
 
 
-async def test_the_end_takes_what_is_settled_but_not_yet_told(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
+async def test_the_end_takes_what_is_settled_but_not_yet_told(autojump_clock: object) -> None:
     async with background() as nursery:
         library = Library(nursery, handles=False, consume_thread_max=1)
         library.bring(0, 1)
@@ -159,9 +149,7 @@ async def test_the_end_takes_what_is_settled_but_not_yet_told(
         assert trio.current_time() < 1
 
 
-async def test_what_is_settled_after_the_end_has_no_effect(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
+async def test_what_is_settled_after_the_end_has_no_effect(autojump_clock: object) -> None:
     async with background() as nursery:
         library = Library(nursery, handles=False, consume_thread_max=1)
         library.bring(0, 1)
@@ -177,9 +165,7 @@ async def test_what_is_settled_after_the_end_has_no_effect(
     assert len(library.settled) == 1
 
 
-async def test_the_end_does_not_wait_for_a_part_that_is_given_up(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
+async def test_the_end_does_not_wait_for_a_part_that_is_given_up(autojump_clock: object) -> None:
     async with background() as nursery:
         library = Library(nursery, handles=True, consume_thread_max=1)
         library.bring(0)
@@ -192,7 +178,7 @@ async def test_the_end_does_not_wait_for_a_part_that_is_given_up(
         assert library.offsets.told == []
 
 
-async def test_parts_are_settled_later(autojump_clock: trio.testing.MockClock) -> None:
+async def test_parts_are_settled_later(autojump_clock: object) -> None:
     async with background() as nursery:
         library = Library(nursery, handles=False, consume_thread_max=1)
         library.bring(0, 1)
@@ -202,15 +188,6 @@ async def test_parts_are_settled_later(autojump_clock: trio.testing.MockClock) -
         assert library.offsets.told == []
         await trio.sleep(2)
         assert library.offsets.told == [2]
-
-
-async def test_a_dropped_queue_is_not_lent() -> None:
-    async with background() as nursery:
-        library = Library(nursery, handles=True, consume_thread_max=1)
-        library.bring(0, 1)
-        library.window.retiring = True
-        assert library.sizes() == [1]
-        assert library.sizes() == []
 
 
 @pytest.mark.parametrize(("ack_index", "successes"), [(None, 3), (0, 1), (-5, 0), (9, 3)])

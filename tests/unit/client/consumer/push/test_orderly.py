@@ -12,21 +12,10 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import push_parts
+from tests.support.fakes.consumer_fakes import ToldOffsets, push_parts
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import ConsumeOrderlyContext, MessageListenerOrderly
-
-
-class Offsets:
-    """Remembers what it is told."""
-
-    def __init__(self) -> None:
-        self.told: dict[MessageQueue, int] = {}
-
-    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
-        assert not increase_only
-        self.told[queue] = offset
 
 
 class Locks:
@@ -45,7 +34,7 @@ class Consumption:
     """A consumption with as many windows as are asked for."""
 
     def __init__(self, nursery: trio.Nursery, listener: MessageListenerOrderly) -> None:
-        self.offsets = Offsets()
+        self.offsets = ToldOffsets(increase_only=False)
         self.locks = Locks()
         self.windows: dict[MessageQueue, ProcessQueue[StoredMessage]] = {}
         self.all = OrderlyConsumption(push_parts(nursery, self.offsets, locks=self.locks), listener)
@@ -62,7 +51,7 @@ class Consumption:
 
 
 async def test_queues_whose_handlers_never_wait_take_turns_and_keep_their_order(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     seen: list[tuple[int, int]] = []
 
@@ -75,14 +64,14 @@ async def test_queues_whose_handlers_never_wait_take_turns_and_keep_their_order(
         await trio.testing.wait_all_tasks_blocked()
         for number, queue in enumerate(queues):
             assert [at for of, at in seen if of == number] == list(range(200))
-            assert consumption.offsets.told[queue] == 200
+            assert consumption.offsets.by_queue[queue] == 200
             assert consumption.windows[queue].count == 0
         assert {of for of, _ in seen[:200]} == {0, 1}
         assert consumption.locks.asked == 2
 
 
 async def test_a_failed_orderly_message_is_retried_first_after_a_pause(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     tries: list[tuple[int, int]] = []
 
@@ -96,14 +85,14 @@ async def test_a_failed_orderly_message_is_retried_first_after_a_pause(
         consumption = Consumption(nursery, listener)
         queue = consumption.bring(0, 3)
         await trio.testing.wait_all_tasks_blocked()
-        assert consumption.offsets.told[queue] == 1
+        assert consumption.offsets.by_queue[queue] == 1
         await trio.sleep(2)
         assert tries == [(0, 0), (1, 0), (1, 1), (2, 0)]
-        assert consumption.offsets.told[queue] == 3
+        assert consumption.offsets.by_queue[queue] == 3
 
 
 async def test_the_message_of_a_handler_that_is_cancelled_waits_again(
-    autojump_clock: trio.testing.MockClock,
+    autojump_clock: object,
 ) -> None:
     async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
         if messages[0].queue_offset == 1:
@@ -114,5 +103,5 @@ async def test_the_message_of_a_handler_that_is_cancelled_waits_again(
         queue = consumption.bring(0, 3)
         await trio.testing.wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
-    assert consumption.offsets.told[queue] == 1
+    assert consumption.offsets.by_queue[queue] == 1
     assert consumption.windows[queue].first_offset == 1

@@ -1,0 +1,54 @@
+"""A hook of OpenTelemetry whose spans and metrics are kept in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from rocketwire.client import OpenTelemetryHook
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+
+
+class Telemetry:
+    """A hook whose spans and metrics are kept, and the tracer of an application."""
+
+    def __init__(self, **settings: Any) -> None:
+        self._exporter = InMemorySpanExporter()
+        self._reader = InMemoryMetricReader()
+        tracers = TracerProvider()
+        tracers.add_span_processor(SimpleSpanProcessor(self._exporter))
+        self.tracer = tracers.get_tracer("application")
+        defaults: dict[str, Any] = {
+            "tracer_provider": tracers,
+            "meter_provider": MeterProvider([self._reader]),
+            "environment": {},
+        }
+        self.hook = OpenTelemetryHook(**{**defaults, **settings})
+
+    def spans(self, name: str | None = None) -> list[ReadableSpan]:
+        """The spans that have ended, or those of that name."""
+        spans = self._exporter.get_finished_spans()
+        return [span for span in spans if name is None or span.name == name]
+
+    def points(self, metric: str) -> list[tuple[dict[str, Any], Any]]:
+        """Attributes and count (or sum of a counter) of each series."""
+        data = self._reader.get_metrics_data()
+        return [
+            (dict(point.attributes or {}), getattr(point, "count", getattr(point, "value", None)))
+            for resource in (data.resource_metrics if data else ())
+            for scope in resource.scope_metrics
+            for found in scope.metrics
+            if found.name == metric
+            for point in found.data.data_points
+        ]
+
+    def count(self, metric: str) -> int:
+        """The sum over all series."""
+        return sum(int(count or 0) for _, count in self.points(metric))

@@ -1,0 +1,151 @@
+"""A push consumer at a broker in memory: which messages it handles, and what its broker is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import PushConsumerConfig, open_push_consumer
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError
+from rocketwire.messages.send import SendMessageResponseHeader
+from rocketwire.testing import reply
+from tests.support.fakes.consumer_fakes import (
+    BROKER,
+    NS,
+    bring_messages,
+    ignore,
+    make_messages,
+    pull_response,
+    refusal,
+    route,
+    world,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.testing import MemoryNetwork
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.message.stored import StoredMessage
+
+
+def asked(network: MemoryNetwork, code: Code) -> list[dict[str, str]]:
+    """The fields of the requests of a code."""
+    requests = network.peer(BROKER).requests
+    return [dict(request.ext_fields or {}) for request in requests if request.code == code]
+
+
+async def test_a_message_whose_handler_hangs_is_sent_back(autojump_clock: object) -> None:
+    async def hang(*_: object) -> None:
+        await trio.sleep_forever()
+
+    config = PushConsumerConfig(consume_timeout=60, await_termination=0)
+    async with world() as (network, client):
+        bring_messages(network, make_messages())
+        async with open_push_consumer(client, "g", {"orders": "*"}, hang, config=config):
+            await trio.sleep(59)
+            assert asked(network, Code.CONSUMER_SEND_MSG_BACK) == []
+            await trio.sleep(65)
+    (back,) = asked(network, Code.CONSUMER_SEND_MSG_BACK)
+    assert (back["group"], back["delayLevel"], back["originMsgId"]) == ("g", "3", "ID0")
+    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
+
+
+async def test_a_message_that_no_broker_takes_back_is_sent_anew(autojump_clock: object) -> None:
+    async def fail(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+        raise ValueError("not now")
+
+    async with world() as (network, client):
+        broker = network.peer(BROKER)
+        broker.on(Code.CONSUMER_SEND_MSG_BACK, refusal(ResponseCode.SYSTEM_ERROR))
+        stored = SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1)
+        broker.on(Code.SEND_MESSAGE_V2, reply(stored))
+        bring_messages(network, make_messages())
+        async with open_push_consumer(client, "g", {"orders": "*"}, fail):
+            await trio.sleep(3)
+    (sent,) = asked(network, Code.SEND_MESSAGE_V2)
+    assert sent["b"] == "%RETRY%g"
+    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
+
+
+async def test_queues_that_come_are_consumed_and_those_that_go_are_dropped(
+    autojump_clock: object,
+) -> None:
+    async with (
+        world(poll_name_server_interval=1.0) as (network, client),
+        open_push_consumer(client, "g", {"orders": "*"}, ignore) as consumer,
+    ):
+        for count in (2, 4, 1):
+            network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, route(queues=count))
+            await trio.sleep(3)
+            held = [queue.queue_id for queue in consumer.assigned if queue.topic == "orders"]
+            assert sorted(held) == list(range(count))
+
+
+async def test_a_loop_that_ends_early_leaves_its_message_to_the_next_one(
+    autojump_clock: object,
+) -> None:
+    async with world() as (network, client):
+        bring_messages(network, make_messages(3))
+        async with open_push_consumer(client, "g", {"orders": "*"}) as consumer:
+            async for delivery in consumer:
+                if delivery.message.queue_offset == 1:
+                    break
+    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
+
+
+async def test_tags_with_equal_hash_codes_are_told_apart_and_the_offset_goes_on(
+    autojump_clock: object,
+) -> None:
+    seen: list[str] = []
+
+    async def handle(messages: Sequence[StoredMessage], _: object) -> None:
+        await trio.lowlevel.checkpoint()
+        seen.extend(message.msg_id for message in messages)
+
+    other, wanted, last = make_messages(3, TAGS="BBBB")
+    wanted = replace(wanted, properties={"UNIQ_KEY": "ID1", "TAGS": "AaAa"})
+    async with world() as (network, client):
+        bring_messages(network, [other, wanted, last])
+        async with open_push_consumer(client, "g", {"orders": "AaAa"}, handle):
+            await trio.sleep(30)
+    assert seen == ["ID1"]
+    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] in ("2", "3")
+
+
+async def test_an_expression_is_checked_by_the_broker_before_the_start() -> None:
+    async with world() as (network, client):
+        refused = refusal(ResponseCode.SUBSCRIPTION_PARSE_FAILED)
+        network.peer(BROKER).on(Code.CHECK_CLIENT_CONFIG, refused)
+        with pytest.raises(BrokerError, match="SUBSCRIPTION_PARSE_FAILED"):
+            async with open_push_consumer(client, "g", {"orders": ("a >", "SQL92")}, ignore):
+                pass
+
+
+async def test_a_pull_goes_on_where_the_broker_says_that_the_queue_begins(
+    autojump_clock: object,
+) -> None:
+    async def answer(request: RemotingCommand) -> RemotingCommand:
+        if (request.ext_fields or {})["queueOffset"] == "0":
+            return replace(pull_response(begin=7), code=ResponseCode.PULL_OFFSET_MOVED)
+        await trio.sleep(10)
+        return pull_response(begin=7)
+
+    def tell_offset(_: RemotingCommand) -> RemotingCommand:
+        stored = asked(network, Code.UPDATE_CONSUMER_OFFSET)
+        return reply(ext_fields={"offset": stored[-1]["commitOffset"] if stored else "0"})
+
+    async with world() as (network, client):
+        network.peer(BROKER).on(Code.PULL_MESSAGE, answer)
+        network.peer(BROKER).on(Code.QUERY_CONSUMER_OFFSET, tell_offset)
+        async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
+            await trio.sleep(60)
+    pulls = [one["queueOffset"] for one in asked(network, Code.PULL_MESSAGE)]
+    assert {"0", "7"} == set(pulls)
+    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "7"
