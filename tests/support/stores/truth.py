@@ -210,11 +210,6 @@ class Truth:
         return tuple(sorted(messages, key=lambda message: message.physical_offset))
 
 
-def save(truth: Truth, path: Path) -> None:
-    """Write the truth as JSON."""
-    path.write_bytes(msgspec.json.encode(truth))
-
-
 def load(path: Path) -> Truth:
-    """Read what ``save`` wrote."""
+    """Read a truth, which is stored as JSON."""
     return msgspec.json.decode(path.read_bytes(), type=Truth)
