@@ -61,15 +61,16 @@ def context(monkeypatch: pytest.MonkeyPatch) -> Context:
     return given
 
 
-def test_a_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
+def test_a_repeated_task_of_a_job_or_a_run_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
     topic = rows.cluster.topic()
     writer = source(rows, topic=topic, ids="stable").writer(BODY, False)
     writer.write(batches("a"))
     copy_to_worker(writer).write(batches("a"))
     assert len(keys_of(rows, topic)) == 1
-    source(rows, topic=topic, ids="stable").writer(BODY, False).write(batches("a"))
+    for options in ({}, {"runId": "r"}, {"runId": "r"}):
+        source(rows, topic=topic, ids="stable", **options).writer(BODY, False).write(batches("a"))
 
-    assert len(keys_of(rows, topic)) == 2
+    assert len(keys_of(rows, topic)) == 3
 
 
 def test_a_stream_without_micro_batch_has_no_stable_keys(rows: Rows, context: Context) -> None:
