@@ -190,7 +190,11 @@ def are_twenty(places: list[Any]) -> bool:
 def test_all_is_read_with_a_secret_or_a_certificate(
     secured: Secured, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ways = ({}, secured.tls, {"credentialsFile": str(secured.folder / "reader")})
+    ways: tuple[dict[str, str], ...] = (
+        {},
+        secured.tls,
+        {"credentialsFile": str(secured.folder / "reader")},
+    )
     for options in ways:
         close_sessions()
         assert are_twenty(read_here(secured.options(topic, **options)))

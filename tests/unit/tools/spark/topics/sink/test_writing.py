@@ -61,7 +61,9 @@ def context(monkeypatch: pytest.MonkeyPatch) -> Context:
     return given
 
 
-def test_a_repeated_task_of_a_job_or_a_run_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
+def test_a_repeated_task_of_a_job_or_a_run_has_the_same_unique_keys(
+    rows: Rows, context: Context
+) -> None:
     topic = rows.cluster.topic()
     writer = source(rows, topic=topic, ids="stable").writer(BODY, False)
     writer.write(batches("a"))
