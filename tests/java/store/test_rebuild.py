@@ -37,7 +37,9 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
 
 def answers_of(source: BrokerStore, out: Path, folder: Path, *, lost: set[int]) -> Answers:
     """Responses of a broker of the release with the store ``out``; ``lost`` are physical offsets."""
-    sent = [one for one in source.truth.sent if int(one.offset_msg_id[-16:], 16) not in lost]
+    sent = [
+        message for message in source.truth.sent if int(message.offset_msg_id[-16:], 16) not in lost
+    ]
     return ask_restarted(
         folder,
         source.truth.release,
@@ -66,9 +68,9 @@ def assert_alike(answers: Sequence[Queue], truth: Sequence[Queue], release: str)
 def inexact_times(queues: Sequence[Queue]) -> Iterator[str]:
     """Times for which the broker answered an offset whose message is not the nearest one."""
     for queue in queues:
-        times = {one.queue_offset: one.store_timestamp for one in queue.messages}
+        times = {message.queue_offset: message.store_timestamp for message in queue.messages}
         for time, offset in queue.by_time:
-            nearest = min(abs(one - time) for one in times.values())
+            nearest = min(abs(value - time) for value in times.values())
             if abs(times[offset] - time) > nearest:
                 yield f"{queue.topic}/{queue.queue_id}: {offset} for {time}"
 
@@ -151,7 +153,10 @@ def test_a_broker_serves_all_messages_outside_of_damage(
     assert {id_: data for id_, data in answers.by_id.items() if data} == {
         id_: data for id_, data in truth.by_id.items() if int(id_[-16:], 16) not in lost
     }
-    keys = {(one.topic, one.key, one.index): one.physical_offsets for one in truth.lookups}
+    keys = {
+        (lookup.topic, lookup.key, lookup.index): lookup.physical_offsets
+        for lookup in truth.lookups
+    }
     for one in answers.lookups:
         offsets = keys[one.topic, one.key, one.index]
         answered = tuple(place for place in one.physical_offsets if place not in still_served)

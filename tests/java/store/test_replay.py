@@ -76,15 +76,15 @@ def contents(messages: Sequence[Pulled]) -> list[tuple[Any, ...]]:
         (
             {
                 name: value
-                for name, value in one.properties.items()
+                for name, value in message.properties.items()
                 if name not in SET_BY_BROKERS | HOLD_BACK
             },
-            one.flag,
-            one.born_timestamp,
-            one.body_digest,
-            one.sys_flag & ~0x3C,  # addresses and transactions are the broker's
+            message.flag,
+            message.born_timestamp,
+            message.body_digest,
+            message.sys_flag & ~0x3C,  # addresses and transactions are the broker's
         )
-        for one in messages
+        for message in messages
     ]
 
 
@@ -138,10 +138,20 @@ def test_messages_are_sent_that_consumers_saw_and_held_back_no_more(
             continue
         for (topic, queue_id), answer in answers.items():
             sent = [
-                one for one in source.truth.sent if (one.topic, one.queue_id) == (topic, queue_id)
+                message
+                for message in source.truth.sent
+                if (message.topic, message.queue_id) == (topic, queue_id)
             ]
             sent.sort(key=lambda one: one.queue_offset)
             assert [
-                (one.properties["KEYS"], one.properties["TAGS"], one.flag, one.body_digest)
-                for one in answer.messages
-            ] == [(" ".join(one.keys), one.tags, one.flag, one.body_digest) for one in sent]
+                (
+                    message.properties["KEYS"],
+                    message.properties["TAGS"],
+                    message.flag,
+                    message.body_digest,
+                )
+                for message in answer.messages
+            ] == [
+                (" ".join(message.keys), message.tags, message.flag, message.body_digest)
+                for message in sent
+            ]

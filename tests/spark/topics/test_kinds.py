@@ -95,7 +95,7 @@ def test_retried_messages_and_dead_letters_are_read_by_name(
                     try:
                         table = await Admin(client).topics.stats(f"%DLQ%{group}")
                         offsets = (table.offset_table or {}).values()
-                        if sum(each.max_offset for each in offsets) >= 3:
+                        if sum(offset.max_offset for offset in offsets) >= 3:
                             return
                     except Exception:  # noqa: BLE001, S110 - it is created with the first one
                         pass

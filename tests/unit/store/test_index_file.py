@@ -27,7 +27,11 @@ def files_of(store: BrokerStore) -> list[Path]:
 def test_the_geometry_of_a_file_is_found_from_its_length_and_entries(plain: BrokerStore) -> None:
     for path in files_of(plain):
         data = path.read_bytes()
-        fitting = [one for one in index_file.geometries(len(data)) if index_file.fits(data, one)]
+        fitting = [
+            geometry
+            for geometry in index_file.geometries(len(data))
+            if index_file.fits(data, geometry)
+        ]
         assert fitting[0] == geometry_of(plain)
         assert fitting[0].file_size == len(data)
 

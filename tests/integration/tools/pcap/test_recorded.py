@@ -122,7 +122,7 @@ def test_bodies_of_java_are_decoded(capfd: pytest.CaptureFixture[str]) -> None:
     registrations = [
         json.loads(row["body"]) for row in found if row["code"] == 103 and row["kind"] == "request"
     ]
-    assert any("orders" in json.dumps(one) for one in registrations)
+    assert any("orders" in json.dumps(registration) for registration in registrations)
 
 
 @every_capture

@@ -270,7 +270,7 @@ def test_a_link_type_that_is_not_known_is_named(
 def test_a_capture_without_frames_is_told_from_an_empty_one(
     usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    silent = [one._replace(data=b"") for one in usual.packets[:200]]
+    silent = [packet._replace(data=b"") for packet in usual.packets[:200]]
     path = save(tmp_path / "silent.pcap", silent)
     empty = save(tmp_path / "empty.pcap", [])
     assert main(["decode", str(path), str(empty), "--format", "jsonl"]) == 0

@@ -56,7 +56,7 @@ def test_the_file_is_one_finding_beside_what_its_messages_leave_behind(copy: Bro
     check = checked(copy.root)
 
     assert damage_of(check)["log file"] == 1
-    finding = next(each for each in check.findings.kept if each.kind == "log file")
+    finding = next(finding for finding in check.findings.kept if finding.kind == "log file")
     assert (finding.file, finding.text) == (f"commitlog/{last.name}", "the file is empty")
 
 

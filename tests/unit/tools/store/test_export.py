@@ -46,7 +46,7 @@ def table(path: Path) -> list[dict[str, Any]]:
 def test_json_lines_hold_every_message_that_was_pulled(
     plain: BrokerStore, run: Callable[..., Any]
 ) -> None:
-    sent = {one.offset_msg_id: one for one in plain.truth.sent}
+    sent = {message.offset_msg_id: message for message in plain.truth.sent}
 
     rows = json_lines(run("export", plain.root).out)
 

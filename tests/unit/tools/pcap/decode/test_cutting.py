@@ -73,15 +73,19 @@ def dialogues(
 ) -> Dialogues:
     capture = manifest.FIXTURES / "captures" / f"{request.param}.pcap.gz"
     seen: set[int] = set()
-    conversations = [each for one in read_recorded(capture) for each in exchanges(one, seen)]
+    conversations = [
+        exchange for one in read_recorded(capture) for exchange in exchanges(one, seen)
+    ]
     of_capture = content(Decoder(str(capture), Options(fields=PAIRED)))
-    whole = [[Sent(*one, cut(one.data)) for one in each] for each in conversations]
+    whole = [[Sent(*one, cut(one.data)) for one in conversation] for conversation in conversations]
     path = save(tmp_path_factory.mktemp("whole") / "whole.pcap", resend(whole))
     rows = content(Decoder(str(path), Options(fields=PAIRED)))
     assert sum(map(len, conversations)) == rows.total() > 30
     assert rows <= of_capture
     longest = max(
-        8 + int.from_bytes(one.data[5:8], "big") for each in conversations for one in each
+        8 + int.from_bytes(one.data[5:8], "big")
+        for conversation in conversations
+        for one in conversation
     )
     return Dialogues(conversations, rows, longest)
 
@@ -123,7 +127,9 @@ WAYS_TO_CUT = (
 
 def each_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
     """A connection for each request and its response."""
-    return [[Sent(*one, way(one.data, at)) for one in each] for each in conversations]
+    return [
+        [Sent(*one, way(one.data, at)) for one in conversation] for conversation in conversations
+    ]
 
 
 def all_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
@@ -135,11 +141,16 @@ def back_to_back(conversations: list[list[Utterance]], at: int, way: Way) -> Con
     """All requests at once and then all responses, so that segments end and begin within frames."""
     sent: list[Sent] = []
     for by_client in (True, False):
-        frames = [one.data for each in conversations for one in each if one.by_client == by_client]
+        frames = [
+            one.data
+            for conversation in conversations
+            for one in conversation
+            if one.by_client == by_client
+        ]
         data, places, start = b"".join(frames), [0], 0
-        for each in frames:
-            places += [start + place for place, _ in way(each, at) if place]
-            start += len(each)
+        for frame in frames:
+            places += [start + place for place, _ in way(frame, at) if place]
+            start += len(frame)
         places = [*sorted(set(places)), len(data)]
         sent.append(Sent(by_client, data, [(a, data[a:b]) for a, b in pairwise(places)]))
     return [sent]

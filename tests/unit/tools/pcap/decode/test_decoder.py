@@ -111,7 +111,8 @@ def test_captures_that_were_put_one_behind_the_other_are_read_as_one(
     kind: dict[str, Any], chunk_size: int, usual: Made, lossy: Made, tmp_path: Path
 ) -> None:
     moved = [
-        one._replace(source=_move(one.source), target=_move(one.target)) for one in lossy.packets
+        packet._replace(source=_move(packet.source), target=_move(packet.target))
+        for packet in lossy.packets
     ]
     second = save(tmp_path / "second.pcap", moved, **kind)
     parts = usual.path.read_bytes(), second.read_bytes(), second.read_bytes()[:24]
@@ -260,7 +261,7 @@ def test_headers_in_front_of_tcp_are_skipped_where_ipv6_has_them(
 def test_times_that_no_clock_has_end_in_rows_without_a_warning(usual: Made, tmp_path: Path) -> None:
     path = save(tmp_path / "far.pcapng", usual.packets, pcapng=True)
     data = bytearray(path.read_bytes())
-    packet = next(one for one in usual.packets if one.source[1] % 2 == 0)
+    packet = next(packet for packet in usual.packets if packet.source[1] % 2 == 0)
     at = data.index(struct.pack("<II", packet.time_ns >> 32, packet.time_ns & 0xFFFFFFFF))
     data[at : at + 4] = struct.pack("<I", 0x80000000)
     path.write_bytes(data)

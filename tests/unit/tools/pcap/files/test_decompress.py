@@ -144,7 +144,7 @@ def test_gzip_is_inflated_without_isal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("package", ["zstandard", "lz4"])
 def test_other_formats_give_what_comes_before_a_cut_but_a_piece(package: str) -> None:
-    kind = next(one for one in COMPRESSIONS if one.package == package)
+    kind = next(compression for compression in COMPRESSIONS if compression.package == package)
     compress: Any = (
         zstandard.compress
         if package == "zstandard"

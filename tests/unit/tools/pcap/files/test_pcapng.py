@@ -54,7 +54,7 @@ def find_packets(path: Path) -> tuple[list[Packet], CaptureError | None]:
         for one in CaptureReader(str(path), source):
             links = [one.link] * len(one.where) if isinstance(one.link, int) else one.link.tolist()
             columns = (one.where, one.captured, one.wire, one.time_ns)
-            made += zip(*(each.tolist() for each in columns), links, strict=True)
+            made += zip(*(column.tolist() for column in columns), links, strict=True)
     except CaptureError as error:
         return made, error
     finally:
@@ -68,7 +68,7 @@ def sections(chance: random.Random, size: int, most: int) -> tuple[bytes, list[P
     while len(data) < size:
         order = chance.choice("<>")
         links = [(chance.choice((1, 101, 276)), chance.choice((3, 6, 9))) for _ in range(3)]
-        data += section(order) + b"".join(interface(order, *each, 64) for each in links)
+        data += section(order) + b"".join(interface(order, *link, 64) for link in links)
         for ticks in range(chance.randrange(most)):
             text = chance.randbytes(16) * chance.choice((0, 1, 5, 90))
             kind, (link, unit) = chance.random(), links[number := chance.randrange(3)]

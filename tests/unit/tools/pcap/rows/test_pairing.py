@@ -90,7 +90,7 @@ def test_of_two_requests_with_one_number_the_second_is_answered(parts: int) -> N
         (SERVER, 1, RESPONSE, EARLY_NS, None),
     ]
     pairing = Pairing()
-    found = [pair(pairing, [one]) for one in frames] if parts > 1 else [pair(pairing, frames)]
+    found = [pair(pairing, [frame]) for frame in frames] if parts > 1 else [pair(pairing, frames)]
     assert [None, None, "answered", None] == [
         topic for one in found for topic in one.topic.tolist()
     ]
@@ -116,7 +116,11 @@ def pairs_of(found: list[Row]) -> list[tuple[int | None, int | None]]:
     pairs: list[tuple[int | None, int | None]] = [(None, None)] * len(found)
     for numbers in groups.values():
         numbers.sort(key=lambda number: (found[number]["time_ns"], found[number]["end_time_ns"]))
-        near: list[Row] = [{"kind": None}, *(found[one] for one in numbers), *({"kind": None},) * 2]
+        near: list[Row] = [
+            {"kind": None},
+            *(found[number] for number in numbers),
+            *({"kind": None},) * 2,
+        ]
         for at, number in enumerate(numbers):
             before, this, behind, last = near[at : at + 4]
             if this["kind"] != "response":

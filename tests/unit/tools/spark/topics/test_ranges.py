@@ -59,17 +59,19 @@ def test_a_cut_loses_nothing(sizes: list[int], least: int, most: int) -> None:
 
     pieces = cut(ranges, least, most)
 
-    read = [(each.queue_id, offset) for each in pieces for offset in range(each.begin, each.end)]
+    read = [
+        (piece.queue_id, offset) for piece in pieces for offset in range(piece.begin, piece.end)
+    ]
     assert read == [
         (each.queue_id, offset) for each in ranges for offset in range(each.begin, each.end)
     ]
     assert len(pieces) >= min(least, sum(sizes))
-    assert all(len(each) <= most for each in pieces if most)
+    assert all(len(piece) <= most for piece in pieces if most)
 
 
 def test_the_longest_range_is_cut_into_most_parts() -> None:
     pieces = cut([a_range(100, 0), a_range(10, 1), a_range(900, 2)], 12)
 
-    assert [sum(each.queue_id == number for each in pieces) for number in range(3)] == [2, 1, 9]
+    assert [sum(piece.queue_id == number for piece in pieces) for number in range(3)] == [2, 1, 9]
     assert cut([a_range(3)], 1) == [a_range(3)]
     assert [len(part) for part in parts(a_range(10), 3)] == [3, 3, 4]

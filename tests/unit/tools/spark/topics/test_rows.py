@@ -78,7 +78,7 @@ def chunk(*bodies: bytes, begin: int = 0, end: int = 100, shift: int = 0) -> Chu
 
 def rows(part: Chunk, columns: dict[str, str]) -> list[dict[str, Any]]:
     parts = read_chunk(part._replace(bodies=list(part.bodies)), PLACE)
-    return [row for each in parts for row in batch_of(each, schema(columns)).to_pylist()]
+    return [row for part in parts for row in batch_of(part, schema(columns)).to_pylist()]
 
 
 def whole(part: Chunk, place: QueueRange = PLACE) -> Selected:
@@ -219,7 +219,7 @@ def test_compressed_bodies_become_batches_of_limited_size(kind: CompressionType)
         for each in read_chunk(part, PLACE)
     ]
 
-    assert [each.column("queueOffset").to_pylist() for each in parts] == [
+    assert [part.column("queueOffset").to_pylist() for part in parts] == [
         [0, 1, 2],
         [3],
         [4],
@@ -227,7 +227,7 @@ def test_compressed_bodies_become_batches_of_limited_size(kind: CompressionType)
         [7],
         [8, 9],
     ]
-    read = [body for each in parts for body in each.column("body").to_pylist()]
+    read = [body for part in parts for body in part.column("body").to_pylist()]
     assert read == [body or None for body in bodies]
 
 

@@ -147,7 +147,7 @@ def test_a_rocksdb_that_cannot_be_opened_is_damage(tmp_path: Path, name: str) ->
     root = unpack(CURRENT, "rocksdb", tmp_path).root
     next((root / name).glob("MANIFEST-*")).write_bytes(b"no manifest")
 
-    finding = next(each for each in checked(root).findings.kept if each.kind == "rocksdb")
+    finding = next(finding for finding in checked(root).findings.kept if finding.kind == "rocksdb")
 
     assert (finding.file, finding.is_damage) == (name, True)
     assert finding.text.startswith("Corruption")
