@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 
-from pyspark.sql.types import IntegerType, StringType, StructType
+from pyspark.sql.types import StringType, StructType
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.sink.failures import SinkError
@@ -86,8 +86,3 @@ def test_a_stream_without_micro_batch_has_no_stable_keys(rows: Rows, context: Co
 def test_a_topic_is_never_overwritten(rows: Rows, method: str) -> None:
     with pytest.raises(OptionError, match="a topic cannot be overwritten"):
         getattr(source(rows, topic="a"), method)(BODY, True)
-
-
-def test_a_column_of_another_type_is_refused(rows: Rows) -> None:
-    with pytest.raises(OptionError, match="column 'body' has type int"):
-        source(rows, topic="a").writer(StructType().add("body", IntegerType()), False)
