@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import json
-import sys
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -13,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
 from rocketwire_tools.pcap.files.splits import plan
@@ -269,36 +264,3 @@ def test_the_rows_do_not_depend_on_the_way(
         options = Options(fields=fields, careful=path_of_code == "careful")
         found = content(Decoder(path, options), fields)
     assert found == (expected if fields is PAIRED else without_pairs(expected))
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("way", [in_two, in_three_out_of_order], ids=lambda one: one.__name__)
-def test_rows_are_the_same_bytes_from_a_file_compressed_and_by_pipe(
-    dialogues: Dialogues,
-    way: Way,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
-) -> None:
-    packets, expected = packets_of(dialogues, few_bytes(dialogues), all_in_a_connection, way)
-    path = save(tmp_path / "cut.pcap", packets)
-    squeezed = tmp_path / "cut.pcap.gz"
-    squeezed.write_bytes(gzip.compress(path.read_bytes()))
-
-    def lines(*arguments: str) -> list[bytes]:
-        fields = [
-            "--format",
-            "jsonl",
-            "--fields",
-            ",".join((*PAIRED, "connection", "time_ns", "end_time_ns")),
-        ]
-        assert main(["decode", *arguments, *fields]) == 0
-        return capfdbinary.readouterr().out.splitlines()
-
-    whole = lines(str(path))
-    assert len(whole) == expected.total()
-    assert all(json.loads(line)["header_ok"] for line in whole)
-    assert whole == lines(str(squeezed))
-    with path.open("rb") as file:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
-        assert whole == lines("-")

@@ -164,34 +164,6 @@ def test_a_pipe_gives_rows_as_they_come(usual: Made) -> None:
     assert len(usual.truth) == 1 + len(rest.splitlines())
 
 
-@pytest.mark.parametrize("suffix", ["gz", "lz4"])
-def test_what_comes_before_damage_in_a_compressed_capture_is_given(
-    suffix: str, usual: Made, tmp_path: Path
-) -> None:
-    compress: Any = (
-        gzip.compress if suffix == "gz" else importlib.import_module("lz4.frame").compress
-    )
-    path = tmp_path / f"usual.pcap.{suffix}"
-    path.write_bytes(compress(usual.path.read_bytes()) + b"no member of it")
-    found: list[dict[str, Any]] = []
-    batches = iter(Decoder(str(path)))
-    with pytest.raises(CaptureError, match="cannot be inflated"):
-        found += (row for batch in batches for row in batch.to_pylist())
-    missing, spurious = differences(usual.truth, found)
-    assert missing.total() < len(usual.truth) // 10
-    assert not spurious
-
-
-@pytest.mark.parametrize("magic", [b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"])
-def test_a_capture_of_which_nothing_can_be_inflated_is_refused(
-    magic: bytes, tmp_path: Path
-) -> None:
-    path = tmp_path / "bad.pcap"
-    path.write_bytes(magic + b"\xff" * 64)
-    with pytest.raises(CaptureError, match="cannot be inflated"):
-        rows(path)
-
-
 @pytest.mark.parametrize("suffix", ["zst", "lz4"])
 def test_a_capture_may_begin_with_frames_that_hold_no_data(
     suffix: str, usual: Made, tmp_path: Path

@@ -129,13 +129,3 @@ def test_requests_without_an_answer_are_counted(
 ) -> None:
     odd = summary(save(tmp_path / "a.pcap", send(FRAME)))["oddities"]
     assert {"what": "requests without an answer", "count": 1} in odd
-
-
-def test_masks_hide_addresses_here_too(summary: Callable[..., Tables]) -> None:
-    text = json.dumps(summary(SECRET, "--redact", "secret"))
-    assert "127.0.0.1" not in text
-    assert "192.0.2.1" not in text
-    protocols = {load["protocol"]: load["connections"] for load in json.loads(text)["protocols"]}
-    assert protocols == {
-        one["protocol"]: one["connections"] for one in summary(SECRET)["protocols"]
-    }
