@@ -82,16 +82,6 @@ def test_each_way_to_count_counts_every_message(
         assert {(line["topic"], line["tag"]): line["messages"] for line in lines} == tags
 
 
-def test_tables_have_a_line_for_each_group_and_a_total(
-    plain: BrokerStore, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["stat", str(plain.root)]) == 0
-
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split()[:3] == ["topic", "messages", "bytes"]
-    assert lines[-1].split()[:2] == ["total", str(len(plain.truth.pulled))]
-
-
 def test_options_choose_messages(
     plain: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

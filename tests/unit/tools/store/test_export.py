@@ -262,7 +262,3 @@ def test_an_export_survives_a_crash(
 
     assert before
     assert {path: path.read_bytes() for path in before} == before
-
-
-def test_bodies_are_left_out_on_request(store: BrokerStore, run: Callable[..., Any]) -> None:
-    assert "body" not in json_lines(run("export", "--body", "none", store.root).out)[0]

@@ -194,12 +194,3 @@ def test_a_queue_that_has_lost_its_files_has_no_units(doubled: Path) -> None:
     shutil.rmtree(folder)
 
     assert damage_of(checked(doubled)) == {"no queue unit": messages}
-
-
-def test_a_folder_in_place_of_a_file_of_a_queue_is_damage(doubled: Path) -> None:
-    (file,) = (doubled / "consumequeue" / "bills" / "0").iterdir()
-    file.unlink()
-
-    file.mkdir()
-
-    assert damage_of(checked(doubled))
