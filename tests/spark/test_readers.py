@@ -121,6 +121,11 @@ def test_masks_are_those_of_the_command_and_filters_of_a_query_read_them(
         assert "CaptureReader" == reader.__class__.__name__  # the one that is given no filters
 
 
+def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: Path) -> None:
+    with pytest.raises(ValueError, match="no column 'colour'"):
+        source(path=str(folder), filter="colour == 1").reader(schema())
+
+
 def test_many_small_files_are_few_tasks(tmp_path: Path) -> None:
     packets = capture(SMALL, 7).packets
     count = len(packets) // 200
