@@ -30,10 +30,10 @@ HEAD = """\
 # [[frame]]        one good packet; decodes_to = "FILE#KEY" is what Java's own classes read from it
 # [[bad]]          one packet that must be refused; error = class of rocketwire.errors, one-shot; stream = "raises" or "waits"
 # [[expectations]] a file that decodes_to points into
-# [[capture]]      packets as they went over the wire; `git log -- tests/support/captures/record.py` has what recorded them
+# [[capture]]      packets as they went over the wire, written by tests/support/captures/record.py
 # [[count]]        the frames of a capture as tshark and the length words show them
 # [[reference]]    a table taken from Java
-# [[store]]        a broker's store with its truth; tests/support/stores/README.md has more
+# [[store]]        a broker's store with its truth, packed by `python -m tests.support.stores pack`
 # sha256 is that of the file as stored.  reencodes = true, or the reason why encoding gives other bytes.
 """
 

@@ -1,10 +1,11 @@
-"""``python -m tests.spark.job JSON``: a stream of Spark; a test kills its driver, or what the driver has started.
+"""``python -m tests.spark.job JSON``: a job of Spark; a test kills its driver, or what the driver has started.
 
 The JSON has the source and the sink, with the options of each:
 
-    {"master": "local[2,4]", "schema": "body binary", "read": {"format": "rocketmq"}, "write": {"format": "parquet"}}
+    {"master": "local[2,4]", "settings": {}, "is_stream": true, "expressions": ["body"],
+     "read": {"format": "rocketmq"}, "schema": "body binary", "write": {"format": "parquet"}}
 
-It ends at what exists at its start.
+Without ``read`` the rows are those of ``range(rows)``.  A stream ends at what exists at its start.
 """
 
 from __future__ import annotations
@@ -36,16 +37,27 @@ def main() -> None:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(job["master"])
-    for name, value in SETTINGS.items():
+    for name, value in {**SETTINGS, **job.get("settings", {})}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
-    reader: Any = spark.readStream.schema(job["schema"]).format(job["read"].pop("format"))
-    frame: Any = reader.options(**job["read"]).load()
-    writer: Any = frame.writeStream.format(job["write"].pop("format")).options(**job["write"])
-    query = writer.trigger(availableNow=True).start()
-    sys.stdout.write(f"{STARTED}\n")
-    sys.stdout.flush()
-    query.awaitTermination()
+    is_stream = job.get("is_stream", False)
+    if "read" in job:
+        reader: Any = spark.readStream if is_stream else spark.read
+        if "schema" in job:
+            reader = reader.schema(job["schema"])
+        frame: Any = reader.format(job["read"].pop("format")).options(**job["read"]).load()
+    else:
+        frame = spark.range(0, job["rows"], 1, 6)
+    frame = frame.selectExpr(*job.get("expressions", ["*"]))
+    writer: Any = frame.writeStream if is_stream else frame.write
+    writer = writer.format(job["write"].pop("format")).options(**job["write"])
+    if is_stream:
+        query = writer.trigger(availableNow=True).start()
+        sys.stdout.write(f"{STARTED}\n")
+        sys.stdout.flush()
+        query.awaitTermination()
+    else:
+        writer.mode(job.get("mode", "append")).save()
     spark.stop()
 
 

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     import pytest
@@ -47,10 +47,15 @@ def read_committed(folder: Path, columns: Sequence[str] = COLUMNS) -> list[tuple
         if log.name.removesuffix(".compact").isdecimal():
             lines = log.read_text().splitlines()[1:]
             names |= {json.loads(line)["path"].rpartition("/")[2] for line in lines}
+    return places_in([folder / name for name in sorted(names)], columns)
+
+
+def places_in(files: Iterable[Path], columns: Sequence[str] = COLUMNS) -> list[tuple[Any, ...]]:
+    """Places in Parquet files."""
     parquet: Any = importlib.import_module("pyarrow.parquet")  # it has no types
     places: list[tuple[Any, ...]] = []
-    for name in sorted(names):
-        table: Any = parquet.read_table(folder / name)
+    for file in files:
+        table: Any = parquet.read_table(file)
         places.extend(zip(*(table.column(name).to_pylist() for name in columns), strict=True))
     return places
 

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import os
+import random
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers, Steps, steps_of
 from tests.spark.job import STARTED
 from tests.spark.kills import READ, marks_of_kills
-from tests.spark.streams import read_committed
+from tests.spark.streams import places_in, read_committed
 from tests.spark.topics_of_java import Topics
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class Stream:
             "path": str(folder / "out"),
             "checkpointLocation": str(folder / "checkpoint"),
         }
-        job = {"master": MASTER, "schema": PLACE, "read": read, "write": write}
+        job = {"master": MASTER, "is_stream": True, "schema": PLACE, "read": read, "write": write}
         self.drivers = Drivers(folder, job)
 
     @property
@@ -120,3 +122,36 @@ def test_a_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_
     assert drivers.kills >= len(KILLS)
     assert len(stored) == MESSAGES
     assert Counter(stream.written()) == Counter(stored)
+
+
+def test_a_batch_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
+    topic = topics.create("spark-batch-kills", queues=8)
+    stored = topics.fill_fast(topic, MESSAGES)
+    read = {
+        "format": "rocketmq",
+        "nameServers": topics.address,
+        "subscribe": topic,
+        "minPartitions": "64",
+    }
+    write = {"format": "parquet", "path": str(tmp_path / "out")}
+    job = {"master": MASTER, "mode": "overwrite", "schema": PLACE, "read": read, "write": write}
+    chance = random.Random(4)
+
+    def tasks() -> int:
+        """Number of tasks that have ended."""
+        return len(list((tmp_path / "out" / "_temporary").glob("0/task_*")))
+
+    with Drivers(tmp_path, job) as drivers:
+        for what in ("driver", "executor", "driver", "executor", "executor")[: len(KILLS)]:
+            so_far = 0 if what == "driver" else tasks()
+            more = chance.randrange(1, 12)
+            assert drivers.wait(lambda: tasks() >= so_far + more)  # noqa: B023 - now
+            time.sleep(chance.random() * 0.2)  # at any step of a task
+            drivers.kill_driver() if what == "driver" else drivers.kill_executor()
+        drivers.run_to_end()
+
+    drivers.report(f"{len(stored)} messages")
+    assert drivers.killed["driver"]
+    assert drivers.killed["executor"]
+    assert len(stored) == MESSAGES
+    assert Counter(places_in((tmp_path / "out").glob("*.parquet"))) == Counter(stored)

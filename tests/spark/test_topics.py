@@ -200,3 +200,37 @@ def test_a_group_and_a_listener_show_how_far_a_stream_is(
 
     progress = java_peer.admin(topics.address, "consumerProgress -g spark-readers")
     assert "Consume Diff Total: 0" in progress.out, progress.err
+
+
+@pytest.mark.full
+def test_a_topic_that_was_created_again_fails_with_its_reason(
+    reader: Reader, java_cluster: JavaCluster
+) -> None:
+    # 4.9.4 goes on at the old offsets of a topic that it has deleted
+    topics = Topics(java_cluster.address, only=java_cluster.master.address)
+    topic = topics.create("spark-again", queues=1)
+    topics.fill(topic, [b"x"] * 60)
+    wait_dispatched(topics, topic, 60)
+    reader.stream("out", subscribe=topic)
+    topics.delete(topic)
+    wait_until(lambda: not has_route(topics, topic), "the route is gone")
+    topics.create(topic, queues=1)
+    stored = topics.fill(topic, [b"y"] * 4)
+    wait_dispatched(topics, topic, 4)
+
+    with pytest.raises(Exception, match="the topic was deleted and created again") as error:
+        reader.stream("out", subscribe=topic)
+
+    assert f"topic {topic}, broker broker-" in str(error.value)
+    reader.stream("out", subscribe=topic, failOnDataLoss="false")
+    again = Counter(reader.written("out"))
+    assert all(again[place] == 2 for place in stored)
+    assert sum(again.values()) == 64
+
+
+def has_route(topics: Topics, topic: str) -> bool:
+    try:
+        topics.ends(topic)
+    except Exception:  # noqa: BLE001 - of any kind
+        return False
+    return True

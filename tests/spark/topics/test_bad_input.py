@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire_tools.spark.topics.cluster import Cluster
+from rocketwire_tools.spark.topics.connection import close_sessions
+from rocketwire_tools.spark.topics.options import PullSettings, read_options
+from rocketwire_tools.spark.topics.planning import UnreachableError, batch_ranges
+from rocketwire_tools.spark.topics.pulling import PullFailedError
+from rocketwire_tools.spark.topics.ranges import total
+from rocketwire_tools.spark.topics.reading import read_range
+from rocketwire_tools.spark.topics.streaming import ROUTES, Stream
 from tests.peers.processes import wait_until
 from tests.spark.topics_of_java import PLACE, Reader, Topics
+from tests.support.tap import tapped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -52,14 +64,20 @@ def last_line(error: BaseException) -> str:
         ({"subscribe": "t", "nameServers": "127.0.0.1:1"}, "see whether name servers 127.0.0.1:1"),
         ({"subscribe": "t", "topics": "t"}, "unknown option 'topics'; the options are"),
         ({"subscribe": "t", "secretKey": "hidden"}, "'secretKey' would show a secret"),
+        ({"subscribe": "spark-ten", "credentialsFile": "/no/file"}, "/no/file: No such file"),
+        ({"subscribePattern": "no-such-.*"}, "option 'subscribePattern': no topic matches 'no-such-.*'"),
+        ({"assign": json.dumps({"spark-ten": {"broker-a": [7]}})}, "option 'assign': there is no topic spark-ten, broker broker-a, queue 7"),
         ({"subscribe": "spark-ten", "startingOffsets": '{"spark-ten": 11}'}, "broker broker-a, queue 0 ends before offset 11: its next message has 10"),
+        ({"subscribe": "spark-ten", "schema": "body string"}, "no column 'body' of type string; the columns are topic string"),
+        ({"subscribe": "spark-ten", "caFile": "/no/ca.pem"}, "certificates /no/ca.pem: [Errno 2]"),
     ],
 )  # fmt: skip
 def test_a_batch_ends_in_one_line_that_says_what_to_do(
     reader: Reader, options: dict[str, Any], line: str
 ) -> None:
+    schema = options.pop("schema", None)
     with pytest.raises(Exception, match=r"OptionError|UnknownTopicError|Unreachable") as error:
-        reader.batch(**options).show()
+        reader.batch(schema, **options).show()
 
     assert line in last_line(error.value)
     assert "hidden" not in str(error.value)
@@ -72,6 +90,7 @@ def test_a_batch_ends_in_one_line_that_says_what_to_do(
         ({"subscribe": "t", "nameServers": "127.0.0.1:1"}, "see whether name servers 127.0.0.1:1"),
         ({"subscribe": "t", "maxTriggerDelay": "soon"}, "'soon' is not a time such as 500ms"),
         ({"subscribe": "spark-ten", "startingOffsets": '{"spark-ten": 11}'}, "broker broker-a, queue 0 ends before offset 11: its next message has 10"),
+        ({"subscribe": "spark-ten", "endingOffsets": "latest"}, "a stream has no end: leave out 'endingOffsets'"),
     ],
 )  # fmt: skip
 def test_a_stream_ends_in_one_line_that_says_what_to_do(
@@ -93,3 +112,61 @@ def test_a_task_that_fails_ends_in_one_line(reader: Reader, topics: Topics) -> N
         " queue 0: broker 127.0.0.1:"
     )
     assert last_line(error.value).endswith("and see the permission of the topic")
+
+
+def test_a_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -> None:
+    with tapped(port_of(topics)) as names:
+        settings = read_options({"nameServers": names.address, "subscribe": "spark-ten"})
+        (place,) = batch_ranges(settings, Cluster(settings))
+    close_sessions()  # a worker is another process
+    pulls = PullSettings(group="readers", patience=1.0)
+    with pytest.raises(PullFailedError) as error:
+        list(read_range(settings.connection, place, pulls, pa.schema([])))
+
+    assert "\n" not in str(error.value)
+    assert re.search(
+        r"topic spark-ten, broker broker-a, queue 0: .*; see whether name servers 127.0.0.1:\d+",
+        str(error.value),
+    )
+
+
+@pytest.mark.parametrize("option", ["subscribe", "subscribePattern"])
+def test_a_name_server_that_goes_away_stops_no_stream_but_its_restart(
+    topics: Topics, option: str
+) -> None:
+    topics.create(f"spark-{option}", queues=1)
+    now = [0.0]
+    with tapped(port_of(topics)) as names:
+        options = {"nameServers": names.address, option: f"spark-{option}"}
+        settings = read_options(options)
+        cluster = Cluster(settings)
+        stream = Stream(settings, cluster, lambda: now[0])
+        start = stream.initial()
+    places = topics.fill(f"spark-{option}", [b"x"] * 3)
+    wait_until(lambda: sum(topics.ends(f"spark-{option}").values()) == 3, "three messages")
+    now[0] += ROUTES
+
+    ranges = stream.ranges(start, stream.latest(start))
+    assert total(ranges) == len(places) == 3
+    (route,) = [cluster.route(place) for place in ranges]
+    close_sessions()  # a worker is another process
+    pulls = PullSettings(group="readers")
+    schema = pa.schema([("queueOffset", pa.int64())])
+    (batch,) = read_range(settings.connection, ranges[0], pulls, schema, route)
+    assert batch.column("queueOffset").to_pylist() == [0, 1, 2]
+    with pytest.raises(
+        UnreachableError, match=f"see whether name servers {names.address}"
+    ) as error:
+        Stream(settings, Cluster(settings)).initial()
+    assert "\n" not in str(error.value)
+
+
+def port_of(topics: Topics) -> int:
+    return int(topics.address.rpartition(":")[2])
+
+
+@pytest.fixture(autouse=True)
+def _no_sessions() -> Iterator[None]:
+    """End the sessions of this process with each test: their name servers are gone."""
+    yield
+    close_sessions()

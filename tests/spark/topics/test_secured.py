@@ -187,22 +187,30 @@ def are_twenty(places: list[Any]) -> bool:
 
 
 @releases
-def test_all_is_read_with_a_secret_or_a_certificate(
+def test_a_secret_comes_from_a_file(secured: Secured, topic: str) -> None:
+    assert are_twenty(read_here(secured.options(topic)))
+
+
+@releases
+def test_a_secret_comes_from_the_environment(
     secured: Secured, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ways: tuple[dict[str, str], ...] = (
-        {},
-        secured.tls,
-        {"credentialsFile": str(secured.folder / "reader")},
-    )
-    for options in ways:
-        close_sessions()
-        assert are_twenty(read_here(secured.options(topic, **options)))
-
     monkeypatch.setenv("ROCKETWIRE_ACCESS_KEY", ACCESS)
     monkeypatch.setenv("ROCKETWIRE_SECRET_KEY", SECRET)
-    close_sessions()
+
     assert are_twenty(read_here({"nameServers": secured.address, "subscribe": topic}))
+
+
+@releases
+def test_all_goes_over_tls_with_a_certificate_of_the_client(secured: Secured, topic: str) -> None:
+    assert are_twenty(read_here(secured.options(topic, **secured.tls)))
+
+
+@releases
+def test_an_account_that_may_only_subscribe_reads(secured: Secured, topic: str) -> None:
+    keys = str(secured.folder / "reader")
+
+    assert are_twenty(read_here(secured.options(topic, credentialsFile=keys)))
 
 
 def wrong(secured: Secured) -> Iterator[tuple[dict[str, str], str]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import json
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.peers.foreign.tcp import ACK, SYN, Packet
+from tests.support.captures.tshark_frames import header_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -122,15 +122,6 @@ def exchanges(frames: Iterable[Utterance], codes: set[int]) -> list[list[Utteran
             codes.add(code)
             requests[opaque] = [frame]
     return list(requests.values())
-
-
-def header_of(frame: bytes) -> tuple[int, int, int]:
-    """Code, opaque and flag."""
-    if frame[4] == 1:
-        code, opaque, flag = struct.unpack_from(">hxxxii", frame, 8)
-        return code, opaque, flag
-    header = json.loads(frame[8 : 8 + int.from_bytes(frame[5:8], "big")])
-    return header["code"], header["opaque"], header["flag"]
 
 
 def resend(connections: Iterable[Iterable[Sent]], *, has_start: bool = True) -> list[Packet]:

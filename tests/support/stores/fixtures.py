@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from tests.peers import manifest
 from tests.peers.peers import CURRENT, MIDDLE, OLD
-from tests.support.stores.store import BrokerStore, open_folder
+from tests.support.stores.store import TRUTH, BrokerStore, open_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+FOLDER: Final = "stores"
 PACKED: Final = (
     *((CURRENT, kind) for kind in ("plain", "killed", "features", "timers", "pop", "popkv")),
     *((CURRENT, kind) for kind in ("inner", "ipv6", "slave", "controller", "lmq", "crc", "ext")),
@@ -27,10 +28,16 @@ PACKED: Final = (
 )
 """Release and kind of the stores that are packed."""
 
+MOST_BYTES: Final = 150_000
+
 
 def archive_of(release: str, kind: str) -> Path:
     """The file of a packed store."""
-    return manifest.FIXTURES / "stores" / f"{kind}-{release}.tar.xz"
+    return manifest.FIXTURES / _name(release, kind)
+
+
+def _name(release: str, kind: str) -> str:
+    return f"{FOLDER}/{kind}-{release}.tar.xz"
 
 
 def unpack(release: str, kind: str, folder: Path) -> BrokerStore:
@@ -44,3 +51,31 @@ def unpack(release: str, kind: str, folder: Path) -> BrokerStore:
 def _archive(release: str, kind: str) -> bytes:
     """A packed store without its compression; tests unpack the same few again and again."""
     return lzma.decompress(archive_of(release, kind).read_bytes())
+
+
+def pack(store: BrokerStore) -> None:
+    """Put a store among the fixtures.
+
+    Raises:
+        ValueError: it is too large.
+    """
+    truth = store.truth
+    path = archive_of(truth.release, truth.kind)
+    path.parent.mkdir(exist_ok=True)
+    with tarfile.open(path, "w:xz", preset=9) as archive:
+        for part in (store.root, store.root.parent / TRUTH):
+            archive.add(part, part.name, filter=_without_owner)
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{path.name} has {path.stat().st_size} bytes, more than {MOST_BYTES}")
+    current = manifest.load()
+    file = _name(truth.release, truth.kind)
+    others = [entry for entry in current.get("store", []) if entry["file"] != file]
+    how = f"the kind {truth.kind} of tests/support/stores: a broker and its clients on loopback"
+    origin = {"kind": "recorded", "product": f"Apache RocketMQ {truth.release}", "how": how}
+    manifest.save({**current, "store": [*others, {"file": file, "sha256": "", "origin": origin}]})
+
+
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member

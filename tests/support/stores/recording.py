@@ -1,20 +1,82 @@
-"""A broker that is started on a copy of a store, and asked."""
+"""Making a store: start a broker, fill it, ask it, end it, take its store."""
 
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import trio
 
+from tests.support.stores import plain
 from tests.support.stores.answers import Answers, ask_everything
 from tests.support.stores.cluster import StoreCluster, copy_store
+from tests.support.stores.sending import Sender
+from tests.support.stores.store import TRUTH, BrokerStore, open_folder
+from tests.support.stores.truth import Truth, save
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from tests.support.stores.truth import Sent
+
+NOT_IN_THEIR_QUEUE: Final = ("delayed", "half", "timer")
+"""How messages were sent that are in a queue of the broker's own at first."""
+
+ROCKSDB: Final = {"storeType": "defaultRocksDB"}
+OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "plain": {},
+    "crc": {"enabledAppendPropCRC": "true"},
+    "rocksdb": ROCKSDB,
+    "rocksv2": {
+        **ROCKSDB,
+        "configManagerVersion": "v2",
+        "indexRocksDBEnable": "true",
+        "indexFileWriteEnable": "true",
+    },
+    "rocksboth": {"rocksdbCQDoubleWriteEnable": "true"},
+}
+"""Kinds of stores that can be recorded again, and the settings of their brokers."""
+
+
+def record(folder: Path, release: str, kind: str) -> BrokerStore:
+    """Make a store with a broker that is asked before it ends cleanly.
+
+    Args:
+        folder: empty.
+        release: of the broker.
+        kind: of the store, one of ``OPTIONS``.
+    """
+    topics = tuple(plain.TOPICS)
+
+    async def run() -> tuple[tuple[Sent, ...], Answers]:
+        async with cluster.session() as session:
+            sender = Sender(session)
+            await plain.fill(session, sender, release)
+            sent = tuple(sender.sent)
+            await session.wait_until_dispatched()
+            return sent, await ask_everything(session, sent, topics)
+
+    with StoreCluster(folder, release, OPTIONS[kind]) as cluster:
+        sent, answers = trio.run(run)
+        cluster.stop()
+    truth = Truth(
+        release=release,
+        kind=kind,
+        settings={name: str(value) for name, value in cluster.settings.items()},
+        stop="clean",
+        live="same",
+        sent=sent,
+        topics=topics,
+        queues=answers.queues,
+        lookups=answers.lookups,
+        by_id=answers.by_id,
+        consumer_offsets=answers.consumer_offsets,
+        delay_offsets=answers.delay_offsets,
+    )
+    copy_store(cluster.store, folder / "store")
+    save(truth, folder / TRUTH)
+    return open_folder(folder)
 
 
 def ask_restarted(

@@ -210,6 +210,11 @@ class Truth:
         return tuple(sorted(messages, key=lambda message: message.physical_offset))
 
 
+def save(truth: Truth, path: Path) -> None:
+    """Write the truth as JSON."""
+    path.write_bytes(msgspec.json.encode(truth))
+
+
 def load(path: Path) -> Truth:
-    """Read a truth, which is stored as JSON."""
+    """Read what ``save`` wrote."""
     return msgspec.json.decode(path.read_bytes(), type=Truth)

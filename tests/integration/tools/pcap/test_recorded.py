@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import subprocess
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
@@ -15,31 +14,28 @@ from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.dissector.dissector import dissector
 from tests.peers import manifest
 from tests.support.captures.decoded_rows import rows
+from tests.support.captures.record import GIVES_AWAY
 from tests.support.tshark import needs_tshark
 from tests.support.tshark import rows as tshark_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.captures.tshark_frames import Counted
 
 CAPTURES = sorted((manifest.FIXTURES / "captures").glob("*.pcap.gz"))
 every_capture = pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 
 Frames = dict[tuple[str, str], list[tuple[int, int, int, int]]]
-GIVES_AWAY = re.compile(
-    rb"/(?:root|home|tmp|work|usr|var)/|\b(?!127\.|0\.0\.0\.0|192\.0\.2\.)\d{1,3}\.\d+\.\d+\.\d+:"
-)
-"""A path of a machine, or an address that is neither loopback nor one for documentation."""
 
 
-def read_counts(capture: Path) -> list[dict[str, Any]]:
+def read_counts(capture: Path) -> list[Counted]:
     """The count that was made when the capture was recorded."""
-    text = capture.with_name(capture.name[:-8] + ".json").read_text()
-    found: list[dict[str, Any]] = json.loads(text)
+    found: list[Counted] = json.loads(capture.with_name(capture.name[:-8] + ".json").read_text())
     return found
 
 
-def frames_of(counted: list[dict[str, Any]]) -> Frames:
+def frames_of(counted: list[Counted]) -> Frames:
     return {
         (one["src"], one["dst"]): [(*frame,) for frame in one["frames"]]
         for one in counted
@@ -122,7 +118,7 @@ def test_bodies_of_java_are_decoded(capfd: pytest.CaptureFixture[str]) -> None:
     registrations = [
         json.loads(row["body"]) for row in found if row["code"] == 103 and row["kind"] == "request"
     ]
-    assert any("orders" in json.dumps(registration) for registration in registrations)
+    assert any("orders" in json.dumps(one) for one in registrations)
 
 
 @every_capture

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.types import IntegerType, StringType, StructType
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.sink.failures import SinkError
@@ -61,18 +61,15 @@ def context(monkeypatch: pytest.MonkeyPatch) -> Context:
     return given
 
 
-def test_a_repeated_task_of_a_job_or_a_run_has_the_same_unique_keys(
-    rows: Rows, context: Context
-) -> None:
+def test_a_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
     topic = rows.cluster.topic()
     writer = source(rows, topic=topic, ids="stable").writer(BODY, False)
     writer.write(batches("a"))
     copy_to_worker(writer).write(batches("a"))
     assert len(keys_of(rows, topic)) == 1
-    for options in ({}, {"runId": "r"}, {"runId": "r"}):
-        source(rows, topic=topic, ids="stable", **options).writer(BODY, False).write(batches("a"))
+    source(rows, topic=topic, ids="stable").writer(BODY, False).write(batches("a"))
 
-    assert len(keys_of(rows, topic)) == 3
+    assert len(keys_of(rows, topic)) == 2
 
 
 def test_a_stream_without_micro_batch_has_no_stable_keys(rows: Rows, context: Context) -> None:
@@ -86,3 +83,8 @@ def test_a_stream_without_micro_batch_has_no_stable_keys(rows: Rows, context: Co
 def test_a_topic_is_never_overwritten(rows: Rows, method: str) -> None:
     with pytest.raises(OptionError, match="a topic cannot be overwritten"):
         getattr(source(rows, topic="a"), method)(BODY, True)
+
+
+def test_a_column_of_another_type_is_refused(rows: Rows) -> None:
+    with pytest.raises(OptionError, match="column 'body' has type int"):
+        source(rows, topic="a").writer(StructType().add("body", IntegerType()), False)

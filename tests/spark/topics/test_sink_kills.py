@@ -1,0 +1,100 @@
+"""Rows written to Java's brokers of both releases by drivers and executors that are killed.
+
+``make test-all`` writes 200,000 rows in each mode.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.errors import RocketWireError
+from tests.peers.peers import CURRENT, OLD
+from tests.spark.conftest import without_spark
+from tests.spark.driver import Drivers
+from tests.spark.kills import WRITE, marks_of_kills
+from tests.spark.topics_of_java import Topics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.peers.cluster import JavaCluster
+
+pytestmark = marks_of_kills(WRITE)
+
+ROWS = int(os.environ.get("ROCKETWIRE_SINK_ROWS", "6000"))
+KILLS = int(os.environ.get(WRITE, "1"))
+BODY = "lpad(cast(id as string), 100, '0') as body"
+MASTER = "local-cluster[2,1,512]"
+
+
+class Broker:
+    """A broker of one release, and its topics.
+
+    Attributes:
+        topics: they are on this broker alone.
+    """
+
+    def __init__(self, cluster: JavaCluster, release: str) -> None:
+        self.name = f"broker-{release.replace('.', '-')}"
+        broker = cluster.broker(self.name, version=release)
+        self.topics = Topics(cluster.address, only=broker.address)
+
+    def count(self, topic: str) -> int:
+        """Messages of a topic, now."""
+        with contextlib.suppress(RocketWireError):  # the broker is busy
+            ends = self.topics.ends(topic)
+            return sum(end for (broker, _), end in ends.items() if broker == self.name)
+        return 0
+
+
+@pytest.fixture(scope="module", params=[CURRENT, OLD])
+def broker(request: pytest.FixtureRequest, java_cluster: JavaCluster) -> Broker:
+    without_spark()
+    return Broker(java_cluster, request.param)
+
+
+def job_of(broker: Broker, topic: str, **options: str) -> dict[str, object]:
+    """A job that writes ``ROWS`` rows."""
+    write = {"format": "rocketmq", "nameServers": broker.topics.address, "topic": topic, **options}
+    return {"master": MASTER, "rows": ROWS, "expressions": [BODY], "write": write}
+
+
+def kill_while(drivers: Drivers, count: Callable[[], int]) -> None:
+    """Kill executors, and a driver in the middle of them, while a number of rows grows."""
+    for number in range(KILLS):
+        if number == KILLS // 2:
+            wait_for_more(drivers, count)
+            drivers.kill_driver()
+        wait_for_more(drivers, count)
+        drivers.kill_executor()
+
+
+def wait_for_more(drivers: Drivers, count: Callable[[], int]) -> None:
+    """Wait until a part of the rows has arrived from now on."""
+    enough = count() + ROWS // (KILLS + 2)
+    assert drivers.wait(lambda: count() >= enough, 0.1), "the job has ended before it was killed"
+
+
+def test_no_row_is_missing_and_repeated_ones_have_equal_unique_keys(
+    broker: Broker, tmp_path: Path
+) -> None:
+    topic = broker.topics.create(f"stable-{broker.name}", queues=8)
+    job = job_of(broker, topic, ids="stable", runId="run-1", batchSize="2k", inFlight="1")
+    with Drivers(tmp_path, job) as drivers:
+        kill_while(drivers, lambda: broker.count(topic))
+        drivers.run_to_end()
+    messages = broker.topics.messages(topic)
+    keys: dict[bytes | None, set[str]] = {}
+    for message in messages:
+        keys.setdefault(message.body, set()).add(message.msg_id)
+
+    drivers.report(f"{broker.name}, ids=stable: {ROWS} rows, {len(messages)} messages")
+    assert (drivers.killed["driver"], drivers.killed["executor"]) == (1, KILLS)
+    assert sorted(int(body or b"") for body in keys) == list(range(ROWS))
+    assert all(len(each) == 1 for each in keys.values())
+    assert len({key for each in keys.values() for key in each}) == ROWS

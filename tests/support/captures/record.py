@@ -1,0 +1,203 @@
+"""Records the captures of ``tests/fixtures/captures`` from real peers: ``python -m
+tests.support.captures.record``.
+
+Run it from the root of the checkout, on Linux with Java, Maven and tshark. Everything uses a
+network namespace with loopback only, so that addresses and ids contain 127.0.0.1.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.peers import cache as java_cache
+from tests.peers import manifest
+from tests.peers.peers import (
+    BINARY_HEADERS,
+    CURRENT,
+    OLD,
+    JavaBroker,
+    JavaNameServer,
+    JavaPeer,
+)
+from tests.peers.processes import PeerFailedError
+from tests.support.captures.recorder import Recorder, small_segments
+from tests.support.captures.tshark_frames import count
+from tests.support.tap import tapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+INSIDE = "ROCKETWIRE_CAPTURING_INSIDE"
+FOLDER = manifest.FIXTURES / "captures"
+LARGEST = 300_000
+GIVES_AWAY = re.compile(
+    rb"/(?:root|home|tmp|work|usr|var)/|\b(?!127\.|0\.0\.0\.0|192\.0\.2\.)\d{1,3}\.\d+\.\d+\.\d+:"
+)
+"""A path of the machine, or an address that is neither loopback nor one for documentation."""
+PROXY = b"PROXY TCP4 192.0.2.1 192.0.2.2 4660 9876\r\n"
+TLS = ("-Dtls.enable=true", "-Dtls.test.mode.enable=true")
+SECRET_SERVER = ("-Dtls.server.mode=permissive", "-Dtls.test.mode.enable=true")
+
+
+def wait_for_topic(peer: JavaPeer, address: str, topic: str) -> None:
+    """Ask by mqadmin, once in two seconds, until the name server has the topic's route."""
+    for _ in range(45):
+        if "brokerDatas" in peer.admin(address, f"topicRoute -t {topic}").out:
+            return
+        time.sleep(2)
+    raise PeerFailedError(f"no route of {topic}")
+
+
+def record_cluster(scratch: Path, version: str, jvm: Sequence[str] = ()) -> Recorder:
+    """A broker comes, is administrated, carries messages and goes."""
+    with ExitStack() as stack:
+        recorder = stack.enter_context(Recorder())
+        server = JavaNameServer(scratch / "namesrv", version=version, jvm=jvm)
+        stack.enter_context(server)
+        broker = JavaBroker(scratch / "broker", [server.address], version=version, jvm=jvm)
+        stack.enter_context(broker)
+        peer = stack.enter_context(JavaPeer(scratch / "peer", version=version, jvm=jvm))
+        wait_for_topic(peer, server.address, "TBW102")
+        for line in (
+            "updateTopic -c DefaultCluster -t orders -r 4 -w 4",
+            "updateKvConfig -s SPACE -k key -v value",
+            "topicList",
+            "topicRoute -t NoSuchTopic",
+        ):
+            peer.admin(server.address, line)
+        wait_for_topic(peer, server.address, "orders")
+        peer.send(server.address, "orders", "shop", range(20))
+        peer.consume(server.address, "orders", "bookkeeping")
+        peer.received("bookkeeping", 20)
+        peer.call("oneway", server.address, "orders", "shop", "20")
+        peer.received("bookkeeping", 21)
+        peer.admin(server.address, "deleteTopic -c DefaultCluster -t orders")
+        peer.close("bookkeeping")
+        peer.close("shop")
+        broker.stop(30 if version == OLD else 5)  # 4.9.4 unregisters last, 5.x first
+        server.stop()
+    return recorder
+
+
+def record_secret(scratch: Path) -> Recorder:
+    """A name server with clear connections, TLS, and a load balancer that uses the PROXY
+    protocol."""
+    with ExitStack() as stack:
+        recorder = stack.enter_context(Recorder())
+        server = JavaNameServer(scratch / "namesrv", jvm=SECRET_SERVER)
+        stack.enter_context(server)
+        balancer = stack.enter_context(tapped(server.port, preface=PROXY))
+        clear_path = stack.enter_context(JavaPeer(scratch / "plain"))
+        secret = stack.enter_context(JavaPeer(scratch / "secret", jvm=TLS))
+        for peer, address in (
+            (clear_path, server.address),
+            (secret, server.address),
+            (clear_path, balancer.address),
+        ):
+            peer.admin(address, "updateKvConfig -s SPACE -k key -v value")
+            peer.admin(address, "topicList")
+        server.stop()
+    return recorder
+
+
+Scenario = tuple[str, str, "Callable[[Path], Recorder]"]
+
+SCENARIOS: dict[str, Scenario] = {
+    "java-5.5.0": (
+        "Apache RocketMQ 5.5.0",
+        "a name server, a broker, mqadmin, a producer and a push consumer",
+        lambda scratch: record_cluster(scratch, CURRENT),
+    ),
+    "java-5.5.0-binary": (
+        "Apache RocketMQ 5.5.0",
+        f"the same with {BINARY_HEADERS}, segments as of a network card",
+        lambda scratch: record_cluster(scratch, CURRENT, [BINARY_HEADERS]),
+    ),
+    "java-4.9.4": (
+        "Apache RocketMQ 4.9.4",
+        "the same of the release of 2022",
+        lambda scratch: record_cluster(scratch, OLD),
+    ),
+    "java-5.5.0-tls": (
+        "Apache RocketMQ 5.5.0",
+        "a name server that mqadmin asks in clear, by TLS, and behind a PROXY header",
+        record_secret,
+    ),
+}
+SMALL_SEGMENTS = "java-5.5.0-binary"
+
+
+def record(names: Sequence[str]) -> None:
+    """Record scenarios and replace their files and manifest entries."""
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in names:
+            product, how, scenario = SCENARIOS[name]
+            if name == SMALL_SEGMENTS:
+                subprocess.run(["ip", "link", "set", "lo", "mtu", "1500"], check=True)
+                small_segments()
+            clear_path = Path(scratch) / f"{name}.pcap"
+            scenario(Path(scratch) / name).save(clear_path)
+            keep(clear_path, name, product, how)
+
+
+def keep(clear_path: Path, name: str, product: str, how: str) -> None:
+    """Write a capture and the count of its frames."""
+    data = clear_path.read_bytes()
+    if chosen := GIVES_AWAY.search(data):
+        raise ValueError(f"{name} gives the machine away: {data[chosen.start() - 40 :][:120]!r}")
+    packed = gzip.compress(data, 9, mtime=0)
+    if len(packed) > LARGEST:
+        raise ValueError(f"{name} has {len(packed)} bytes, {LARGEST} is the limit")
+    counted = count(clear_path)
+    frames = sum(len(packet["frames"]) for packet in counted)
+    lines = ",\n".join(json.dumps(packet) for packet in counted)
+    (FOLDER / f"{name}.pcap.gz").write_bytes(packed)
+    (FOLDER / f"{name}.json").write_text(f"[\n{lines}\n]\n", "utf-8")
+    enter(name, product, how)
+    sys.stderr.write(f"{name}: {len(data)} bytes, {len(packed)} packed, {frames} frames\n")
+
+
+def enter(name: str, product: str, how: str) -> None:
+    """Put a capture into the manifest."""
+    current = manifest.load()
+    files = (f"captures/{name}.pcap.gz", f"captures/{name}.json")
+    recorded = {"kind": "capture", "product": product, "how": how}
+    counted = {"kind": "count", "how": "streams put together by tshark, cut by their length words"}
+    for entry_kind, file, origin in (("capture", files[0], recorded), ("count", files[1], counted)):
+        other_entries = [entry for entry in current.get(entry_kind, []) if entry["file"] != file]
+        current[entry_kind] = [
+            *other_entries,
+            {"id": f"captures/{name}", "file": file, "sha256": "", "origin": origin},
+        ]
+    manifest.save(current)
+
+
+def main(names: Sequence[str]) -> None:
+    """Fetch what is needed, then do the work in a network namespace of its own."""
+    if INSIDE in os.environ:
+        record(names or list(SCENARIOS))
+        return
+    for version in (CURRENT, OLD):
+        java_cache.classes(version, "Peer.java")
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    inner = [sys.executable, "-m", "tests.support.captures.record", *names]
+    subprocess.run(
+        ["unshare", *user, "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *inner],
+        check=True,
+        env={**os.environ, INSIDE: "1"},
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
