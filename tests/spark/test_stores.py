@@ -152,7 +152,7 @@ def with_a_repeat(store: BrokerStore) -> BrokerStore:
     key = file.read_bytes().index(other.unique_key.encode(), place - int(file.name))
     put(file, key, one.unique_key.encode())
     told = replace(other, unique_key=one.unique_key)
-    sent = tuple(told if each is other else each for each in store.truth.sent)
+    sent = tuple(told if message is other else message for message in store.truth.sent)
     return replace(store, truth=replace(store.truth, sent=sent))
 
 

@@ -38,15 +38,9 @@ def keep_the_clock(_root: Path) -> None:
     """Both brokers had this machine's clock."""
 
 
-def spoil_the_first_ghosts_time(root: Path) -> None:
-    """The messages that will be the first ghosts have a time that is far ahead."""
-    for place in places(log_files(root)[-1])[-18::3]:
-        put(place.file, place.position + STORE_TIME, (now() + DAY).to_bytes(8, "big"))
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("release", [CURRENT, OLD])
-@pytest.mark.parametrize("clock", [keep_the_clock, set_back_the_clock, spoil_the_first_ghosts_time])
+@pytest.mark.parametrize("clock", [keep_the_clock, set_back_the_clock])
 def test_what_a_broker_leaves_behind_a_cut_are_ghosts(
     clock: object, release: str, tmp_path: Path
 ) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +10,6 @@ import trio
 
 from rocketwire_tools.store.__main__ import main
 from tests.peers.peers import CURRENT, OLD
-from tests.peers.processes import wait_until
 from tests.support.stores.answers import read_queue
 from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.fixtures import unpack
@@ -80,15 +76,15 @@ def contents(messages: Sequence[Pulled]) -> list[tuple[Any, ...]]:
         (
             {
                 name: value
-                for name, value in one.properties.items()
+                for name, value in message.properties.items()
                 if name not in SET_BY_BROKERS | HOLD_BACK
             },
-            one.flag,
-            one.born_timestamp,
-            one.body_digest,
-            one.sys_flag & ~0x3C,  # addresses and transactions are the broker's
+            message.flag,
+            message.born_timestamp,
+            message.body_digest,
+            message.sys_flag & ~0x3C,  # addresses and transactions are the broker's
         )
-        for one in messages
+        for message in messages
     ]
 
 
@@ -142,67 +138,20 @@ def test_messages_are_sent_that_consumers_saw_and_held_back_no_more(
             continue
         for (topic, queue_id), answer in answers.items():
             sent = [
-                one for one in source.truth.sent if (one.topic, one.queue_id) == (topic, queue_id)
+                message
+                for message in source.truth.sent
+                if (message.topic, message.queue_id) == (topic, queue_id)
             ]
             sent.sort(key=lambda one: one.queue_offset)
             assert [
-                (one.properties["KEYS"], one.properties["TAGS"], one.flag, one.body_digest)
-                for one in answer.messages
-            ] == [(" ".join(one.keys), one.tags, one.flag, one.body_digest) for one in sent]
-
-
-@pytest.mark.full
-def test_messages_that_brokers_hold_back_are_sent_to_another_topic_at_once(
-    current: StoreCluster, tmp_path: Path
-) -> None:
-    source = unpack(CURRENT, "features", tmp_path / "features")
-    create_topics(current, {"rescued": 4})
-
-    replay(current, "--topic", "SCHEDULE_TOPIC_XXXX=rescued", source.root)
-
-    delayed = [one for one in source.truth.sent if one.how == "delayed"]
-    messages = [
-        message
-        for queue in queues_of(current, {"rescued": 4}).values()
-        for message in queue.messages
-    ]
-    assert {one.unique_key for one in delayed} <= {
-        message.properties["UNIQ_KEY"] for message in messages
-    }
-    assert all(message.properties["REAL_TOPIC"] for message in messages)
-
-
-@pytest.mark.full
-def test_a_replay_that_is_killed_again_and_again_sends_every_message_once(
-    current: StoreCluster, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    source = unpack(CURRENT, "plain", tmp_path / "source")
-    topics = topics_of(source)
-    create_topics(current, topics)
-    journal = tmp_path / "journal"
-    options = ("-n", current.name_server.address, "--journal", str(journal), str(source.root))
-    program = [sys.executable, "-m", "rocketwire_tools.store", "replay", *options]
-
-    for _ in range(3):
-        child = subprocess.Popen([*program, "--rate", "40"])
-        try:
-            wait_until(journal.exists, "the journal is there", 60)
-            time.sleep(1.7)
-        finally:
-            child.kill()
-            child.wait()
-    with journal.open("ab") as file:  # as after the machine went down
-        file.write(b'{"topic":"orders","queue_id":0,"tar')
-    replay(current, "--json", "--journal", journal, source.root)
-    last = json.loads(capsysbinary.readouterr().out)
-    replay(current, "--json", "--journal", journal, source.root)
-    repeated = json.loads(capsysbinary.readouterr().out)
-
-    assert_same(queues_of(current, topics), source)
-    assert last["found"] > 0
-    assert (repeated["sent"], repeated["found"]) == (0, 0)
-    assert repeated["done_before"] == last["sent"] + last["found"] + last["done_before"]
-
-    replay(current, "--journal", journal, "--tag", "paid", source.root, status=2)
-    assert b"the journal of another replay" in capsysbinary.readouterr().err
-    assert_same(queues_of(current, topics), source)
+                (
+                    message.properties["KEYS"],
+                    message.properties["TAGS"],
+                    message.flag,
+                    message.body_digest,
+                )
+                for message in answer.messages
+            ] == [
+                (" ".join(message.keys), message.tags, message.flag, message.body_digest)
+                for message in sent
+            ]

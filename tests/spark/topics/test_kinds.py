@@ -10,16 +10,12 @@ import pytest
 import trio
 
 from rocketwire.client import (
-    ConsumeConcurrentlyStatus,
     Message,
     ProducerConfig,
-    PushConsumerConfig,
     open_producer,
-    open_push_consumer,
 )
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
-from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
 from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.options import read_options
@@ -32,10 +28,9 @@ from tests.spark.conftest import without_spark
 from tests.spark.topics_of_java import Topics, read_here
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rocketwire.client import ClientInstance
-    from rocketwire.wire.message.stored import StoredMessage
     from tests.peers.cluster import JavaCluster
 
 OPTIONS = {
@@ -71,42 +66,6 @@ def read(topics: Topics, topic: str, **options: str) -> list[Any]:
     places = read_here({"nameServers": topics.address, "subscribe": topic, **options})
     assert len(set(places)) == len(places)
     return places
-
-
-@pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_retried_messages_and_dead_letters_are_read_by_name(
-    java_cluster: JavaCluster, release: str
-) -> None:
-    topics, group = topics_at(java_cluster, release), unique("failing")
-    topic = topics.create(unique("failed"), queues=1)
-    topics.fill(topic, [b"1", b"2", b"3"])
-
-    async def fail(messages: Sequence[StoredMessage], context: Any) -> ConsumeConcurrentlyStatus:
-        context.delay_level_when_next_consume = 1
-        return ConsumeConcurrentlyStatus.RECONSUME_LATER
-
-    async def work(client: ClientInstance) -> None:
-        config = PushConsumerConfig(
-            consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, max_reconsume_times=1
-        )
-        async with open_push_consumer(client, group, {topic: "*"}, fail, config=config):
-            with trio.fail_after(120):
-                while True:
-                    try:
-                        table = await Admin(client).topics.stats(f"%DLQ%{group}")
-                        offsets = (table.offset_table or {}).values()
-                        if sum(each.max_offset for each in offsets) >= 3:
-                            return
-                    except Exception:  # noqa: BLE001, S110 - it is created with the first one
-                        pass
-                    await trio.sleep(0.3)
-
-    topics.run(work)
-
-    assert len(read(topics, f"%DLQ%{group}")) == 3
-    assert len(read(topics, f"%RETRY%{group}")) == 3
-    options = {"nameServers": topics.address, "subscribePattern": f"%(DLQ|RETRY)%{group}"}
-    assert len(read_here(options)) == 6
 
 
 def test_a_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCluster) -> None:

@@ -36,11 +36,6 @@ def bodies(cluster: RocketMQ, topic: str) -> Counter[str]:
     return Counter((message.body or b"").decode() for message in cluster.messages(topic))
 
 
-def numbers(spark: SparkSession, count: int, partitions: int = 3) -> DataFrame:
-    """Rows with the bodies 0, 1, 2 and so on."""
-    return spark.range(0, count, 1, partitions).selectExpr("cast(id as string) as body")
-
-
 def test_rows_with_kafkas_columns_are_written_as_they_were_read(
     spark: SparkSession, rocketmq: RocketMQ
 ) -> None:
@@ -142,20 +137,3 @@ def test_a_micro_batch_of_foreach_batch_has_stable_keys_too(
 
     assert bodies(rocketmq, query.topic) == {"a": 2}
     assert len({message.msg_id for message in rocketmq.messages(query.topic)}) == 1
-
-
-@pytest.mark.parametrize(
-    ("column", "options", "line"),
-    [
-        ("body", {"foo": "1"}, "unknown option 'foo' of the sink; the options are topic, group"),
-        ("body", {"topic": ""}, "option 'topic': the topic is blank"),
-        ("value", {}, "column 'value' is unknown; the columns are topic, body"),
-        ("body", {"nameServers": "nowhere"}, "option 'nameServers'"),
-    ],
-)
-def test_what_is_wrong_before_the_first_row_is_said_in_one_line(
-    spark: SparkSession, rocketmq: RocketMQ, column: str, options: dict[str, str], line: str
-) -> None:
-    frame = numbers(spark, 3).withColumnRenamed("body", column)
-    with pytest.raises(Exception, match=f"OptionError: {line}"):
-        save(frame, rocketmq, **{"topic": "a", **options})

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections import Counter
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
 from rocketwire.client.admin import open_admin
 from rocketwire.messages import message_const as const
-from rocketwire_tools.spark.topics.sink.options import read_sink_options
-from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.peers.messages import create_topic, unique
 from tests.peers.peers import CURRENT, OLD
 from tests.peers.processes import wait_until
 from tests.support.topics import frame_of, properties_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, SparkSession
 
     from rocketwire.wire.message.stored import StoredMessage
     from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 # PySpark leaves sockets to the collector
 pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
@@ -119,38 +113,6 @@ def test_every_column_is_a_part_of_the_message(
         assert (properties_of(message)["x"], properties_of(message)["ä"]) == ("1", "ö")
 
 
-@releases
-@pytest.mark.full
-def test_javas_orderly_consumer_gets_the_rows_of_a_key_in_order(
-    spark: SparkSession, brokers: Brokers, java_peer: JavaPeer, tmp_path: Path, release: str
-) -> None:
-    topic, group = brokers.topic(release), unique("orderly")
-    frame = spark.range(0, 3000, 1, 2).selectExpr(
-        "'x' as body", "cast(id % 7 as string) as shardingKey",
-        "concat(cast(id % 7 as string), '-', cast(id as string)) as keys",
-    )  # fmt: skip
-    frame = frame.repartition(2, "shardingKey").sortWithinPartitions(
-        frame.keys.substr(3, 9).cast("int")
-    )
-    brokers.save(frame, topic, batchSize="4k")
-    file = tmp_path / "deliveries"
-    java_peer.call("note", brokers.address, topic, group, group, "orderly", file)
-    wait_until(lambda: file.read_text().count("\n") >= 3000, "all deliveries", 180)
-    java_peer.close(group)
-    keys = {
-        (message.queue_id, message.queue_offset): properties_of(message)[const.KEYS]
-        for message in brokers.messages(topic)
-    }
-    by_key: dict[str, list[int]] = {}
-    for line in file.read_text().splitlines():
-        _, queue_id, offset = map(int, line.split())
-        sharding_key, _, number = keys[queue_id, offset].partition("-")
-        by_key.setdefault(sharding_key, []).append(int(number))
-
-    assert sum(map(len, by_key.values())) == len(keys) == 3000
-    assert all(numbers == sorted(numbers) for numbers in by_key.values())
-
-
 def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, brokers: Brokers) -> None:
     topic = brokers.topic(CURRENT)
     start = time.time()
@@ -170,26 +132,3 @@ def test_a_broker_that_ignores_delays_is_refused(spark: SparkSession, brokers: B
         brokers.save(frame, topic)
 
     assert brokers.bodies(topic) == {}
-
-
-@releases
-def test_brokers_cut_a_batch_into_its_rows(brokers: Brokers, release: str) -> None:
-    pa: Any = importlib.import_module("pyarrow")
-    topic = brokers.topic(release)
-    settings = read_sink_options({"nameServers": brokers.address, "topic": topic, "ids": "stable"})
-    columns = {
-        "body": [f"body-{number}" for number in range(300)],
-        "tags": ["red"] * 300,
-        "keys": [f"k{number} all" for number in range(300)],
-    }
-    for _ in range(2):
-        write_partition(tuple(columns), settings, iter([pa.record_batch(columns)]), "run", 0)
-    wait_until(lambda: len(brokers.messages(topic)) >= 600, "all are in their queues")
-    messages = brokers.messages(topic)
-    ids = Counter(properties_of(message)[const.UNIQ_KEY] for message in messages)
-
-    assert brokers.bodies(topic) == dict.fromkeys(columns["body"], 2)
-    assert len(ids) == 300
-    assert set(ids.values()) == {2}
-    assert {properties_of(message)[const.KEYS] for message in messages} == set(columns["keys"])
-    assert {properties_of(message)[const.TAGS] for message in messages} == {"red"}

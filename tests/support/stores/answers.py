@@ -65,8 +65,8 @@ async def ask_everything(
                 queues.append(queue)
     return Answers(
         queues=tuple(queues),
-        lookups=tuple([await look_up(session, *wanted) for wanted in _list_lookups(sent, topics)]),
-        by_id={one.offset_msg_id: await digest_by_id(session, one) for one in sent},
+        lookups=tuple([await look_up(session, *lookup) for lookup in _list_lookups(sent, topics)]),
+        by_id={message.offset_msg_id: await digest_by_id(session, message) for message in sent},
         consumer_offsets=await session.admin.offsets.all_of_broker(session.address),
         delay_offsets=await session.admin.offsets.delays(session.address),
     )
@@ -237,12 +237,12 @@ async def read_units(session: Session, place: MessageQueue, first: int, end: int
 def _list_lookups(sent: Iterable[Sent], topics: Collection[str]) -> list[tuple[str, str, str]]:
     """The lookups that make sense, each once."""
     wanted: dict[tuple[str, str, str], None] = {}
-    for one in sent:
-        wanted.update({(one.topic, key, "K"): None for key in one.keys if key.strip()})
-        if one.unique_key:
-            wanted[one.topic, one.unique_key, "U"] = None
-        if one.tags:
-            wanted[one.topic, one.tags, "T"] = None
+    for message in sent:
+        wanted.update({(message.topic, key, "K"): None for key in message.keys if key.strip()})
+        if message.unique_key:
+            wanted[message.topic, message.unique_key, "U"] = None
+        if message.tags:
+            wanted[message.topic, message.tags, "T"] = None
     wanted.update({(topic, "no such key", "K"): None for topic in topics})
     return list(wanted)
 

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.errors import DecodeError
 from rocketwire.store import config_files
-
-if TYPE_CHECKING:
-    from tests.support.stores import BrokerStore
-
-
-def test_offsets_are_those_that_the_broker_answers(plain: BrokerStore) -> None:
-    config = config_files.decode_config((plain.root / "config/consumerOffset.json").read_bytes())
-
-    offsets = config_files.consumer_offsets(config)
-
-    answered = plain.truth.consumer_offsets
-    assert answered
-    assert {"@".join(names): queues for names, queues in offsets.items()} == answered
 
 
 def test_bare_integer_keys_are_read_and_texts_stay() -> None:

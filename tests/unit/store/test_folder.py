@@ -22,25 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.stores import BrokerStore
-
-
-def test_the_files_of_a_broker_are_all_assigned(plain: BrokerStore) -> None:
-    folder = read_folder([plain.root])
-
-    names = sorted(path.name for path in (plain.root / "commitlog").iterdir())
-    assert [file.path.name for file in folder.commit_log] == names
-    assert all(
-        a.end == b.offset for a, b in zip(folder.commit_log, folder.commit_log[1:], strict=False)
-    )
-    queues = {(queue.topic, queue.queue_id) for queue in plain.truth.queues if queue.messages}
-    assert queues <= set(folder.queues)
-    assert len(folder.index) == len(list((plain.root / "index").iterdir()))
-    assert {"checkpoint", "lock"} <= set(folder.plain)
-    assert "consumerOffset.json" in folder.config
-    assert not folder.ignored
-    assert all(name.startswith(("rocksdbstore", "compaction")) for name in folder.unknown)
-
 
 def create(root: Path, *names: str) -> None:
     for name in names:
@@ -51,18 +32,6 @@ def create(root: Path, *names: str) -> None:
 
 FIRST = "0" * 20
 SECOND = f"{8:020d}"
-
-
-def test_a_strange_file_makes_no_rocksdb_of_a_log_or_of_the_configuration(tmp_path: Path) -> None:
-    names = [f"commitlog/{FIRST}", f"consumequeue/orders/0/{FIRST}", "config/topics.json"]
-    create(tmp_path, *names, *(f"{os.path.dirname(name)}/CURRENT" for name in names))
-
-    folder = read_folder([tmp_path])
-
-    assert [file.name for file in folder.commit_log] == [names[0]]
-    assert [file.name for file in folder.queues["orders", 0]] == [names[1]]
-    assert "topics.json" in folder.config
-    assert folder.rocksdb == {}
 
 
 def test_every_kind_of_file_has_a_place(tmp_path: Path) -> None:
@@ -105,29 +74,6 @@ def test_every_kind_of_file_has_a_place(tmp_path: Path) -> None:
         "index/other",
         f"stray/{FIRST}",
     ]
-
-
-def test_folders_of_several_paths_make_one_log(tmp_path: Path) -> None:
-    create(tmp_path, f"a/{SECOND}", f"b/{FIRST}")
-
-    folder = read_folder([tmp_path / "a", tmp_path / "b"])
-
-    assert [file.offset for file in folder.commit_log] == [0, 8]
-
-
-def test_a_file_that_is_given_twice_stands_once(tmp_path: Path) -> None:
-    create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}")
-
-    folder = read_folder([tmp_path, tmp_path / "commitlog" / SECOND, tmp_path / "commitlog"])
-
-    assert [file.offset for file in folder.commit_log] == [0, 8]
-
-
-def test_a_single_file_is_a_log(tmp_path: Path) -> None:
-    create(tmp_path, SECOND, "copy.bin")
-
-    assert read_folder([tmp_path / SECOND]).commit_log[0].offset == 8
-    assert read_folder([tmp_path / "copy.bin"]).commit_log[0].offset == 0
 
 
 def test_a_link_never_leads_out_of_a_store(tmp_path: Path) -> None:
@@ -174,12 +120,6 @@ def test_a_missing_path_and_too_many_files_are_refused(tmp_path: Path) -> None:
     assert len(read_folder([tmp_path], max_files=3).commit_log) == 2
 
 
-@pytest.mark.parametrize("name", ["", "1", "x" * 20, "9" * 20, "\u0660" * 20])
-def test_other_names_are_no_offsets(name: str) -> None:
-    assert offset_of_name(name) is None
-    assert offset_of_name(FIRST) == 0
-
-
 def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path: Path) -> None:
     create(tmp_path, "outside/CURRENT", "store/consumequeue/CURRENT", "store/consumequeue/1.sst")
     create(tmp_path, f"store/consumequeue/orders/0/{FIRST}", "store/CURRENT")
@@ -193,20 +133,6 @@ def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path
     } == {"consumequeue": ["1.sst", "CURRENT"]}
     assert list(folder.queues) == [("orders", 0)]
     assert folder.ignored == ["consumequeue/2.sst", "kvStore"]
-
-
-def test_a_pipe_is_no_store(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-
-    with pytest.raises(OSError, match="neither a folder nor a plain file"):
-        read_folder([tmp_path / "pipe"])
-
-
-def test_a_link_that_leads_to_itself_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "circle").symlink_to("circle")
-
-    with pytest.raises(OSError, match="circle"):
-        read_folder([tmp_path / "circle"])
 
 
 def test_a_file_that_a_broker_deletes_meanwhile_is_left_out(
@@ -248,18 +174,6 @@ def test_a_root_that_cannot_be_listed_is_an_error(
 
     with pytest.raises(PermissionError):
         read_folder([tmp_path])
-
-
-def test_a_folder_that_a_broker_deletes_meanwhile_is_left_out(
-    tmp_path: Path, deny: Callable[[Path, int], None]
-) -> None:
-    create(tmp_path, f"commitlog/{FIRST}", f"consumequeue/a/0/{FIRST}")
-    deny(tmp_path / "consumequeue" / "a", errno.ENOENT)
-
-    folder = read_folder([tmp_path])
-
-    assert folder.unreadable == {}
-    assert folder.queues == {}
 
 
 @pytest.mark.parametrize(
@@ -317,14 +231,6 @@ def test_a_folder_with_an_entry_of_a_store_may_be_one(name: str, tmp_path: Path)
     (tmp_path / name).mkdir()
 
     assert may_hold_records(tmp_path)
-
-
-def test_links_count_as_files(tmp_path: Path) -> None:
-    for number in range(4):
-        (tmp_path / f"link{number}").symlink_to("/")
-
-    with pytest.raises(OverflowError, match="more than 3 files and folders"):
-        read_folder([tmp_path], max_files=3)
 
 
 def test_progress_is_reported_for_every_thousand_entries(tmp_path: Path) -> None:

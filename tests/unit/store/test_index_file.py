@@ -27,30 +27,13 @@ def files_of(store: BrokerStore) -> list[Path]:
 def test_the_geometry_of_a_file_is_found_from_its_length_and_entries(plain: BrokerStore) -> None:
     for path in files_of(plain):
         data = path.read_bytes()
-        fitting = [one for one in index_file.geometries(len(data)) if index_file.fits(data, one)]
+        fitting = [
+            geometry
+            for geometry in index_file.geometries(len(data))
+            if index_file.fits(data, geometry)
+        ]
         assert fitting[0] == geometry_of(plain)
         assert fitting[0].file_size == len(data)
-
-
-def test_every_key_is_found_where_the_broker_finds_it(plain: BrokerStore) -> None:
-    geometry = geometry_of(plain)
-    files = [path.read_bytes() for path in files_of(plain)]
-
-    for query in plain.truth.lookups:
-        if query.index == "T":
-            continue
-        number = index_file.key_hash(query.topic, query.key)
-        offsets = {
-            entry.physical_offset
-            for data in files
-            for entry in index_file.lookup(index_file.reader_of(data), geometry, number)
-        }
-        assert offsets >= set(query.physical_offsets), query
-
-
-def test_a_file_of_the_default_size_has_the_default_geometry() -> None:
-    assert index_file.DEFAULT_GEOMETRY.file_size == 420_000_040
-    assert next(index_file.geometries(420_000_040)) == index_file.DEFAULT_GEOMETRY
 
 
 def test_no_geometry_fits_a_length_that_java_never_writes() -> None:

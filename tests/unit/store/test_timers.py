@@ -1,4 +1,4 @@
-"""Records of timers, in the layout that ``test_layouts`` holds against Java's sizes."""
+"""Records of timers."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ import pytest
 
 from rocketwire.flags import MessageSysFlag
 from rocketwire.store import commit_log, consume_queue, index_file
-from rocketwire.store.config_files import decode_config
 from rocketwire.store.writer import (
     FILLER_TOPIC,
     MAX_FILLER,
@@ -22,7 +21,6 @@ from rocketwire.store.writer import (
     NoFiles,
     QueueWriter,
     blank,
-    encode_config,
     filler,
     queue_folder,
     topic_table,
@@ -37,9 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-GEOMETRY = index_file.Geometry(100, 400)
 ROLLED_BACK = int(MessageSysFlag.TRANSACTION_ROLLBACK)
-PREPARED = int(MessageSysFlag.TRANSACTION_PREPARED)
 
 
 def message(topic: str = "orders", body: bytes = b"body", **fields: Any) -> StoredMessage:
@@ -66,37 +62,6 @@ def read_messages(data: bytes) -> Iterator[StoredMessage]:
                 return
             yield from decode_stored_messages(data[position : position + size], check_crc=True)
         position += size
-
-
-# ---------------------------------------------------------------------------- real stores
-
-
-# ---------------------------------------------------------------------------- files
-
-
-def test_a_file_has_its_whole_size_from_the_start_and_keeps_its_other_bytes(tmp_path: Path) -> None:
-    files = DiskFiles(tmp_path)
-
-    files.write("a/b/file", 10, b"abc", 100)
-    files.write("a/b/file", 50, memoryview(b"def"), 100)
-    files.write("a/b/other", 0, b"", 7)
-    files.flush()
-
-    data = (tmp_path / "a" / "b" / "file").read_bytes()
-    assert data == bytes(10) + b"abc" + bytes(37) + b"def" + bytes(47)
-    assert (tmp_path / "a" / "b" / "other").read_bytes() == bytes(7)
-
-
-def test_a_file_can_be_written_again_after_a_flush_and_after_its_removal(tmp_path: Path) -> None:
-    files = DiskFiles(tmp_path)
-    write_file(files, "file", b"one")
-    files.flush()
-    files.remove("file")
-
-    write_file(files, "file", b"two")
-    files.flush()
-
-    assert (tmp_path / "file").read_bytes() == b"two"
 
 
 def test_a_write_goes_on_where_the_system_stopped(
@@ -136,9 +101,6 @@ def test_a_dry_run_counts_bytes_and_names() -> None:
     assert files.written == 5
 
 
-# ---------------------------------------------------------------------------- commit log
-
-
 @pytest.mark.parametrize(
     "size",
     [
@@ -174,9 +136,6 @@ def test_a_blank_says_how_many_bytes_are_left() -> None:
     assert commit_log.blank_size(blank(70) + bytes(62), 0) == 70
 
 
-# ---------------------------------------------------------------------------- queues
-
-
 def units(*numbers: int) -> bytes:
     return b"".join(
         consume_queue.encode_unit(consume_queue.QueueUnit(100 * number, 91, 7))
@@ -206,9 +165,6 @@ def test_queues_have_the_folders_of_java() -> None:
     assert queue_folder("%RETRY%g+t", 0, is_batch=True) == "batchconsumequeue/%RETRY%g+t/0"
     with pytest.raises(ValueError, match="no folder"):
         queue_folder("orders", -1)
-
-
-# ---------------------------------------------------------------------------- index
 
 
 def test_a_full_index_file_is_followed_by_another_whose_first_entry_counts_from_its_end(
@@ -264,43 +220,10 @@ def test_an_entry_counts_no_seconds_if_the_clock_went_back_and_no_more_than_java
     assert seconds == [0, 0, (1 << 31) - 1]
 
 
-def test_many_entries_are_written_in_parts(tmp_path: Path) -> None:
-    geometry = index_file.Geometry(1000, 120_000)
-    index = IndexWriter(DiskFiles(tmp_path), geometry)
-
-    for number in range(110_000):
-        index.put(number, number, 1000)
-    index.flush()
-
-    data = next((tmp_path / "index").iterdir()).read_bytes()
-    assert index_file.fits(data, geometry)
-    found = index_file.lookup(index_file.reader_of(data), geometry, 49_999)
-    assert [entry.physical_offset for entry in found] == [49_999]
-
-
 def test_an_index_without_entries_has_no_file(tmp_path: Path) -> None:
     IndexWriter(DiskFiles(tmp_path)).flush()
 
     assert list(tmp_path.iterdir()) == []
-
-
-# ---------------------------------------------------------------------------- all of it
-
-
-# ---------------------------------------------------------------------------- configuration
-
-
-def test_integer_keys_have_no_quotation_marks() -> None:
-    offsets = {"offsetTable": {"a@g": {0: 4, 1: 5}}, "list": [1, "x"], "empty": {}}
-
-    text = encode_config(offsets)
-
-    assert b"\n\t\t\t0:4,\n\t\t\t1:5\n" in text
-    assert decode_config(text) == {
-        "offsetTable": {"a@g": {"0": 4, "1": 5}},
-        "list": [1, "x"],
-        "empty": {},
-    }
 
 
 def test_a_table_of_topics_has_their_queues() -> None:

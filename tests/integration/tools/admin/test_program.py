@@ -40,7 +40,7 @@ def test_help_lists_every_command() -> None:
 def test_every_command_tells_of_itself_and_takes_the_programs_options() -> None:
     commands = registry.all_commands()
     parser = build_parser(commands)
-    (made,) = (one for one in vars(parser)["_actions"] if one.dest == "command")
+    (made,) = (action for action in vars(parser)["_actions"] if action.dest == "command")
 
     for command in commands:
         told: str = made.choices[command.name].format_help()

@@ -123,11 +123,3 @@ def test_entries_of_the_index_begin_with_the_hour_and_end_with_the_offset() -> N
     assert by_unique_key == b"@bills@U@a key@"
     assert rocksdb_records.index_offset(INDEX_KEY) == 0xCF2E
     assert rocksdb_records.next_hour(hour) == hour + 3_600_000
-
-
-@pytest.mark.parametrize(
-    "key",
-    [b"", b"lastOffsetPy", b"lastStoreTimeStamp and more", b"\xff" * 8 + b"@bills@K@a@" + bytes(8)],
-)
-def test_other_keys_have_no_hour(key: bytes) -> None:
-    assert rocksdb_records.index_hour(key) is None

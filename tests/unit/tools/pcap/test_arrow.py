@@ -61,15 +61,6 @@ def test_parquet_is_the_same_from_both_places(monkeypatch: pytest.MonkeyPatch) -
     assert written == parquet()
 
 
-def test_functions_come_from_where_they_are_promised_if_they_have_gone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    without(monkeypatch, "pyarrow._compute")
-    found = arrow.functions()
-    assert "pyarrow.compute" == found.__name__
-    assert [2] == found.call_function("array_take", [pa.array([1, 2]), pa.array([1])]).to_pylist()
-
-
 @pytest.mark.process
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 def test_decoding_imports_nothing_of_pyarrow_that_takes_long(suffix: str, tmp_path: Any) -> None:

@@ -34,18 +34,6 @@ def test_every_verb_ends_with_status_1(
     run(*words(verb, copy.root, tmp_path), status=1)
 
 
-@pytest.mark.process
-@pytest.mark.parametrize("verb", ["stat"])
-def test_several_processes_end_with_status_1(
-    verb: str, copy: BrokerStore, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rocketwire_tools.store.jobs.PART_SIZE", 100_000)
-    os.truncate(log_files(copy.root)[-1], 0)
-    alone = run(verb, copy.root, status=1)
-
-    assert run(verb, "--jobs", "2", copy.root, status=1) == alone
-
-
 def test_the_file_is_one_finding_beside_what_its_messages_leave_behind(copy: BrokerStore) -> None:
     last = log_files(copy.root)[-1]
     for spare in sorted((copy.root / "commitlog").iterdir()):
@@ -56,7 +44,7 @@ def test_the_file_is_one_finding_beside_what_its_messages_leave_behind(copy: Bro
     check = checked(copy.root)
 
     assert damage_of(check)["log file"] == 1
-    finding = next(each for each in check.findings.kept if each.kind == "log file")
+    finding = next(finding for finding in check.findings.kept if finding.kind == "log file")
     assert (finding.file, finding.text) == (f"commitlog/{last.name}", "the file is empty")
 
 

@@ -46,7 +46,7 @@ def table(path: Path) -> list[dict[str, Any]]:
 def test_json_lines_hold_every_message_that_was_pulled(
     plain: BrokerStore, run: Callable[..., Any]
 ) -> None:
-    sent = {one.offset_msg_id: one for one in plain.truth.sent}
+    sent = {message.offset_msg_id: message for message in plain.truth.sent}
 
     rows = json_lines(run("export", plain.root).out)
 
@@ -193,19 +193,6 @@ def test_a_message_with_a_wrong_checksum_is_only_written_on_request(
     ]
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "arrow"])
-def test_a_block_with_nothing_but_wrong_checksums_leaves_an_empty_file(
-    suffix: str, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    broken = store.truth.pulled[7].physical_offset
-    damage(store, broken + 88, b"?")
-    out = tmp_path / f"out.{suffix}"
-
-    run("export", "-o", out, "--physical", f"{broken}:{broken}", store.root, status=1)
-
-    assert (json_lines(out.read_bytes()) if suffix == "jsonl" else table(out)) == []
-
-
 @pytest.mark.parametrize(("form", "text"), [("text", "body"), ("hex", b"body".hex())])
 def test_bodies_have_the_form_that_was_asked_for(
     form: str, text: str, store: BrokerStore, run: Callable[..., Any]
@@ -253,28 +240,6 @@ def test_a_file_that_exists_is_not_overwritten(
     assert out.read_text() == "mine"
 
 
-@pytest.mark.parametrize("suffix", ["arrow", "parquet", "jsonl"])
-def test_a_run_that_fails_leaves_no_file(
-    suffix: str,
-    store: BrokerStore,
-    run: Callable[..., Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr("rocketwire_tools.store.verbs.export.select_rows", fail)
-
-    out = tmp_path / f"out.{suffix}"
-
-    assert (
-        run("export", "-o", out, store.root, status=2).err
-        == b"rocketwire-store: the disk is full\n"
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["source"]
-
-
 def test_a_file_that_appears_meanwhile_is_not_overwritten(
     plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -297,17 +262,3 @@ def test_an_export_survives_a_crash(
 
     assert before
     assert {path: path.read_bytes() for path in before} == before
-
-
-def test_messages_and_export_write_the_same_json(
-    plain: BrokerStore, run: Callable[..., Any]
-) -> None:
-    columns = "topic,keys,properties,body,kind"
-
-    messages = run("messages", "--json", "--body", "text", "--columns", columns, plain.root).out
-
-    assert messages == run("export", "--body", "text", "--columns", columns, plain.root).out
-
-
-def test_bodies_are_left_out_on_request(store: BrokerStore, run: Callable[..., Any]) -> None:
-    assert "body" not in json_lines(run("export", "--body", "none", store.root).out)[0]

@@ -98,28 +98,6 @@ def test_a_damaged_offset_is_that_behind_the_message_before(
     assert report.restarted_queues == 0
 
 
-@pytest.mark.parametrize("stray", [0, 1, 50])
-def test_a_message_that_came_from_another_queue_hides_none(stray: int, tmp_path: Path) -> None:
-    """A bit of its queue id or topic is another."""
-    report = NumberingReport(messages=100)
-
-    assert queue_of(tmp_path, [0, 1, 2, stray, 3, 4], report) == [100, 101, 102, 104, 105]
-    assert (report.misplaced_messages, report.unqueued_messages) == (0, 1)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "unqueued"),
-    [([0, 1, 2, 3, 1], 1), ([0, 1, 2, 3, 1, 3], 2), ([0, 1, 2, 3, 2, 1], 2)],
-)
-def test_messages_with_earlier_offsets_that_do_not_follow_each_other_hide_none(
-    numbers: list[int], unqueued: int, tmp_path: Path
-) -> None:
-    report = NumberingReport(messages=100)
-
-    assert queue_of(tmp_path, numbers, report) == [100, 101, 102, 103]
-    assert report.unqueued_messages == unqueued
-
-
 def test_a_message_of_another_queue_before_the_first_one_is_left_out(tmp_path: Path) -> None:
     report = NumberingReport(messages=100)
 

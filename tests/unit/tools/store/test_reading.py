@@ -42,7 +42,7 @@ def test_every_place_in_a_queue_leads_to_its_message(store: BrokerStore) -> None
         places = list(zip(offsets, queue.messages, strict=True))
         for offset, message in places[:: max(1, len(places) // 5)]:
             messages = lookup.at_queue_offset(opened, queue.topic, queue.queue_id, offset)
-            assert [each.physical_offset for each in messages] == [message.physical_offset]
+            assert [message.physical_offset for message in messages] == [message.physical_offset]
 
 
 def test_keys_and_ids_lead_to_what_the_broker_answers(store: BrokerStore) -> None:

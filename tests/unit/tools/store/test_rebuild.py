@@ -74,9 +74,9 @@ def queue_places(root: Path, message: Pulled) -> tuple[int, int]:
 def assert_all_but(store: BrokerStore, out: Path, lost: set[int]) -> None:
     """The log is whole, and each message that is not lost is in it and in its queue."""
     messages = log_messages(out)
-    kept = [one for one in store.truth.pulled if one.physical_offset not in lost]
+    kept = [message for message in store.truth.pulled if message.physical_offset not in lost]
     assert {offset for offset, topic in messages.items() if topic != FILLER_TOPIC} == {
-        one.physical_offset for one in kept
+        finding.physical_offset for finding in kept
     }
     for message in kept:
         assert queue_places(out, message) == (message.physical_offset, message.size)
@@ -177,8 +177,8 @@ def test_topics_are_recovered_from_a_log_alone(
     table = decode_config((out / "config" / "topics.json").read_bytes())["topicConfigTable"]
     counts = {name: topic["readQueueNums"] for name, topic in table.items()}
     assert counts == {
-        topic: 1 + max(one.queue_id for one in store.truth.queues if one.topic == topic)
-        for topic in {one.topic for one in store.truth.pulled}
+        topic: 1 + max(queue.queue_id for queue in store.truth.queues if queue.topic == topic)
+        for topic in {message.topic for message in store.truth.pulled}
     }
     assert report["topics_recovered"] is True
     assert report["config_copied"] == []
@@ -219,7 +219,7 @@ def test_a_dry_run_reports_the_same_and_writes_nothing(
 def test_a_topic_that_leads_out_of_the_store_gets_no_queue(
     store: BrokerStore, run: Callable[..., Any], tmp_path: Path
 ) -> None:
-    broken = next(one for one in store.truth.pulled if one.topic == "orders")
+    broken = next(message for message in store.truth.pulled if message.topic == "orders")
     topic = broken.physical_offset + 88 + broken.body_size + 1
     overwrite(store.root, topic, b"../../")
     out = tmp_path / "out"
@@ -239,7 +239,11 @@ def test_a_missing_first_file_moves_the_start_and_queues_have_pre_blanks(
 
     run("rebuild", out, store.root)
 
-    lost = {one.physical_offset for one in store.truth.pulled if one.physical_offset < FILE_SIZE}
+    lost = {
+        message.physical_offset
+        for message in store.truth.pulled
+        if message.physical_offset < FILE_SIZE
+    }
     assert_all_but(store, out, lost)
     data = next(iter(files(out, "consumequeue/orders/0").values()))
     assert next(consume_queue.decode_units(data)).is_pre_blank
@@ -258,10 +262,10 @@ def test_a_cut_file_gets_its_size_again(
         store,
         out,
         {
-            one.physical_offset
-            for one in store.truth.pulled
-            if FILE_SIZE <= one.physical_offset < 2 * FILE_SIZE
-            and one.physical_offset + one.size > FILE_SIZE + 100_000
+            message.physical_offset
+            for message in store.truth.pulled
+            if FILE_SIZE <= message.physical_offset < 2 * FILE_SIZE
+            and message.physical_offset + message.size > FILE_SIZE + 100_000
         },
     )
     assert (out / "commitlog" / path.name).stat().st_size == FILE_SIZE
@@ -399,9 +403,9 @@ def test_a_misnamed_file_is_left_out(
 
     assert report["misnamed_files"] == 1
     lost = {
-        one.physical_offset
-        for one in store.truth.pulled
-        if FILE_SIZE <= one.physical_offset < 2 * FILE_SIZE
+        message.physical_offset
+        for message in store.truth.pulled
+        if FILE_SIZE <= message.physical_offset < 2 * FILE_SIZE
     }
     assert_all_but(store, out, lost)
 

@@ -118,9 +118,12 @@ def test_of_a_transaction_only_the_last_copy_counts(tmp_path: Path) -> None:
         [
             *(
                 StoredMessage(
-                    topic=each.topic, body=each.body, properties=each.properties, store_timestamp=1
+                    topic=halve.topic,
+                    body=halve.body,
+                    properties=halve.properties,
+                    store_timestamp=1,
                 )
-                for each in halves
+                for halve in halves
             ),
             message(OP, b"0,3,x"),
         ],

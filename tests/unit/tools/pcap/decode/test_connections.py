@@ -112,8 +112,10 @@ def test_nor_does_a_third_use_lose_them(first: str, second: str, tmp_path: Path)
     EARLIER[second](host)
     shift = 1 << 30
     host.packets[begun:] = [
-        one._replace(sequence=(one.sequence + shift) % (1 << 32)) if one.sequence else one
-        for one in host.packets[begun:]
+        packet._replace(sequence=(packet.sequence + shift) % (1 << 32))
+        if packet.sequence
+        else packet
+        for packet in host.packets[begun:]
     ]
     host.use(3, *ENDS)
     assert [(7, 303), (8, 303)] == pairs(decode(host.packets, tmp_path, Options()))
@@ -140,8 +142,8 @@ def test_pairs_do_not_depend_on_where_chunks_end(
         begun = len(host.packets)
         EARLIER[earlier](host)
         host.packets[begun:] = [
-            one._replace(sequence=(one.sequence + number * 123_456_789) % (1 << 32))
-            for one in host.packets[begun:]
+            packet._replace(sequence=(packet.sequence + number * 123_456_789) % (1 << 32))
+            for packet in host.packets[begun:]
         ]
     path = save(tmp_path / "wire.pcap", host.packets)
     whole = rows(path)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import json
-import sys
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -13,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
 from rocketwire_tools.pcap.files.splits import plan
@@ -73,15 +68,19 @@ def dialogues(
 ) -> Dialogues:
     capture = manifest.FIXTURES / "captures" / f"{request.param}.pcap.gz"
     seen: set[int] = set()
-    conversations = [each for one in read_recorded(capture) for each in exchanges(one, seen)]
+    conversations = [
+        exchange for one in read_recorded(capture) for exchange in exchanges(one, seen)
+    ]
     of_capture = content(Decoder(str(capture), Options(fields=PAIRED)))
-    whole = [[Sent(*one, cut(one.data)) for one in each] for each in conversations]
+    whole = [[Sent(*one, cut(one.data)) for one in conversation] for conversation in conversations]
     path = save(tmp_path_factory.mktemp("whole") / "whole.pcap", resend(whole))
     rows = content(Decoder(str(path), Options(fields=PAIRED)))
     assert sum(map(len, conversations)) == rows.total() > 30
     assert rows <= of_capture
     longest = max(
-        8 + int.from_bytes(one.data[5:8], "big") for each in conversations for one in each
+        8 + int.from_bytes(one.data[5:8], "big")
+        for conversation in conversations
+        for one in conversation
     )
     return Dialogues(conversations, rows, longest)
 
@@ -123,7 +122,9 @@ WAYS_TO_CUT = (
 
 def each_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
     """A connection for each request and its response."""
-    return [[Sent(*one, way(one.data, at)) for one in each] for each in conversations]
+    return [
+        [Sent(*one, way(one.data, at)) for one in conversation] for conversation in conversations
+    ]
 
 
 def all_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
@@ -135,11 +136,16 @@ def back_to_back(conversations: list[list[Utterance]], at: int, way: Way) -> Con
     """All requests at once and then all responses, so that segments end and begin within frames."""
     sent: list[Sent] = []
     for by_client in (True, False):
-        frames = [one.data for each in conversations for one in each if one.by_client == by_client]
+        frames = [
+            one.data
+            for conversation in conversations
+            for one in conversation
+            if one.by_client == by_client
+        ]
         data, places, start = b"".join(frames), [0], 0
-        for each in frames:
-            places += [start + place for place, _ in way(each, at) if place]
-            start += len(each)
+        for frame in frames:
+            places += [start + place for place, _ in way(frame, at) if place]
+            start += len(frame)
         places = [*sorted(set(places)), len(data)]
         sent.append(Sent(by_client, data, [(a, data[a:b]) for a, b in pairwise(places)]))
     return [sent]
@@ -258,36 +264,3 @@ def test_the_rows_do_not_depend_on_the_way(
         options = Options(fields=fields, careful=path_of_code == "careful")
         found = content(Decoder(path, options), fields)
     assert found == (expected if fields is PAIRED else without_pairs(expected))
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("way", [in_two, in_three_out_of_order], ids=lambda one: one.__name__)
-def test_rows_are_the_same_bytes_from_a_file_compressed_and_by_pipe(
-    dialogues: Dialogues,
-    way: Way,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
-) -> None:
-    packets, expected = packets_of(dialogues, few_bytes(dialogues), all_in_a_connection, way)
-    path = save(tmp_path / "cut.pcap", packets)
-    squeezed = tmp_path / "cut.pcap.gz"
-    squeezed.write_bytes(gzip.compress(path.read_bytes()))
-
-    def lines(*arguments: str) -> list[bytes]:
-        fields = [
-            "--format",
-            "jsonl",
-            "--fields",
-            ",".join((*PAIRED, "connection", "time_ns", "end_time_ns")),
-        ]
-        assert main(["decode", *arguments, *fields]) == 0
-        return capfdbinary.readouterr().out.splitlines()
-
-    whole = lines(str(path))
-    assert len(whole) == expected.total()
-    assert all(json.loads(line)["header_ok"] for line in whole)
-    assert whole == lines(str(squeezed))
-    with path.open("rb") as file:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
-        assert whole == lines("-")

@@ -34,7 +34,10 @@ def packets(request: pytest.FixtureRequest) -> list[Packet]:
     capture = manifest.FIXTURES / "captures" / f"{request.param}.pcap.gz"
     seen: set[int] = set()
     said = [
-        frame for one in read_recorded(capture) for each in exchanges(one, seen) for frame in each
+        frame
+        for one in read_recorded(capture)
+        for exchange in exchanges(one, seen)
+        for frame in exchange
     ]
     return resend([[Sent(*frame, cut(frame.data)) for frame in said]])
 
@@ -151,7 +154,7 @@ def test_real_connections_beside_each_other_keep_their_frames_and_pairs(
     packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
     clients = [[_of_client(packet, number) for packet in packets] for number in range(5)]
-    together = sorted((one for each in clients for one in each), key=lambda one: one.time_ns)
+    together = sorted((one for client in clients for one in client), key=lambda one: one.time_ns)
     whole = decode(packets, tmp_path)
     expected = Counter({key: 5 * count for key, count in whole.items()})
     assert expected == decode(together, tmp_path, careful=careful)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import random
 import struct
-import weakref
 from typing import TYPE_CHECKING
 
 import pytest
@@ -54,7 +52,7 @@ def find_packets(path: Path) -> tuple[list[Packet], CaptureError | None]:
         for one in CaptureReader(str(path), source):
             links = [one.link] * len(one.where) if isinstance(one.link, int) else one.link.tolist()
             columns = (one.where, one.captured, one.wire, one.time_ns)
-            made += zip(*(each.tolist() for each in columns), links, strict=True)
+            made += zip(*(column.tolist() for column in columns), links, strict=True)
     except CaptureError as error:
         return made, error
     finally:
@@ -68,7 +66,7 @@ def sections(chance: random.Random, size: int, most: int) -> tuple[bytes, list[P
     while len(data) < size:
         order = chance.choice("<>")
         links = [(chance.choice((1, 101, 276)), chance.choice((3, 6, 9))) for _ in range(3)]
-        data += section(order) + b"".join(interface(order, *each, 64) for each in links)
+        data += section(order) + b"".join(interface(order, *link, 64) for link in links)
         for ticks in range(chance.randrange(most)):
             text = chance.randbytes(16) * chance.choice((0, 1, 5, 90))
             kind, (link, unit) = chance.random(), links[number := chance.randrange(3)]
@@ -129,24 +127,6 @@ def test_more_interfaces_than_a_section_may_have_are_refused(
     packets, error = find_packets(path)
     assert len(packets) == 1
     assert "a section of more than 3 interfaces" in str(error)
-
-
-def test_a_damaged_capture_leaves_no_buffer_behind(tmp_path: Path) -> None:
-    path = tmp_path / "damaged.pcapng"
-    path.write_bytes(section() + interface() + packet() + struct.pack("<III", 77, 0xFFFFFFFF, 0))
-    gc.collect()
-    gc.disable()
-    try:
-        source = open_input(str(path))
-        reader = CaptureReader(str(path), source)
-        known = weakref.ref(reader)
-        with pytest.raises(CaptureError, match="a block of"):
-            list(reader)
-        source.close()
-        del reader
-        assert known() is None
-    finally:
-        gc.enable()
 
 
 def test_a_block_that_is_larger_than_the_file_is_not_all_there(tmp_path: Path) -> None:

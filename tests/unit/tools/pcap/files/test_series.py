@@ -12,7 +12,6 @@ from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.decode.decoder import Decoder
 from rocketwire_tools.pcap.files.series import (
     MOST_APART_NS,
-    Series,
     Span,
     first_time,
     last_time,
@@ -123,11 +122,6 @@ def test_a_short_file_gives_less_time_to_packets_out_of_order() -> None:
     assert Span().is_continued_at(5)
 
 
-def test_the_same_path_twice_is_decoded_twice(tmp_path: Path) -> None:
-    path = first_half(tmp_path / "trace.pcap0")
-    assert [Series((path,)), Series((path,))] == series([path, path], "auto")
-
-
 def test_files_without_times_stand_alone_and_others_keep_their_places(tmp_path: Path) -> None:
     other = first_half(tmp_path / "other.pcap")
     empty = str(save(tmp_path / "trace.pcap1", []))
@@ -168,18 +162,6 @@ def test_a_frame_across_two_files_is_whole_and_its_answer_has_its_request(
         {"file": first, "opaque": 7, "body_ok": True, "request_code": None},
         {"file": second, "opaque": 7, "body_ok": True, "request_code": 310},
     ] == [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-
-
-@pytest.mark.parametrize("command", ["summary", "slow"])
-def test_reports_take_them_as_one_too(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    paths = [first_half(tmp_path / "t0.pcap"), second_half(tmp_path / "t1.pcap")]
-    reports: dict[str, str] = {}
-    for join in ("auto", "all", "none"):
-        assert main([command, *paths, "--join", join, "--json"]) == 0
-        reports[join] = capsys.readouterr().out
-    assert reports["auto"] == reports["all"] != reports["none"]
 
 
 def test_what_is_wrong_with_one_of_them_is_said_and_the_next_one_follows(

@@ -154,9 +154,11 @@ def test_a_truncated_last_record_belongs_to_the_last_part(usual: Made, tmp_path:
     path = tmp_path / "cut.pcap"
     path.write_bytes(usual.path.read_bytes()[:-7])
     decoders = [SplitDecoder(split, ALONE) for split in plan(str(path), 1_000_000)]
-    found = content(row for one in decoders for batch in one for row in batch.to_pylist())
+    found = content(row for decoder in decoders for batch in decoder for row in batch.to_pylist())
     assert content(rows(path, ALONE)) == found
-    assert [False] * (len(decoders) - 1) + [True] == [one.totals.truncated for one in decoders]
+    assert [False] * (len(decoders) - 1) + [True] == [
+        decoder.totals.truncated for decoder in decoders
+    ]
 
 
 def test_a_pcapng_whose_interfaces_are_described_midway_cannot_be_split(

@@ -146,25 +146,11 @@ def test_all_extension_fields_are_given_as_json_text() -> None:
     assert ext_fields_text(b"{}", 0) is None
 
 
-def test_a_language_that_nobody_knows_is_shown_as_it_is() -> None:
-    strange = GOOD.replace(b"JAVA", b"KLINGON")
-    columns = read(GOOD, strange, GOOD.replace(b'"JAVA"', b"null"), GOOD)
-    assert ["JAVA", "KLINGON", None, "JAVA"] == columns.language
-    assert columns.ok.all()
-
-
 def test_the_requests_with_names_of_one_letter_are_those_of_the_registry() -> None:
     short = {
         code for code, one in OPERATIONS.items() if one.request_header is SendMessageRequestHeaderV2
     }
     assert short == set(REQUESTS_WITH_LETTERS)
-
-
-@pytest.mark.parametrize("code", REQUESTS_WITH_LETTERS)
-def test_names_of_one_letter_become_the_same_columns(code: int) -> None:
-    text = b'{"code":%d,"language":"JAVA","flag":0,"extFields":{"a":"G","b":"T","e":"3"}}' % code
-    columns = read(text)
-    assert ("T", "G", 3) == (columns.topic[0], columns.group[0], columns.queue_id[0])
 
 
 @pytest.mark.parametrize("length", [-1500, -3, -1, 0, 32767])

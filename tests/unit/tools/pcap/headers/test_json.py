@@ -131,11 +131,6 @@ def as_the_codec_writes_them(count: int) -> list[bytes]:
     return every
 
 
-def test_headers_as_our_own_codec_writes_them() -> None:
-    every = as_the_codec_writes_them(400)
-    assert [alone(header) for header in every] == decode_each(*every)
-
-
 def test_headers_of_both_forms_in_several_pieces_and_any_order() -> None:
     chance = random.Random(9)
     every = as_the_codec_writes_them(300)

@@ -54,7 +54,7 @@ def test_few_latencies_of_many_topics_are_kept(monkeypatch: pytest.MonkeyPatch) 
     report = SlowReport(100)
     for _ in range(10):
         report.take(batch([number * 1_000_000 for number in range(1, 1001)], ["a", "b"] * 500))
-    kept = [len(one.values) for one in report._samples.values()]  # pyright: ignore[reportPrivateUsage] - what is bounded
+    kept = [len(value.values) for value in report._samples.values()]  # pyright: ignore[reportPrivateUsage] - what is bounded
     assert sum(kept) <= 1000
     assert min(kept) >= 100
     rows = report.tables([])[0].rows

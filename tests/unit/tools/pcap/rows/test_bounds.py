@@ -40,7 +40,7 @@ def test_rows_wait_for_no_body_where_no_time_passes(
 ) -> None:
     monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_WAITING", FEW)
     syns = [Packet(START, client(i), SERVER, 0, 0, SYN, b"") for i in range(1, 9 * FEW)]
-    others = [one._replace(sequence=1, flags=ACK, data=FRAME) for one in syns]
+    others = [syn._replace(sequence=1, flags=ACK, data=FRAME) for syn in syns]
     begun = [
         Packet(START, client(0), SERVER, 0, 0, SYN, b""),
         Packet(START, client(0), SERVER, 1, 0, ACK, LONG[:1000]),

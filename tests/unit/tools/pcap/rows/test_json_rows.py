@@ -55,12 +55,6 @@ def test_lines_of_all_columns_that_can_be_asked_for() -> None:
     assert lines_of_objects(batch) == lines(batch)
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-def test_lines_of_one_column(name: str) -> None:
-    batch = rows(300, (name,))
-    assert lines_of_objects(batch) == lines(batch)
-
-
 @pytest.mark.parametrize("value", ["T", None])
 def test_lines_of_columns_that_always_say_the_same(value: str | None) -> None:
     names = ("topic", "group")

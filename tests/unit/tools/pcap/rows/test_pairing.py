@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import pytest
 
-from rocketwire_tools.pcap.decode import decoder
 from rocketwire_tools.pcap.rows.pairing import EARLY_NS, Paired, Pairing
 from rocketwire_tools.spark import correlation
-from tests.support.captures.decoded_rows import Row, rows
-
-if TYPE_CHECKING:
-    from tests.support.captures.fixtures import Made
 
 CLIENT, SERVER = 2, 3
 REQUEST, RESPONSE, ONEWAY = 0, 1, 2
@@ -60,6 +52,13 @@ def test_a_response_finds_its_request_in_a_later_chunk() -> None:
     assert (0, 0, 0) == (pairing.waiting, pairing.unanswered, second.until)
 
 
+def test_a_response_finds_its_request_right_behind_it() -> None:
+    pairing = Pairing()
+    pairs = pair(pairing, [(SERVER, 1, RESPONSE, 90, None), (CLIENT, 1, REQUEST, 100, "late")])
+    assert ["late", None] == pairs.topic.tolist()
+    assert (0, 0) == (pairing.waiting, pairing.unanswered)
+
+
 def test_a_response_does_not_wait_for_a_request_for_ever() -> None:
     pairing = Pairing()
     first = pair(pairing, [(SERVER, 1, RESPONSE, 90, None)])
@@ -90,46 +89,11 @@ def test_of_two_requests_with_one_number_the_second_is_answered(parts: int) -> N
         (SERVER, 1, RESPONSE, EARLY_NS, None),
     ]
     pairing = Pairing()
-    found = [pair(pairing, [one]) for one in frames] if parts > 1 else [pair(pairing, frames)]
+    found = [pair(pairing, [frame]) for frame in frames] if parts > 1 else [pair(pairing, frames)]
     assert [None, None, "answered", None] == [
         topic for one in found for topic in one.topic.tolist()
     ]
     assert (1, 0) == (pairing.unanswered, pairing.waiting)
-
-
-@pytest.mark.parametrize("cell", [1 << 16, 1 << 18, decoder.CELL])
-def test_where_batches_end_does_not_matter_to_pairs(
-    cell: int, lossy: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(decoder, "CELL", cell)
-    found = rows(lossy.path)
-    assert pairs_of(found) == [(row["request_code"], row["latency_ns"]) for row in found]
-
-
-def pairs_of(found: list[Row]) -> list[tuple[int | None, int | None]]:
-    """The rule in plain Python: request code and latency of each row."""
-    groups: dict[Any, list[int]] = defaultdict(list)
-    for number, row in enumerate(found):
-        if row["kind"] in ("request", "response"):
-            asker = ("dst", "dst_port") if row["kind"] == "response" else ("src", "src_port")
-            groups[row["connection"], row["opaque"], *map(row.get, asker)].append(number)
-    pairs: list[tuple[int | None, int | None]] = [(None, None)] * len(found)
-    for numbers in groups.values():
-        numbers.sort(key=lambda number: (found[number]["time_ns"], found[number]["end_time_ns"]))
-        near: list[Row] = [{"kind": None}, *(found[one] for one in numbers), *({"kind": None},) * 2]
-        for at, number in enumerate(numbers):
-            before, this, behind, last = near[at : at + 4]
-            if this["kind"] != "response":
-                continue
-            if before["kind"] == "request":
-                pairs[number] = before["code"], this["time_ns"] - before["time_ns"]
-            elif is_soon(this, behind, "request") and not is_soon(this, last, "response"):
-                pairs[number] = behind["code"], None
-    return pairs
-
-
-def is_soon(row: Row, other: Row, kind: str) -> bool:
-    return bool(other["kind"] == kind and other["time_ns"] - row["time_ns"] < EARLY_NS)
 
 
 def test_who_wants_no_topics_gets_none() -> None:

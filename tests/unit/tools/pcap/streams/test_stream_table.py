@@ -47,11 +47,11 @@ def test_nor_do_they_where_packets_were_lost(
 
 
 def test_streams_that_had_ended_are_not_missed(usual: Made, tmp_path: Path) -> None:
-    firsts = {one.source: one._replace(data=b"", flags=SYN) for one in usual.packets}
+    firsts = {packet.source: packet._replace(data=b"", flags=SYN) for packet in usual.packets}
     ended = [
-        one._replace(flags=flags, sequence=number)
+        value._replace(flags=flags, sequence=number)
         for number, flags in enumerate([SYN, FIN | ACK])
-        for one in firsts.values()
+        for value in firsts.values()
     ]
     decoder = Decoder(str(save(tmp_path / "ended.pcap", ended)), Options(max_streams=4))
     assert not list(decoder)

@@ -88,17 +88,6 @@ def test_parts_begin_at_messages_and_have_the_wanted_size(
     assert [part.newest for part in planned] == sorted(part.newest for part in planned)
 
 
-def test_a_small_log_is_one_part_that_needs_no_pass(
-    packed_store: Callable[[str, str], BrokerStore], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = packed_store(CURRENT, "plain").root
-    monkeypatch.delattr(planning, "survey")
-
-    (part,) = parts(read_options({"path": str(root)}), ("state",))
-
-    assert (part.start, part.stop) == (0, OpenedStore([root]).folder.commit_log[-1].end)
-
-
 def test_the_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,15 +202,6 @@ def test_the_folders_of_many_stores_are_listed_once(
     assert not [path for path in listed if "outside" in path or "link" in path]
 
 
-def test_a_folder_of_stores_of_which_one_has_the_name_of_a_part_holds_stores(
-    root: Path, tmp_path: Path
-) -> None:
-    fleet = tmp_path / "fleet"
-    shutil.copytree(root, fleet / "consumequeue")
-
-    assert list(open_stores(read_options({"path": str(fleet)}))) == [str(fleet / "consumequeue")]
-
-
 def test_a_store_that_cannot_be_read_whole_is_refused_in_mode_failfast(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,13 +216,4 @@ def test_a_store_that_cannot_be_read_whole_is_refused_in_mode_failfast(
 
     assert parts(read_options({"path": str(root)}), FIELDS)
     with pytest.raises(DamageError, match="consumequeue is not read: Permission denied"):
-        parts(read_options({"path": str(root), "mode": "FAILFAST"}), FIELDS)
-
-
-def test_an_empty_last_file_is_refused_in_mode_failfast(root: Path) -> None:
-    last = sorted((root / "commitlog").iterdir())[-1]
-    os.truncate(last, 0)
-
-    assert parts(read_options({"path": str(root)}), FIELDS)
-    with pytest.raises(DamageError, match=f"{last.name}: the file is empty"):
         parts(read_options({"path": str(root), "mode": "FAILFAST"}), FIELDS)

@@ -74,19 +74,6 @@ def test_a_schema_chooses_what_is_read(packed_store: Callable[[str, str], Broker
     ]
 
 
-@pytest.mark.parametrize(("name", "kind"), [("topic", "int"), ("subject", "string")])
-def test_a_column_that_is_not_there_or_of_another_type_is_refused(name: str, kind: str) -> None:
-    with pytest.raises(OptionError, match=f"no column '{name}' of type {kind}"):
-        source(path="x").reader(schema(**{name: kind}))
-
-
-def test_no_partitions_are_no_rows() -> None:
-    from pyspark.sql.datasource import InputPartition
-
-    reader = source(path="x").reader(schema())
-    assert list(reader.read(InputPartition(None))) == []
-
-
 @pytest.mark.process
 def test_importing_what_spark_looks_at_is_cheap() -> None:
     code = (

@@ -37,21 +37,6 @@ def test_it_travels_to_workers_and_skips_the_options_of_others() -> None:
     assert config.tls is None
 
 
-def test_errors_name_an_option_as_the_guide_does() -> None:
-    """Spark passes options in small letters."""
-    with pytest.raises(OptionError, match="option 'requestTimeout': 'soon' is not a number"):
-        Connection.from_options({"nameservers": "a:1", "requesttimeout": "soon"})
-
-
-def test_addresses_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NAMESRV_ADDR", "c:3")
-    monkeypatch.setenv("ROCKETWIRE_ADDRESS_MAP", "d=e")
-
-    assert Connection.from_options({}).name_servers == "c:3"
-    assert Connection.from_options({}).client_config().address_remap == "d=e"
-    assert Connection.from_options({"addressMap": "f=g"}).client_config().address_remap == "f=g"
-
-
 @pytest.mark.parametrize(
     "text", ["accessKey=me\nsecretKey=a=b:c\n", "secretKey: 'a=b:c'\naccessKey: me"]
 )
@@ -139,10 +124,3 @@ def test_names_have_the_namespace_where_brokers_read_them() -> None:
     assert connection.name_at_broker("%LMQ%light") == "%LMQ%light"
     assert connection.plain_name("%DLQ%shop%bills") == "%DLQ%bills"
     assert connection.plain_name("other%orders") == "other%orders"
-
-
-def test_tls_uses_the_certificates_of_the_system_without_a_file() -> None:
-    assert Connection.from_options({**SERVERS, "tls": "true"}).client_config().tls is not None
-    named = Connection.from_options({**SERVERS, "tlsServerName": "broker"}).client_config()
-    assert named.tls is not None
-    assert named.tls_server_hostname == "broker"

@@ -40,18 +40,3 @@ def test_it_is_the_difference_of_two_offsets() -> None:
         QueueLag(query="orders", topic="t", broker="a", queue_id=1, offset=3, end=3),
     ]
     assert [lag.messages for lag in exported] == [2, 0]
-
-
-def test_a_query_without_a_name_has_its_id() -> None:
-    from rocketwire_tools.spark.topics.lag import lags_of
-
-    lags = lags_of(progress(('{"t": {"a": {"0": 7}}}', None), name=None))
-
-    assert lags[0].query == "1-2"
-
-
-def test_the_package_has_no_other_names() -> None:
-    import pyspark_rocketmq
-
-    with pytest.raises(AttributeError, match="no attribute 'Lag'"):
-        _ = pyspark_rocketmq.Lag

@@ -18,12 +18,3 @@ def test_a_loss_is_an_error_that_says_what_to_do() -> None:
         " the retention time of the broker has passed; set failOnDataLoss=false to go on without"
         " them, or choose other startingOffsets and a new checkpoint"
     )
-
-
-def test_or_it_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    loss.report_loss(loss.Loss("orders", "b", 0, 7, None, loss.QUEUE_GONE), fails=False)
-
-    assert capsys.readouterr().err == (
-        "rocketmq: topic orders, broker b, queue 0: messages 7 to the end are lost,"
-        " no broker has the queue any more\n"
-    )

@@ -107,15 +107,6 @@ def test_options_that_do_not_fit_the_cluster_are_refused(
         plan(Answers(**CLUSTER), **options)
 
 
-def test_a_pattern_without_a_topic_is_no_empty_frame() -> None:
-    answers = Answers()
-    answers.names = ()
-    settings = read_options({"nameServers": "n:1", "subscribePattern": "x.*"})
-
-    with pytest.raises(OptionError, match=r"no topic matches 'x\.\*'"):
-        batch_ranges(settings, answers)
-
-
 def test_deleted_messages_are_an_error_or_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     options = {"startingOffsets": '{"t": {"a": {"0": 3, "1": 0}, "b": 0}}'}
     with pytest.raises(DataLossError, match="queue 0: messages 3 to 4 are lost"):
@@ -133,9 +124,3 @@ def test_filters_narrow_the_ranges() -> None:
     assert plan(Answers(**CLUSTER), of_b) == {"b0": (0, 9)}
     assert plan(Answers(**CLUSTER), some) == {"a0": (6, 8), "b0": (6, 8)}
     assert plan(Answers(**CLUSTER), timed) == {"a0": (6, 8), "b0": (6, 8)}
-
-
-def test_ranges_are_cut() -> None:
-    settings = read_options({"nameServers": "n:1", "subscribe": "t", "minPartitions": "3"})
-
-    assert len(batch_ranges(settings, Answers(**CLUSTER))) == 3

@@ -78,7 +78,7 @@ def chunk(*bodies: bytes, begin: int = 0, end: int = 100, shift: int = 0) -> Chu
 
 def rows(part: Chunk, columns: dict[str, str]) -> list[dict[str, Any]]:
     parts = read_chunk(part._replace(bodies=list(part.bodies)), PLACE)
-    return [row for each in parts for row in batch_of(each, schema(columns)).to_pylist()]
+    return [row for part in parts for row in batch_of(part, schema(columns)).to_pylist()]
 
 
 def whole(part: Chunk, place: QueueRange = PLACE) -> Selected:
@@ -138,12 +138,6 @@ def test_a_message_without_properties() -> None:
     assert rows(part, dict(KAFKA))[0]["headers"] == []
 
 
-def test_messages_outside_of_the_chunk_and_repeated_ones_are_left_out() -> None:
-    part = chunk(message(4) + message(5), message(6) + message(7), message(6), begin=5, end=7)
-
-    assert [row["queueOffset"] for row in rows(part, {"queueOffset": "bigint"})] == [5, 6]
-
-
 def test_offsets_of_a_static_topic_are_shifted() -> None:
     part = chunk(message(4), begin=14, end=15, shift=10)
 
@@ -181,10 +175,6 @@ def test_tags_are_compared_as_texts() -> None:
     assert len(with_tags(selected, frozenset("C")).rows) == 0
 
 
-def test_no_messages_are_no_rows() -> None:
-    assert rows(chunk(), dict(ROCKETMQ)) == []
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -219,7 +209,7 @@ def test_compressed_bodies_become_batches_of_limited_size(kind: CompressionType)
         for each in read_chunk(part, PLACE)
     ]
 
-    assert [each.column("queueOffset").to_pylist() for each in parts] == [
+    assert [part.column("queueOffset").to_pylist() for part in parts] == [
         [0, 1, 2],
         [3],
         [4],
@@ -227,7 +217,7 @@ def test_compressed_bodies_become_batches_of_limited_size(kind: CompressionType)
         [7],
         [8, 9],
     ]
-    read = [body for each in parts for body in each.column("body").to_pylist()]
+    read = [body for part in parts for body in part.column("body").to_pylist()]
     assert read == [body or None for body in bodies]
 
 
@@ -262,28 +252,6 @@ def test_bodies_that_nobody_asks_for_stay_compressed(monkeypatch: pytest.MonkeyP
     (selected,) = read_chunk(part, PLACE, has_bodies=False)
 
     assert selected.offsets.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_compressed_inner_batches_are_cut_too() -> None:
-    kind = CompressionType.ZLIB
-    flags = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
-    flags |= int(MessageSysFlag.COMPRESSED | kind.sys_flag)
-    inner = [
-        encode_batch([BatchMessage(body=bytes([65 + number]) * (PART // 3)) for number in range(3)])
-        for _ in range(2)
-    ]
-    part = chunk(
-        *(
-            message(3 * number, compress_body(batch, kind), sys_flag=flags)
-            for number, batch in enumerate(inner)
-        ),
-        begin=1,
-        end=5,
-    )
-
-    parts = [each.offsets.tolist() for each in read_chunk(part, PLACE)]
-
-    assert parts == [[1, 2], [3, 4]]
 
 
 def test_a_body_that_claims_gigabytes_is_an_error_that_names_its_place() -> None:

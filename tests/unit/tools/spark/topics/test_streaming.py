@@ -12,7 +12,7 @@ from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.planning import UnreachableError
-from rocketwire_tools.spark.topics.streaming import GONE, PATIENCE, ROUTES, Stream
+from rocketwire_tools.spark.topics.streaming import GONE, ROUTES, Stream
 from tests.unit.tools.spark.topics.test_planning import A0, B0, Answers
 
 if TYPE_CHECKING:
@@ -103,23 +103,6 @@ class Query:
         return {f"{each.broker}{each.queue_id}": (each.begin, each.end) for each in ranges}
 
 
-@pytest.mark.parametrize("start", ["earliest", "latest"])
-def test_a_first_batch_is_the_same_after_a_restart_whatever_the_queues_have_become(
-    start: str,
-) -> None:
-    query = Query(Cluster(a0=(5, 20)), startingOffsets=start)
-    initial = query.stream.initial()
-    query.cluster.table[A0] = Bounds(5, 25)
-    query.log.append(json.dumps(query.stream.latest(initial)))
-    before = query.ranges()
-
-    query.restart()
-    query.cluster.table[A0] = Bounds(15, 40)
-
-    assert query.ranges() == before
-    assert query.trigger() == {"a0": (25, 40)}
-
-
 def test_a_group_follows_what_spark_has_committed() -> None:
     query = Query(Cluster(a0=(0, 4)), commitGroup="true")
     query.trigger()
@@ -134,34 +117,6 @@ def test_a_group_follows_what_spark_has_committed() -> None:
     other.trigger()
     other.stream.commit(json.loads(other.log[0]))
     assert other.cluster.commits == []
-
-
-def test_a_broker_that_is_away_keeps_its_place() -> None:
-    query = Query(Cluster(a0=(0, 4), b0=(0, 4)))
-    query.trigger()
-    gone = query.cluster.table.pop(B0)
-    query.cluster.table[A0] = Bounds(0, 5)
-
-    assert query.trigger() == {"a0": (4, 5)}
-    assert query.trigger() is None
-    query.cluster.table[B0] = Bounds(gone.min_offset, 7)
-    query.clock.now += ROUTES
-    assert query.trigger() == {"b0": (4, 7)}
-
-
-def test_a_slave_that_is_behind_for_a_moment_loses_nothing() -> None:
-    query = Query(Cluster(a0=(0, 40)))
-    query.trigger()
-    query.cluster.table[A0] = Bounds(0, 39)
-
-    def catch_up(seconds: float) -> None:
-        query.clock.now += seconds
-        if query.clock.now >= 1000 + PATIENCE / 2:
-            query.cluster.table[A0] = Bounds(0, 41)
-
-    query.sleep = catch_up
-
-    assert query.trigger() == {"a0": (40, 41)}
 
 
 def test_a_slave_that_stays_behind_is_not_a_topic_that_was_created_again(
@@ -184,25 +139,6 @@ def test_a_slave_that_stays_behind_is_not_a_topic_that_was_created_again(
     assert "messages 40 to the end are lost, no broker has" in capsys.readouterr().err
     query.cluster.table[A0] = Bounds(0, 42)
     assert query.trigger() == {"a0": (40, 42)}
-
-
-def test_each_loss_of_a_queue_gets_its_patience() -> None:
-    query = Query(Cluster(a0=(0, 40)), failOnDataLoss="false")
-    query.trigger()
-    query.cluster.table[A0] = Bounds(0, 3)
-    assert query.trigger() == {"a0": (0, 3)}
-    query.cluster.table[A0] = Bounds(0, 2)
-    query.sleep = lambda _: query.cluster.table.update({A0: Bounds(0, 4)})
-
-    assert query.trigger() == {"a0": (3, 4)}
-
-
-def test_a_query_without_a_topic_is_refused() -> None:
-    query = Query(Cluster())
-    query.cluster.names = ()
-
-    with pytest.raises(OptionError, match="the query reads no topic"):
-        query.stream.initial()
 
 
 class NameServers:

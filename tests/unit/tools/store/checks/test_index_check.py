@@ -15,21 +15,6 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 
-def test_an_entry_of_the_index_with_a_wrong_hash_is_found(store: BrokerStore) -> None:
-    file = sorted((store.root / "index").iterdir())[0]
-    position = 40 + 4 * 100 + 20 * 7
-    data = bytearray(file.read_bytes())
-    data[position + 3] ^= 1
-    file.write_bytes(data)
-
-    check = checked(store.root)
-
-    assert set(damage_of(check)) == {"index"}
-    first = check.findings.kept[0]
-    assert (first.file, first.position) == (f"index/{file.name}", position)
-    assert "has no such key" in first.text
-
-
 @pytest.mark.parametrize(
     ("position", "data", "text"),
     [

@@ -34,7 +34,11 @@ def test_all_messages_behind_damage_are_given_up(name: str, store: BrokerStore) 
 
 def damage_free(store: BrokerStore, offset: int) -> list[int]:
     """Physical offsets of the messages from an offset of the log on."""
-    return [one.physical_offset for one in store.truth.pulled if one.physical_offset >= offset]
+    return [
+        message.physical_offset
+        for message in store.truth.pulled
+        if message.physical_offset >= offset
+    ]
 
 
 def test_a_broker_that_was_shut_down_cleanly_does_not_read_its_older_files(

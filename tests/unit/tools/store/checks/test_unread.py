@@ -126,7 +126,9 @@ def test_files_that_a_broker_deletes_meanwhile_are_no_damage(
     """The first files of the log expire while the check reads, and one of a queue with them."""
     logs = damage.log_files(copy.root)[:2]
     queue = damage.queue_files(copy.root)[0][0]
-    messages = [one for one in copy.truth.pulled if one.physical_offset >= int(logs[1].name) * 2]
+    messages = [
+        message for message in copy.truth.pulled if message.physical_offset >= int(logs[1].name) * 2
+    ]
     check = StoreView(OpenedStore([copy.root]))
     assert list(leave_out_unreadable(check)) == []  # it has listed the files
     monkeypatch.setattr(check_verb, "STEPS", check_verb.STEPS[1:])

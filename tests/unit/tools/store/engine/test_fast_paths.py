@@ -21,9 +21,7 @@ DAMAGES = 3
 """Of each store."""
 
 
-@pytest.mark.parametrize(
-    ("release", "kind"), [(CURRENT, "plain"), (OLD, "features"), (CURRENT, "lmq")]
-)
+@pytest.mark.parametrize(("release", "kind"), [(CURRENT, "plain"), (OLD, "features")])
 def test_a_check_says_the_same_with_and_without_fast_paths(
     release: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

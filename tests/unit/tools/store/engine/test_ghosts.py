@@ -76,9 +76,9 @@ NEW = messages(range(20), START + DAY)
 """A log that was cut and then continued, by eight messages."""
 
 
-@pytest.mark.parametrize("block_size", [8 << 20, 1000, 64])
-@pytest.mark.parametrize("odd", range(3))
-@pytest.mark.parametrize("time", [START + 9 * DAY, 0, -1])
+@pytest.mark.parametrize("block_size", [8 << 20, 64])
+@pytest.mark.parametrize("odd", [0, 2])
+@pytest.mark.parametrize("time", [START + 9 * DAY, -1])
 def test_an_odd_time_among_the_first_old_messages_decides_nothing(
     odd: int, time: int, block_size: int, tmp_path: Path
 ) -> None:
@@ -113,15 +113,6 @@ def test_old_messages_repeat_queue_offsets_if_the_clock_was_set_back(
     assert states == LIVE + [State.GHOST] * len(OLD)
 
 
-def test_one_damaged_queue_offset_behind_a_hole_decides_nothing(tmp_path: Path) -> None:
-    after = messages(range(23, 50), START + DAY)
-    after[0] = replace(after[0], queue_offset=0)
-
-    states = states_of(tmp_path, [*NEW, bytes(300), *after])
-
-    assert states == LIVE + [State.SAVED] * len(after)
-
-
 def test_a_single_message_that_repeats_its_queue_offset_is_a_ghost(tmp_path: Path) -> None:
     old = message(12, START + 2 * DAY)
 
@@ -148,14 +139,6 @@ def test_messages_behind_a_hole_are_saved_if_the_clock_was_set_back_before_it(
     assert states == LIVE + [State.LIVE] * 4 + [State.SAVED] * len(after)
 
 
-def test_a_new_message_of_another_queue_is_enough_to_see_ghosts(tmp_path: Path) -> None:
-    new = [*messages(range(12), START), message(0, START + DAY, queue=9)]
-
-    states = states_of(tmp_path, [*new, REST, *OLD])
-
-    assert states == [State.LIVE] * len(new) + [State.GHOST] * len(OLD)
-
-
 @pytest.mark.parametrize("old_start", [START, START + 9 * DAY])
 def test_the_next_file_is_judged_anew(old_start: int, tmp_path: Path) -> None:
     """A log that continues in the next file does not end in this one."""
@@ -164,13 +147,3 @@ def test_the_next_file_is_judged_anew(old_start: int, tmp_path: Path) -> None:
     states = states_of(tmp_path, [*NEW, REST, *old], following)
 
     assert states == LIVE + [State.GHOST] * len(old) + [State.SAVED] * len(following)
-
-
-def test_a_recycled_file_has_no_ghosts_because_its_old_messages_name_other_offsets(
-    tmp_path: Path,
-) -> None:
-    old = log_bytes(OLD).rstrip(b"\0")
-
-    states = states_of(tmp_path, NEW, [*messages(range(20, 30), START + DAY), old])
-
-    assert states == LIVE + [State.LIVE] * 10

@@ -59,7 +59,10 @@ def test_each_message_of_a_batch_that_stayed_one_is_sent_for_itself(
     packed_store: Callable[[str, str], BrokerStore],
 ) -> None:
     store = packed_store(CURRENT, "inner")
-    sent = {(one.topic, one.queue_id, one.queue_offset): one for one in store.truth.sent}
+    sent = {
+        (message.topic, message.queue_id, message.queue_offset): message
+        for message in store.truth.sent
+    }
 
     for message in messages(store.root, *store.truth.topics):
         one = sent.pop((message.topic, message.queue_id, message.queue_offset))

@@ -170,7 +170,7 @@ async def test_an_illegal_message_is_skipped_only_if_that_is_asked_for(
     assert (second.counts.done_before, second.counts.sent, second.counts.refused) == (10, 2, 0)
 
 
-@pytest.mark.parametrize("stop_after", range(1, 12))
+@pytest.mark.parametrize("stop_after", [1, 6, 11])
 @pytest.mark.parametrize("is_killed", [False, True])
 async def test_a_replay_that_is_continued_sends_nothing_twice(
     autojump_clock: trio.testing.MockClock,

@@ -18,10 +18,8 @@ from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.stores import BrokerStore
 
 QUEUES = "consumequeue"
 
@@ -82,19 +80,6 @@ def test_reading_changes_no_file_of_the_store_and_leaves_nothing_behind(
     del database
     gc.collect()
     assert not list((tmp_path / "private").iterdir())
-
-
-def test_records_that_only_the_log_of_a_killed_broker_has_are_read(
-    packed_store: Callable[[str, str], BrokerStore],
-) -> None:
-    database = open_database(packed_store(CURRENT, "rockskilled").root, "config/metadata")
-
-    assert [key for key, _ in database.items(family="consumerOffset")] == [
-        b"bills@auditors",
-        b"bills@printers",
-        b"orders@auditors",
-        b"orders@printers",
-    ]
 
 
 def test_a_damaged_table_is_read_up_to_the_damage(

@@ -60,7 +60,7 @@ class Records:
         return self.records.get(key)
 
     def key_before(self, key: bytes) -> bytes | None:
-        return max((each for each in self.records if each <= key), default=None)
+        return max((record for record in self.records if record <= key), default=None)
 
 
 def queues_of(records: dict[bytes, bytes]) -> RocksQueues:

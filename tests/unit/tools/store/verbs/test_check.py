@@ -42,7 +42,7 @@ def test_the_store_of_a_broker_is_whole(
 
     assert damage_of(check) == {}
     assert notes_of(check).keys() <= {"no queue unit", "index"}
-    assert check.log.messages >= len({one.physical_offset for one in store.truth.pulled})
+    assert check.log.messages >= len({message.physical_offset for message in store.truth.pulled})
     if kind != "rockskilled":  # how much of a RocksDB a killed broker had in memory, varies
         assert check.unqueued == store.truth.notes.get("not_queued", 0)
     if kind == "plain":

@@ -92,29 +92,6 @@ def test_popped_messages_without_acknowledgement_are_those_that_the_broker_hides
     assert times == {290_000, 291_000}
 
 
-@pytest.mark.parametrize("kind", ["rocksdb", "rocksv2", "rockskilled"])
-def test_lag_of_stores_with_rocksdb_is_that_of_the_broker(
-    kind: str,
-    packed_store: Callable[[str, str], BrokerStore],
-    capsysbinary: pytest.CaptureFixture[bytes],
-) -> None:
-    truth = packed_store(CURRENT, kind).truth
-    ends = {(queue.topic, queue.queue_id): queue.max_offset for queue in truth.queues}
-
-    lines = pending(packed_store(CURRENT, kind), capsysbinary)
-
-    lags = {
-        (f"{line['topic']}@{line['group']}", line["queue_id"]): line["lag"]
-        for line in lines
-        if line["what"] == "lag"
-    }
-    assert lags == {
-        (name, queue): ends[name.partition("@")[0], queue] - offset
-        for name, queues in truth.consumer_offsets.items()
-        for queue, offset in queues.items()
-    }
-
-
 @pytest.mark.parametrize(
     ("family", "what"), [("timer", "timed messages"), ("trans", "transactions")]
 )

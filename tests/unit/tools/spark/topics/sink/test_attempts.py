@@ -17,12 +17,11 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.messages.route import BrokerData, ClusterInfo, QueueData, TopicRouteData
-from rocketwire_tools.spark.topics.connection import close_sessions, open_connection
+from rocketwire_tools.spark.topics.connection import open_connection
 from rocketwire_tools.spark.topics.sink.attempts import (
     NOTHING,
     Present,
     absence_of,
-    present_now,
     producer_config,
     with_retries,
 )
@@ -56,14 +55,6 @@ async def test_a_request_is_repeated_until_it_succeeds(autojump_clock: Any) -> N
 
     assert await with_retries(request, "a", 60) == "result"
     assert len(request.times) == 3
-
-
-async def test_pauses_double_up_to_five_seconds(autojump_clock: Any) -> None:
-    request = Attempts(*(busy() for _ in range(9)))
-    await with_retries(request, "a", 60)
-    pauses = [b - a for a, b in zip(request.times, request.times[1:], strict=False)]
-
-    assert pauses == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5])
 
 
 async def test_a_request_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None:
@@ -116,13 +107,6 @@ def absence(rows: Rows, topic: str, present: Present, **options: str) -> str:
     return trio.run(ask)
 
 
-def test_a_topic_that_no_broker_has_is_unknown(rows: Rows) -> None:
-    present = rows.plan(topic="nobody-has-it")
-
-    assert present == Present(frozenset({rows.cluster.broker.state.config.broker_name}))
-    assert absence(rows, "nobody-has-it", present) == ""
-
-
 def test_a_route_that_there_was_is_waited_for(rows: Rows) -> None:
     topic = rows.cluster.topic()
     present = rows.plan(topic=topic)
@@ -146,15 +130,6 @@ def test_a_broker_that_there_was_is_waited_for(rows: Rows) -> None:
     assert text == f"broker {name}, which was registered when the write was planned"
     first.stop()
     assert absence(rows, "of-its-own", present).startswith("a broker: none is registered at name")
-
-
-def test_name_servers_that_do_not_answer_are_waited_for(rows: Rows) -> None:
-    away = {"nameServers": "127.0.0.1:1"}
-
-    assert present_now(read_sink_options({**away, "topic": "a"})) == NOTHING
-    close_sessions()
-    text = absence(rows, "a", NOTHING, **away)
-    assert text == "name servers 127.0.0.1:1, which do not answer"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.sink.columns import COLUMNS, KAFKA_COLUMNS, check_columns
+from rocketwire_tools.spark.topics.sink.columns import check_columns
 
 
 def check(*fields: tuple[str, str], **options: bool) -> tuple[str, ...]:
@@ -15,20 +15,6 @@ def check(*fields: tuple[str, str], **options: bool) -> tuple[str, ...]:
 
 def test_columns_get_their_names_in_the_order_of_the_frame() -> None:
     assert check(("BODY", "binary"), ("shardingkey", "string")) == ("body", "shardingKey")
-
-
-def test_every_type_of_the_table_is_accepted() -> None:
-    for name, types in COLUMNS.items():
-        for column_type in types:
-            fields = [(name, column_type)] if name == "body" else [("body", "binary")]
-            fields += [] if name == "body" else [(name, column_type)]
-            assert check(*fields, stable_ids=True)
-
-
-def test_columns_of_kafka_are_those_that_a_read_has() -> None:
-    fields = [(name, types[0]) for name, types in KAFKA_COLUMNS.items() if name != "id"]
-
-    assert check(*fields, of_kafka=True) == tuple(name for name, _ in fields)
 
 
 @pytest.mark.parametrize(

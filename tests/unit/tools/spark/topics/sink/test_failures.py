@@ -13,7 +13,6 @@ from rocketwire.errors import (
     IllegalMessageError,
     NoNameServerError,
     RocketWireError,
-    SendFailedError,
     TopicRouteNotFoundError,
 )
 from rocketwire_tools.spark.topics.sink.failures import SinkError, describe, first_error, may_pass
@@ -45,14 +44,6 @@ def test_an_error_becomes_a_line_with_advice(error: RocketWireError, advice: str
     assert line.startswith("topic a: ")
     assert f": {advice}" in line
     assert "\n" not in line
-
-
-def test_several_attempts_have_the_error_of_the_last_one() -> None:
-    error = SendFailedError("a", ("b", "b"))
-    error.__cause__ = broker_error(16, "denied")
-
-    assert "denied" in describe(error, "a")
-    assert not may_pass(error)
 
 
 @pytest.mark.parametrize(

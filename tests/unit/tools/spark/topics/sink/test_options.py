@@ -10,14 +10,6 @@ from rocketwire_tools.spark.topics.sink.options import read_sink_options
 SERVERS = {"nameServers": "127.0.0.1:9876"}
 
 
-def test_options_have_defaults() -> None:
-    settings = read_sink_options(SERVERS)
-
-    assert settings.connection.name_servers == "127.0.0.1:9876"
-    assert (settings.topic, settings.group) == (None, "spark-rocketwire")
-    assert not settings.stable_ids
-
-
 def test_case_does_not_matter() -> None:
     settings = read_sink_options(
         {

@@ -30,14 +30,6 @@ def fill(outbox: Outbox, *rows: tuple[Row, MessageQueue | None]) -> list[Parcel]
     return [parcel for one in rows for parcel in outbox.add(*one)]
 
 
-def test_messages_of_a_topic_share_a_batch_until_it_is_full() -> None:
-    outbox = Outbox(5)
-    full = fill(outbox, *((row("a", body), None) for body in (b"11", b"22", b"33")))
-
-    assert shape(full) == [("a", None, [b"11", b"22"])]
-    assert shape(list(outbox.rest())) == [("a", None, [b"33"])]
-
-
 def test_topics_and_queues_have_batches_of_their_own() -> None:
     outbox = Outbox(100)
     rows = [(row("a", b"1"), None), (row("b", b"2"), None), (row("a", b"3"), QUEUE)]
@@ -48,13 +40,6 @@ def test_topics_and_queues_have_batches_of_their_own() -> None:
         ("b", None, [b"2", b"2"]),
         ("a", 1, [b"3", b"3"]),
     ]
-
-
-def test_a_message_alone_does_not_wait() -> None:
-    outbox = Outbox(100)
-
-    assert shape(fill(outbox, (row("a", b"1", alone=True), None))) == [("a", None, b"1")]
-    assert not list(outbox.rest())
 
 
 def test_a_message_alone_follows_the_earlier_ones_of_its_queue() -> None:
@@ -77,10 +62,3 @@ def test_the_memory_of_all_queues_is_bounded() -> None:
     assert not list(outbox.rest())
     assert not fill(outbox, rows[1])
     assert shape(list(outbox.rest())) == [("a", 1, [b"11"])]
-
-
-def test_a_batch_has_a_largest_number_of_messages() -> None:
-    outbox = Outbox(1 << 20)
-    full = fill(outbox, *((row("a", b"1"), None) for _ in range(10_001)))
-
-    assert [len(parcel.entries) for parcel in full] == [10_000]

@@ -65,35 +65,6 @@ def test_a_row_with_all_columns_is_a_message() -> None:
     )
 
 
-def test_a_text_is_a_body_in_utf_8() -> None:
-    assert [m.body for m in messages({"body": ["ä", "b"]})] == ["ä".encode(), b"b"]
-
-
-def test_the_option_wins_over_the_column_topic() -> None:
-    (message,) = messages({"topic": ["column"], "body": ["b"]}, topic="option")
-
-    assert message.topic == "option"
-
-
-def test_nulls_stand_for_nothing() -> None:
-    nothing: dict[str, Any] = {
-        "body": ["b"],
-        "tags": pa.array([None], pa.string()),
-        "keys": pa.array([None], pa.string()),
-        "properties": pa.array([None], pa.map_(pa.string(), pa.string())),
-        "shardingKey": pa.array([""], pa.string()),
-        "delaySeconds": pa.array([None], pa.int32()),
-    }
-
-    assert messages(nothing) == [Message("orders", b"b")]
-
-
-def test_a_text_of_keys_is_separated_by_spaces() -> None:
-    (message,) = messages({"body": ["b"], "keys": ["a b"]})
-
-    assert message.joined_keys == "a b"
-
-
 def test_properties_of_clients_and_brokers_are_left_out() -> None:
     pairs = [("UNIQ_KEY", "X"), ("TAGS", "t"), ("mine", "1"), ("nothing", None)]
     columns = {"body": ["b"], "properties": pa.array([pairs], pa.map_(pa.string(), pa.string()))}
@@ -153,22 +124,6 @@ def test_a_batch_has_the_bytes_of_the_producers_batch() -> None:
     expected = build_outgoing_batch(messages, producers, 0, ProducerConfig()).body
 
     assert b"".join(row.entry or b"" for row in rows(columns, keys=stable)) == expected
-
-
-def test_rows_without_stable_keys_have_new_ones() -> None:
-    first, second = entries({"body": ["b", "b"]})
-
-    assert first.properties[const.UNIQ_KEY] != second.properties[const.UNIQ_KEY]
-
-
-def test_stable_keys_are_those_of_the_rows() -> None:
-    columns = {"body": ["b", "b"], "tags": ["x", "x"]}
-    expected = StableKeys("s", 0)
-    row = Message("orders", b"b", tags="x")
-
-    assert [
-        entry.properties[const.UNIQ_KEY] for entry in entries(columns, keys=StableKeys("s", 0))
-    ] == [expected.of_message(row), expected.of_message(row)]
 
 
 @pytest.mark.parametrize(

@@ -48,22 +48,6 @@ async def test_requests_of_a_queue_are_sent_one_after_the_other(autojump_clock: 
     assert 1 < most[free] <= 8
 
 
-async def test_rows_wait_while_enough_requests_are_under_way(autojump_clock: Any) -> None:
-    started = 0
-
-    async def send(_: Parcel) -> None:
-        nonlocal started
-        started += 1
-        await trio.sleep(1)
-
-    async with trio.open_nursery() as nursery:
-        dispatcher = Dispatcher(nursery, send, in_flight=2)
-        for _ in range(3):
-            await dispatcher.put(Parcel(Lane("a", None), [b"x"]))
-        assert started == 2
-        assert trio.current_time() > 0
-
-
 @pytest.mark.parametrize("columns", ["rocketmq", "kafka"])
 def test_a_sharding_key_selects_javas_queue(rows: Rows, columns: str) -> None:
     topic = rows.cluster.topic(queues=5)
@@ -75,27 +59,6 @@ def test_a_sharding_key_selects_javas_queue(rows: Rows, columns: str) -> None:
     for message in rows.cluster.messages(topic):
         key = properties_of(message)["__SHARDINGKEY"]
         assert message.queue_id == queue_by_hash(queues, key).queue_id
-
-
-def test_rows_of_a_key_keep_their_order_when_brokers_refuse_some(rows: Rows) -> None:
-    topic = rows.cluster.topic()
-    rows.cluster.broker.refuse_next(times=3)
-    bodies = [str(number) for number in range(200)]
-    keys = [str(number % 3) for number in range(200)]
-    rows.write({"body": bodies, "shardingKey": keys}, topic=topic, batchSize="2k")
-    by_key: dict[str, list[int]] = defaultdict(list)
-    for message in rows.cluster.messages(topic):
-        by_key[properties_of(message)["__SHARDINGKEY"]].append(int(message.body or b""))
-
-    assert sum(map(len, by_key.values())) == 200
-    assert all(numbers == sorted(numbers) for numbers in by_key.values())
-
-
-def test_rows_of_a_namespace_are_in_its_topics(rows: Rows) -> None:
-    topic = rows.cluster.topic(name="space%orders")
-    rows.write({"body": ["a", "b"], "shardingKey": ["x", "x"]}, topic="orders", namespace="space")
-
-    assert sorted(rows.bodies(topic)) == ["a", "b"]
 
 
 def test_a_lost_answer_costs_a_duplicate_with_the_same_unique_key(rows: Rows) -> None:
@@ -136,19 +99,6 @@ def test_an_error_that_stays_says_what_to_do(rows: Rows, code: int, remark: str,
         rows.write({"body": ["a"]}, topic=topic)
 
 
-def test_an_error_that_does_not_pass_in_time_says_so(rows: Rows) -> None:
-    topic = rows.cluster.topic()
-    rows.cluster.broker.refuse_next(2, times=99, remark="busy")
-
-    with pytest.raises(SinkError, match="busy after 0 seconds of retries: check the broker's load"):
-        rows.write({"body": ["a"]}, topic=topic, retryTimeout="0")
-
-
-def test_missing_name_servers_are_named(rows: Rows) -> None:
-    with pytest.raises(SinkError, match=r"^topic a: .* after 0 seconds of retries: check that"):
-        rows.write({"body": ["a"]}, topic="a", nameServers="127.0.0.1:1", retryTimeout="0")
-
-
 @pytest.mark.parametrize("columns", [{"body": ["a"]}, {"body": ["a"], "shardingKey": ["k"]}])
 def test_a_task_that_starts_while_the_broker_is_away_waits_for_it(
     rows: Rows, monkeypatch: pytest.MonkeyPatch, columns: dict[str, list[str]]
@@ -170,18 +120,6 @@ def test_a_task_that_starts_while_the_broker_is_away_waits_for_it(
 
     assert rows.bodies(topic) == ["a"]
     assert away[0].startswith("a broker: none is registered at name servers 127.0.0.1:")
-
-
-@pytest.mark.rocketmq(autoCreateTopicEnable=False)
-def test_rows_of_an_unknown_topic_fail_at_once(rows: Rows) -> None:
-    rows.cluster.broker.stop()
-    present = rows.plan(topic="unknown")
-    rows.cluster.broker.start()
-
-    with pytest.raises(SinkError, match=r"^topic unknown: no route of topic unknown: create the"):
-        rows.write({"body": ["a"]}, topic="unknown", present=rows.plan(topic="unknown"))
-    with pytest.raises(SinkError, match="after 0 seconds of retries; waited for a broker with"):
-        rows.write({"body": ["a"]}, topic="unknown", present=present, retryTimeout="0")
 
 
 def test_a_partition_without_rows_opens_no_connection(rows: Rows) -> None:

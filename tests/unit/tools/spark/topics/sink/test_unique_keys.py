@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.client import Message
-from rocketwire.wire.message.ids import decode_unique_key
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
 
@@ -28,17 +27,6 @@ def test_a_repeated_partition_has_the_same_keys_in_any_order() -> None:
     assert sorted(keys(ROWS)) == sorted(keys(ROWS[::-1]))
 
 
-def test_every_row_has_a_key_of_its_own() -> None:
-    assert len(set(keys(ROWS))) == len(ROWS)
-
-
-def test_the_order_of_properties_does_not_matter() -> None:
-    first = Message("b", b"1", properties={"x": "1", "y": "2"})
-    second = Message("b", b"1", properties={"y": "2", "x": "1"})
-
-    assert keys([first]) == keys([second])
-
-
 def test_other_batches_and_partitions_have_other_keys() -> None:
     others = keys(ROWS, "query/8") + keys(ROWS, partition=1)
 
@@ -56,12 +44,6 @@ def test_an_id_alone_decides_whatever_the_batch_and_the_partition() -> None:
 def test_keys_never_change_between_releases() -> None:
     assert keys(ROWS[:1]) == ["213B51FC17DA4B442B73000000009798"]
     assert StableKeys("", 0).of_id("a", "17") == "302839C9E5F0EE7029D300000000E7E8"
-
-
-def test_javas_tools_read_a_key_as_of_the_start_of_a_month() -> None:
-    decoded = decode_unique_key(keys(ROWS[:1])[0])
-
-    assert (len(decoded.address), decoded.milliseconds) == (4, 0)
 
 
 def test_the_memory_of_a_partition_is_bounded() -> None:
