@@ -164,38 +164,6 @@ def returns(connect: Connect, name: str) -> list[Shown]:
     return [(answer.code, late), show_message(again)]
 
 
-def checks(connect: Connect, name: str) -> list[Shown]:
-    client = connect()
-    data = ProducerData(group_name=name)
-    client.call(34, {}, HeartbeatData(client_id=name, producer_data_set=(data,)))
-    properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "own": "1"}
-    shown = [show(client.send(name, b"x", queue=3, h=7, properties=properties))]
-    fields: Mapping[str, str] = {}
-    for _ in range(2):
-        check = client.request(39)
-        assert check is not None
-        fields = check.ext_fields or {}
-        [message] = messages(check)
-        shown += [
-            (check.is_oneway, *show(check), *show_message(message)),
-            (
-                fields["offsetMsgId"][16:] == f"{int(fields['commitLogOffset']):016X}",
-                message.queue_offset == int(fields["tranStateTableOffset"]),
-                message.commit_log_offset == int(fields["commitLogOffset"]),
-                message.store_size > 0,
-            ),
-        ]
-    end: dict[str, object] = {
-        "producerGroup": name,
-        "tranStateTableOffset": fields["tranStateTableOffset"],
-        "commitLogOffset": fields["commitLogOffset"],
-        "commitOrRollback": COMMIT,
-        "fromTransactionCheck": True,
-        "msgId": "KEY",
-    }
-    return [*shown, show(client.call(37, end)), *map(show_message, come(client, name, 1, queue=3))]
-
-
 def late_checks(connect: Connect, name: str) -> list[Shown]:
     """A message with its own time before the first check is stored anew at each check."""
     client = connect()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,20 +11,11 @@ import pytest
 
 from tests.peers import cache as java_cache
 from tests.peers import class_archive
-from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
+from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaPeer
 from tests.peers.shared_peers import have_here as have_here
-from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """A name server and a broker that has registered with it."""
-
-    server: NameServer
-    broker: JavaBroker
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -71,14 +61,3 @@ def peers(
         JavaPeer(folder / OLD, version=OLD) as old,
     ):
         yield {CURRENT: peer, MIDDLE: middle, OLD: old}
-
-
-@pytest.fixture(scope="session")
-def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A name server with the defaults but for its port, and an unmodified 5.5.0 broker; tests leave both running."""
-    folder = tmp_path_factory.mktemp("cluster")
-    server = name_server(DEFAULT_KIND, folder / "namesrv", {"bindAddress": "0.0.0.0"})
-    broker = JavaBroker(folder / "broker", [server.address])
-    with server, broker:
-        broker.wait_registered(server.port)
-        yield Cluster(server, broker)

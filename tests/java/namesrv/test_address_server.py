@@ -5,10 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.request import urlopen
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
@@ -34,24 +32,12 @@ class Told(NamedTuple):
         brokers: release -> broker.
         lists: the file of the lists.
         domain: JVM option that names the address server.
-        metrics: address of the first server's metrics.
     """
 
     servers: list[OurNameServer]
     brokers: dict[str, JavaBroker]
     lists: Path
     domain: str
-    metrics: str
-
-    def differences(self) -> list[float]:
-        """Differences of the first server's table to those of the next two, by server and kind; empty unless both answer."""
-        with urlopen(self.metrics, timeout=60) as response:
-            text: str = response.read().decode()
-        values: dict[str, list[float]] = {}
-        for family in text_string_to_metric_families(text):
-            values[family.name] = [sample.value for sample in family.samples]
-        up = values.get("rocketmq_namesrv_peer_up", [])
-        return values["rocketmq_namesrv_peer_differences"] if up == [1, 1] else []
 
     def write(self, *servers: OurNameServer) -> None:
         """Let the address server give these name servers out."""
@@ -70,16 +56,11 @@ def told(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]
     lists = folder / "addresses.properties"
     port, *others = (free_ports() for _ in range(4))
     domain = f"-Drocketmq.namesrv.domain={LOOPBACK}:{port}"
-    address_server = {
-        "rocketwire.addressServerFile": lists,
-        "rocketwire.peers": ";".join(f"{LOOPBACK}:{other}" for other in others[:2]),
-    }
-    compared = {"rocketwire.peers": f"{LOOPBACK}:{port}"}
     with ExitStack() as running:
         servers = [
             OurNameServer(
                 folder / f"n{number}",
-                compared if number else address_server,
+                {} if number else {"rocketwire.addressServerFile": lists},
                 jvm=[f"-Drocketwire.observePort={observed}"],
             )
             for number, observed in enumerate((port, *others))
@@ -99,7 +80,7 @@ def told(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]
                 version=release,
                 jvm=[domain, FETCH],
             )
-        found = Told(servers, brokers, lists, domain, f"http://{LOOPBACK}:{port}/metrics")
+        found = Told(servers, brokers, lists, domain)
         found.write(*servers[:3])
         for server in servers:
             running.enter_context(server)
@@ -120,24 +101,6 @@ def test_running_brokers_register_at_a_name_server_that_is_added(told: Told) -> 
     told.wait_registered(fourth)
     assert {release: broker.pid for release, broker in told.brokers.items()} == pids
     assert raw_call.brokers(fourth.port) == {broker.address for broker in told.brokers.values()}
-
-
-@pytest.mark.full
-def test_tables_of_brokers_of_all_releases_are_equal_until_one_is_changed_alone(
-    told: Told, peer: JavaPeer
-) -> None:
-    second = told.servers[1]
-    wait_until(lambda: told.differences() == [0] * 6, "the tables are compared, and equal", 180)
-
-    peer.admin(second.address, "wipeWritePerm -b told-0")
-    try:
-        wait_until(lambda: any(told.differences()), "a difference that lasts", 180)
-        brokers, versions, topic_groups, *of_third = told.differences()
-    finally:
-        peer.admin(second.address, "addWritePerm -b told-0")
-
-    assert (brokers, versions, of_third) == (0, 0, [0, 0, 0])
-    assert topic_groups > 0
 
 
 @pytest.mark.full

@@ -13,6 +13,7 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.protocol.register_broker import REPEAT_SECONDS
 from tests.support.fakes.sansio_server import (
     BROKER,
@@ -20,6 +21,7 @@ from tests.support.fakes.sansio_server import (
     Reply,
     Server,
     registration_body,
+    replies,
     request,
     topic,
 )
@@ -49,6 +51,41 @@ def register(server: Server, topics: dict[str, Any], *, packed: bool) -> None:
         assert typed is not None
         body = encode_register_broker_body(typed, compressed=True)
     assert server.ask(103, fields(compressed=str(packed).lower()), body).code == 0
+
+
+PACKED = request(103, fields(compressed="true"), zlib.compress(bytes(20_000)))
+REFUSED: dict[Limit, tuple[dict[str, int], bytes]] = {
+    Limit.BODY_LENGTH: ({"body_max_length": 9}, request(322, {}, b" " * 10)),
+    Limit.INFLATED_LENGTH: ({"inflated_max_length": 10_000}, PACKED),
+    Limit.FILTER_SERVERS: (
+        {"max_filter_servers": 1},
+        request(103, fields(), registration_body(("TA", "TB"), filter_servers=["a", "b"])),
+    ),
+    Limit.KV_VALUE_LENGTH: (
+        {"max_kv_value_length": 2},
+        request(100, {"namespace": "n", "key": "k", "value": "abc"}),
+    ),
+}
+
+
+@pytest.mark.parametrize("limit", REFUSED)
+def test_a_request_beyond_a_limit_is_refused_and_changes_nothing(limit: Limit) -> None:
+    changes, data = REFUSED[limit]
+    server = Server(Config(**changes))
+
+    outcome = server.receive(data)
+
+    (reply,) = replies(outcome.send)
+    assert_refused(reply, limit)
+    assert [event.limit for event in outcome.events if isinstance(event, LimitExceeded)] == [limit]
+    assert (names(server), dict(server.state.table.live), server.state.kv.entries) == (set(), {}, 0)
+
+
+def test_topics_of_one_registration_have_a_limit() -> None:
+    server = Server(Config(max_topics_per_registration=1))
+
+    assert server.register(topics=("TA", "TB")).code == 0
+    assert names(server) == {"TA"}
 
 
 def test_topics_of_a_broker_have_a_limit_over_all_its_registrations() -> None:
