@@ -21,22 +21,7 @@ if TYPE_CHECKING:
 
 SERVED_CODES = (
     *range(100, 107),
-    205,
-    206,
-    216,
-    217,
-    219,
-    224,
-    304,
-    311,
-    312,
-    313,
-    318,
-    319,
-    322,
-    327,
-    901,
-    904,
+    *(205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322, 327, 901, 904),
 )
 """Every request that a name server knows (``DefaultRequestProcessor``, ``ClientRequestProcessor``)."""
 

@@ -147,8 +147,7 @@ def test_the_labels_in_the_texts_of_an_alert_are_those_of_its_metrics(
 
 
 @pytest.mark.parametrize(
-    "target",
-    [target["expr"] for panel in panels() for target in panel.get("targets", ())],
+    "target", [target["expr"] for panel in panels() for target in panel.get("targets", ())]
 )
 def test_a_panel_uses_metrics_that_exist(target: str, metrics: dict[str, set[str]]) -> None:
     check(re.sub(r"\$__rate_interval", "5m", target), metrics)

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.peers.mqadmin_output import comparable
-from tests.peers.peers import (
-    RELEASES,
-    JavaBroker,
-)
+from tests.peers.peers import RELEASES, JavaBroker
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
 
 if TYPE_CHECKING:

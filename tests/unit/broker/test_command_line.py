@@ -207,10 +207,7 @@ def test_topics_are_read_from_a_table() -> None:
         ({"topics": 1}, "topics: must be a table"),
         ({"topics": {"a": 1}}, "topics.a: must be a table"),
         ({"topics": {"a": {"queues": "x"}}}, "topics.a.queues: must be a number"),
-        (
-            {"topics": {"a": {"odd": 1}}},
-            "topics.a: unknown odd; there are queues, perm and order",
-        ),
+        ({"topics": {"a": {"odd": 1}}}, "topics.a: unknown odd; there are queues, perm and order"),
     ],
 )
 def test_other_tables_are_errors(data: dict[str, Any], text: str) -> None:

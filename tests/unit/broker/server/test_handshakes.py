@@ -228,8 +228,7 @@ async def test_a_malformed_header_ends_its_connection_only(
 
 
 async def test_brokers_register_over_tls_at_a_name_server_that_enforces_it(
-    certificate: Path,
-    clients: Clients,
+    certificate: Path, clients: Clients
 ) -> None:
     settings = tls(certificate, "enforcing")
     async with open_name_server(0, "127.0.0.1", settings) as address:

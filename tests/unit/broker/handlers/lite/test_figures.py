@@ -7,9 +7,7 @@ from typing import Any, TypeVar
 import pytest
 
 from rocketwire.messages import decode_body
-from rocketwire.messages.lite import (
-    GetLiteTopicInfoResponseBody,
-)
+from rocketwire.messages.lite import GetLiteTopicInfoResponseBody
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import PARENT, put_group, put_parent
