@@ -18,7 +18,6 @@ from rocketwire_namesrv.admin_http.metrics import MOST_BROKERS, SECURITY_EVENTS,
 from rocketwire_namesrv.events import BrokerUnregistered
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.routes.peer_views import PeerView
-from rocketwire_namesrv.routes.table_digest import Drift
 from tests.support.fakes.sansio_server import BROKER, Server, request
 
 if TYPE_CHECKING:
@@ -150,14 +149,6 @@ def test_durations_are_shown_by_request_code_and_of_other_work(site: Site) -> No
     assert site.series("rocketmq_namesrv_expiry_scan_duration_count") == {(): 0}
 
 
-def test_the_reading_of_registrations_is_timed(site: Site) -> None:
-    site.server.state.counters.clock = lambda: 1.0
-    site.server.register()
-    site.server.ask(103, {"brokerName": "b"}, b"nonsense")
-
-    assert site.series("rocketmq_namesrv_registration_decode_latency_count") == {(): 1}
-
-
 def test_what_happened_is_counted(site: Site) -> None:
     left = BrokerUnregistered(cluster="C", address="a", broker_name="b", reason="idle")
     site.observer.record_event(left, None)
@@ -283,19 +274,3 @@ def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
         if family.name.startswith("rocketmq_")
     }
     assert documented == real
-
-
-def test_comparisons_with_peers_have_series(site: Site) -> None:
-    assert site.series("rocketmq_namesrv_peer_up") == {}
-    peers = site.server.state.peers
-    peers.views["a:1"] = PeerView(
-        reached=True, drift=Drift(brokers=frozenset({"b"}), topics=frozenset({1, 2}))
-    )
-    peers.views["b:1"] = PeerView(fault="no response")
-
-    assert site.series("rocketmq_namesrv_peer_up") == {("a:1",): 1, ("b:1",): 0}
-    assert site.series("rocketmq_namesrv_peer_differences") == {
-        ("brokers", "a:1"): 1,
-        ("versions", "a:1"): 0,
-        ("topic_groups", "a:1"): 2,
-    }

@@ -247,12 +247,6 @@ def test_a_bare_configuration_keeps_nothing_on_disk() -> None:
     assert Config().config_store_path == ""
 
 
-def test_a_driver_that_there_is_not_is_no_start() -> None:
-    assert Config.load({"rocketwire.driver": "portable"}, home="/h").driver == "portable"
-    with pytest.raises(ConfigError, match=r"rocketwire\.driver=fast: must be one of auto, reactor"):
-        Config.load({"rocketwire.driver": "fast"}, home="/h")
-
-
 # ---- values that make no sense
 
 

@@ -163,14 +163,6 @@ def test_bad_topic_costs_no_broker_its_registration(count: int, *, packed: bool)
     assert names(server) == {*good}
 
 
-def test_bad_topic_alone_changes_nothing_of_its_broker() -> None:
-    server = Server(STRICT)
-    assert server.register(topics=("TA", "TB")).code == 0
-
-    assert server.register(topics={"Z": BAD["Z"]}, data_version=data_version(1)).code == 0
-    assert names(server) == {"TA", "TB"}
-
-
 def test_topic_that_is_left_out_is_warned_of_once_in_a_while() -> None:
     server = Server(STRICT)
     data = request(103, fields(), registration_body({"TA": topic("TA"), "Z": BAD["Z"]}))
