@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -116,12 +116,6 @@ def own(client: WireClient, topic: str, name: str) -> StoredMessage:
         elif answer.code in {17, 29}:  # the topic is created later
             time.sleep(0.05)
     raise AssertionError(f"{topic} has no message of {name}")
-
-
-def send(client: WireClient, topic: str, **settings: Any) -> tuple[Shown, StoredMessage]:
-    """Send one message to a new topic, and return it as stored."""
-    answer = client.send(topic, b"x", h=7, **settings)
-    return show(answer), come(client, topic, 1)[0]
 
 
 # ---------------------------------------------------------------------------- dialogues
