@@ -18,6 +18,7 @@ from rocketwire_namesrv.admin_http.metrics import MOST_BROKERS, SECURITY_EVENTS,
 from rocketwire_namesrv.events import BrokerUnregistered
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.routes.peer_views import PeerView
+from rocketwire_namesrv.routes.table_digest import Drift
 from tests.support.fakes.sansio_server import BROKER, Server, request
 
 if TYPE_CHECKING:
@@ -274,3 +275,16 @@ def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
         if family.name.startswith("rocketmq_")
     }
     assert documented == real
+
+
+def test_comparisons_with_peers_have_series(site: Site) -> None:
+    views = site.server.state.peers.views
+    drift = Drift(brokers=frozenset({"b"}), topics=frozenset({1, 2}))
+    views.update({"a:1": PeerView(reached=True, drift=drift), "b:1": PeerView(fault="none")})
+
+    assert site.series("rocketmq_namesrv_peer_up") == {("a:1",): 1, ("b:1",): 0}
+    assert site.series("rocketmq_namesrv_peer_differences") == {
+        ("brokers", "a:1"): 1,
+        ("versions", "a:1"): 0,
+        ("topic_groups", "a:1"): 2,
+    }

@@ -88,6 +88,44 @@ def test_topics_of_one_registration_have_a_limit() -> None:
     assert names(server) == {"TA"}
 
 
+def mapping(queues: int, broker: str = "b1", scope: str = "s") -> dict[str, Any]:
+    ids = {str(number): number for number in range(queues)}
+    return {"bname": broker, "currIdMap": ids, "epoch": 1, "scope": scope, "totalQueues": queues}
+
+
+TWO = ("TA", "TB")
+UNEVEN = {"TA": topic("TA", queues=7), "TB": topic("TB")}
+
+
+@pytest.mark.parametrize(
+    ("limit", "config", "body"),
+    [
+        (Limit.NAME_LENGTH, Config(max_name_length=20), registration_body(("TA", "T" * 21))),
+        (
+            Limit.TOPICS_PER_REGISTRATION,
+            Config(max_topics_per_registration=1),
+            registration_body(TWO),
+        ),
+        (Limit.TOPICS_PER_BROKER, Config(max_topics_per_broker=1), registration_body(TWO)),
+        (Limit.TOPICS, Config(max_topics=1), registration_body(TWO)),
+        (Limit.QUEUES, Config(max_queues_per_topic=7), registration_body(UNEVEN)),
+        (
+            Limit.MAPPED_QUEUES,
+            Config(max_mapped_queues=2),
+            registration_body(TWO, mappings={"TB": mapping(4)}),
+        ),
+    ],
+)
+def test_a_topic_beyond_a_limit_is_left_out_and_told_of(
+    limit: Limit, config: Config, body: bytes
+) -> None:
+    server = Server(config)
+    outcome = server.receive(request(103, fields(), body))
+
+    assert [event.limit for event in outcome.events if isinstance(event, LimitExceeded)] == [limit]
+    assert names(server) == {"TA"}
+
+
 def test_topics_of_a_broker_have_a_limit_over_all_its_registrations() -> None:
     server = Server(Config(max_topics_per_broker=3))
     assert server.register(topics=("TA", "TB")).code == 0
@@ -232,11 +270,6 @@ def test_brokers_that_come_and_go_over_one_connection_have_that_limit_too() -> N
     assert_refused(server.register("a:9"), "rocketwire.maxBrokers")
 
     assert server.register("a:9", session=server.connect()).code == 0
-
-
-def mapping(queues: int, broker: str = "b1", scope: str = "s") -> dict[str, Any]:
-    ids = {str(number): number for number in range(queues)}
-    return {"bname": broker, "currIdMap": ids, "epoch": 1, "scope": scope, "totalQueues": queues}
 
 
 def test_static_topics_have_a_limit_in_queues() -> None:
