@@ -54,7 +54,7 @@ def register(server: Server, topics: dict[str, Any], *, packed: bool) -> None:
 
 
 PACKED = request(103, fields(compressed="true"), zlib.compress(bytes(20_000)))
-REFUSED: dict[Limit, tuple[dict[str, int], bytes]] = {
+REFUSED: dict[Limit, tuple[dict[str, Any], bytes]] = {
     Limit.BODY_LENGTH: ({"body_max_length": 9}, request(322, {}, b" " * 10)),
     Limit.INFLATED_LENGTH: ({"inflated_max_length": 10_000}, PACKED),
     Limit.FILTER_SERVERS: (
