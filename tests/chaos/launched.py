@@ -1,7 +1,7 @@
 """``python -m tests.chaos.launched -c FILE``: the name server under limits and on a disk that its environment names.
 
 ``CHAOS_NOFILE``: most descriptors it may have.  ``CHAOS_FSIZE``: most bytes of a file, as on a full disk.
-``CHAOS_DIE_AT``: the system calls of its saves before it is killed.  ``CHAOS_TASKS``: a file with the number of its tasks.
+``CHAOS_TASKS``: a file with the number of its tasks.
 ``CHAOS_FIRST_SCAN``: seconds to the first scan for silent brokers.  SIGUSR1: it is killed at a random call of its next saves.
 """
 
@@ -75,8 +75,6 @@ class TaskCount(trio.abc.Instrument):
 if __name__ == "__main__":
     _limit(resource.RLIMIT_NOFILE, "CHAOS_NOFILE")
     _limit(resource.RLIMIT_FSIZE, "CHAOS_FSIZE")
-    if "CHAOS_DIE_AT" in os.environ:
-        _arm(int(os.environ["CHAOS_DIE_AT"]))
     signal.signal(signal.SIGUSR1, lambda number, frame: _arm(random.randrange(CALLS_OF_A_SAVE)))
     if "CHAOS_FIRST_SCAN" in os.environ:
         first = float(os.environ["CHAOS_FIRST_SCAN"])

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.groups import SubscriptionGroupConfig
-from rocketwire.messages.lite import (
-    LiteSubscriptionCtlRequestBody,
-    LiteSubscriptionDTO,
-)
+from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import bodies
 

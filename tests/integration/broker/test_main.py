@@ -150,6 +150,15 @@ def test_properties_without_an_effect_are_named(tmp_path: Path) -> None:
     assert f"warning: {conf}: no effect here: sendMessageThreadPoolNums\n" in ended.stderr
 
 
+def test_a_folder_in_use_ends_the_start_with_a_reason(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with DevBroker(tmp_path, options={"storePathRootDir": store}):
+        ended = run("dev", "--port", "0", "--broker-port", "0", "--store", str(store))
+
+    assert ended.returncode == 255
+    assert f"the broker cannot start: another broker uses the store in {store}" in ended.stderr
+
+
 def test_help_is_there() -> None:
     text = subprocess.run(
         [sys.executable, "-c", "from rocketwire_broker.__main__ import broker; broker(['-h'])"],

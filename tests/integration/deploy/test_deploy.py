@@ -84,11 +84,6 @@ def test_every_setting_of_the_sample_exists_and_is_taken() -> None:
 # ---- container
 
 
-def test_the_container_runs_as_the_user_that_the_official_image_has() -> None:
-    assert argument("USER") == "3000:3000"
-    assert any("--uid 3000" in rest for name, rest in instructions() if name == "RUN")
-
-
 def test_the_container_exposes_the_ports_that_the_server_has() -> None:
     assert {int(port) for port in argument("EXPOSE").split()} == PORTS
 
@@ -185,18 +180,6 @@ def test_composes_exporter_is_that_of_the_image_and_asks_the_name_server() -> No
     assert exporter["environment"] == {"NAMESRV_ADDR": "namesrv:9876"}
 
 
-def test_composes_brokers_know_the_name_server_and_wait_for_it() -> None:
-    services = compose()["services"]
-    brokers = {name: each for name, each in services.items() if name.startswith("broker")}
-
-    assert len(brokers) == 2
-    for name, broker in brokers.items():
-        assert re.fullmatch(r"apache/rocketmq:\$\{ROCKETMQ_VERSION:-5\.3\.3\}", broker["image"])
-        assert broker["environment"]["NAMESRV_ADDR"] == "namesrv:9876"
-        assert broker["depends_on"] == {"namesrv": {"condition": "service_healthy"}}
-        assert f"brokerName={name} " in broker["command"][-1]
-
-
 # ---- systemd
 
 
@@ -205,13 +188,6 @@ def test_the_unit_starts_the_server_with_options_that_it_has() -> None:
 
     assert Path(program).name == "rocketwire-namesrv"
     assert set(options(words)) == {"c"}
-
-
-def test_the_unit_knows_how_the_server_ends_and_reloads() -> None:
-    assert unit()["SuccessExitStatus"] == ["143"]
-    assert unit()["ExecReload"] == ["/bin/kill -HUP $MAINPID"]
-    wait = int(unit()["TimeoutStopSec"][0])
-    assert wait > Config().shutdown_wait_time_seconds
 
 
 @pytest.mark.process

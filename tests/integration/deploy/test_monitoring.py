@@ -135,12 +135,6 @@ def test_promtool_has_no_finding() -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_alerts_have_names_of_their_own() -> None:
-    names = [rule["alert"] for rule in rules()]
-
-    assert len(names) == len(set(names))
-
-
 def test_the_labels_in_the_texts_of_an_alert_are_those_of_its_metrics(
     metrics: dict[str, set[str]],
 ) -> None:
@@ -153,26 +147,10 @@ def test_the_labels_in_the_texts_of_an_alert_are_those_of_its_metrics(
 
 
 @pytest.mark.parametrize(
-    "target",
-    [target["expr"] for panel in panels() for target in panel.get("targets", ())],
+    "target", [target["expr"] for panel in panels() for target in panel.get("targets", ())]
 )
 def test_a_panel_uses_metrics_that_exist(target: str, metrics: dict[str, set[str]]) -> None:
     check(re.sub(r"\$__rate_interval", "5m", target), metrics)
-
-
-def test_panels_have_numbers_and_places_of_their_own() -> None:
-    numbers = [panel["id"] for panel in panels()]
-    cells = [
-        (x, y)
-        for panel in panels()
-        for place in [panel["gridPos"]]
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
-    ]
-
-    assert len(numbers) == len(set(numbers))
-    assert len(cells) == len(set(cells))
-    assert max(x for x, _ in cells) < 24
 
 
 def test_variables_of_the_board_are_labels_of_metrics_that_exist(

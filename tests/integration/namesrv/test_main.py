@@ -55,16 +55,28 @@ def test_the_sample_that_is_printed_is_taken_without_a_word(
     assert capsys.readouterr() == (f"{path}: the name server can start; 0 errors, 0 warnings\n", "")
 
 
-def test_a_malformed_configuration_file_is_no_start(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+@pytest.mark.parametrize(
+    ("text", "variable", "complaint"),
+    [
+        ("# one\na=\\u00zz", "HOME", "{path}, line 2: malformed"),
+        ("", "ROCKETMQ_SERIALIZE_TYPE", "rocketmq.serialize.type"),
+        ("", "ROCKETWIRE_LOG", "ROCKETWIRE_LOG"),
+    ],
+)
+def test_a_bad_file_or_variable_is_no_start(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    variable: str,
+    complaint: str,
 ) -> None:
     path = tmp_path / "ns.properties"
-    path.write_text("# one\na=\\u00zz")
+    path.write_text(text)
+    monkeypatch.setenv(variable, "syslog")
 
     assert main(["-c", str(path)]) == 255
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert f"{path}, line 2: malformed" in err
+    assert complaint.format(path=path) in capsys.readouterr().err
 
 
 def test_each_value_that_makes_no_sense_is_a_line_and_no_start(
@@ -102,15 +114,6 @@ def test_a_check_prints_what_is_wrong_and_starts_nothing(
         f"{path}: the name server cannot start; 1 error, 1 warning",
     ]
     assert [each.name for each in tmp_path.iterdir()] == ["ns.properties"]
-
-
-def test_a_bad_serialize_type_is_no_start(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ROCKETMQ_SERIALIZE_TYPE", "XML")
-
-    assert main([]) == 255
-    assert "rocketmq.serialize.type" in capsys.readouterr().err
 
 
 def test_all_items_are_printed_after_the_file_was_read(
@@ -154,15 +157,6 @@ def test_items_are_printed_of_a_file_with_which_the_server_cannot_start_too(
     assert "rocketwire.maxTopics=1000000\n" in out
     assert "rocketwire.maxBrokers=7\n" in out
     assert "line 1: rocketwire.maxTopics=-1: must be" in err
-
-
-def test_a_wrong_choice_of_log_is_no_start(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ROCKETWIRE_LOG", "syslog")
-
-    assert main([]) == 255
-    assert "ROCKETWIRE_LOG" in capsys.readouterr().err
 
 
 # ---- serving, with the server put aside

@@ -178,16 +178,6 @@ async def test_the_reason_of_a_connections_end_is_counted_and_shown() -> None:
     assert "it looks like an HTTP request: GET" in shown
 
 
-async def test_a_limit_that_is_met_is_counted_under_the_name_of_its_setting() -> None:
-    async with running(max_name_length=8) as server:
-        client = Client(await trio.open_tcp_stream(*server.listening))
-        assert (await client.ask(registration("broker-of-a-long-name"))).code == 1
-        await client.stream.aclose()
-        metrics = (await get(server, "/metrics"))[1]
-
-    assert 'rocketmq_namesrv_limit_hits_total{limit="rocketwire.maxNameLength"} 1.0' in metrics
-
-
 async def test_a_connection_that_is_too_slow_is_told_of_once(autojump_clock: MockClock) -> None:
     config = Config(bind_address=LOOPBACK, listen_port=0, server_channel_max_idle_time_seconds=5)
     async with trio.open_nursery() as nursery:

@@ -22,13 +22,7 @@ from rocketwire_namesrv.server import server as server_module
 from rocketwire_namesrv.server.server import NameServer, serve
 from tests.support.fakes.sansio_server import identity, registration_body
 from tests.support.fakes.sansio_server import request as frame
-from tests.support.running_server import (
-    CLUSTER_INFO,
-    LOOPBACK,
-    Client,
-    Driver,
-    request,
-)
+from tests.support.running_server import CLUSTER_INFO, LOOPBACK, Client, Driver, request
 from tests.support.running_server import running as running_on
 from tests.support.running_server import settings as settings_of
 

@@ -9,12 +9,7 @@ import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
 from rocketwire_namesrv.protocol.session import Effects, Session
-from tests.support.running_server import (
-    CLUSTER_INFO,
-    Client,
-    connect,
-    running,
-)
+from tests.support.running_server import CLUSTER_INFO, Client, connect, running
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 

@@ -15,7 +15,6 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from rocketwire.codes import RequestCode
 from rocketwire.serving import acceptor, sockets
 from rocketwire.serving.tls.contexts import TlsContexts
-from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_namesrv.protocol.session import NOT_SAVED
 from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.server.server import NameServer, serve, serve_until_signal
@@ -202,11 +201,6 @@ async def test_answers_under_way_are_sent_before_the_server_ends(
             assert (await client.reply()).code == 0
             assert await client.is_closed()
             await client.stream.aclose()
-
-
-def old(code: int, **fields: str) -> bytes:
-    """A request of a client that does not know GO_AWAY."""
-    return encode(RemotingCommand(code=code, opaque=1, version=475, ext_fields=fields or None))
 
 
 async def test_a_hangup_reloads_the_certificate_and_stops_nothing(

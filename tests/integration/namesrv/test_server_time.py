@@ -11,13 +11,7 @@ from trio.testing import MockClock, lockstep_stream_pair, wait_all_tasks_blocked
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.protocol.session import Session
 from rocketwire_namesrv.protocol.state import State
-from tests.support.running_server import (
-    CLUSTER_INFO,
-    registration,
-    request,
-    running,
-    settings,
-)
+from tests.support.running_server import CLUSTER_INFO, registration, request, running, settings
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 

@@ -80,12 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         start = java_brokers if options.brokers == "java" else own_brokers
         name_server, brokers = start(folder, running)
         for outcome in integration_tests.run(
-            folder / "tests",
-            options.release,
-            name_server,
-            brokers,
-            classes,
-            options.seconds,
+            folder / "tests", options.release, name_server, brokers, classes, options.seconds
         ):
             outcomes.append(outcome)
             sys.stdout.write(

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from rocketwire.codes import RequestCode as Code
+from rocketwire.messages import encode_body
+from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
+from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
+from rocketwire.policy.subscription import subscription_data
 from rocketwire.signing import sign
-from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire.wire.command import RemotingCommand
 from tests.peers import cache as java_cache
 from tests.peers.dev_cluster import DevBroker
 from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer
 from tests.peers.processes import LOOPBACK, PeerFailedError
 from tests.peers.shared_peers import have_here
+from tests.support.broker_wire import WireClient
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,35 +77,13 @@ class Request(NamedTuple):
     body: bytes = b""
 
 
-class Caller:
-    """A connection to a broker."""
-
-    def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), 60)
-        self._decoder = CommandDecoder()
-        self._opaque = 0
-
-    def close(self) -> None:
-        """End the connection."""
-        self._socket.close()
-
-    def call(self, request: Request) -> RemotingCommand:
-        """Send a request and return its answer."""
-        self._opaque += 1
-        code, fields, account, body = request
-        command = RemotingCommand(
-            code=code, opaque=self._opaque, ext_fields=fields, body=body or None
-        )
-        if account is not None:
-            command = sign(command, *account)
-        self._socket.sendall(encode(command))
-        while True:
-            answer = self._decoder.next_command()
-            if answer is None:
-                self._decoder.feed(self._socket.recv(65_536))
-            elif answer.is_response and answer.opaque == self._opaque:
-                return answer
+def call(client: WireClient, request: Request) -> RemotingCommand:
+    """Sign a request, send it, and return its answer."""
+    code, fields, account, body = request
+    if account is not None:
+        command = RemotingCommand(code=code, ext_fields=fields, body=body or None)
+        fields = dict(sign(command, *account).ext_fields or {})
+    return client.call(code, fields, body or None)
 
 
 def creation(topic: str) -> Request:
@@ -122,23 +104,15 @@ def a_pull(topic: str, group: str) -> Request:
 
 
 def a_heartbeat(group: str, topic: str) -> Request:
-    subscription: dict[str, object] = {
-        "topic": topic,
-        "subString": "*",
-        "tagsSet": [],
-        "codeSet": [],
-        "subVersion": 1,
-    }
-    data: dict[str, object] = {
-        "groupName": group,
-        "consumeType": "CONSUME_PASSIVELY",
-        "messageModel": "CLUSTERING",
-        "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
-        "subscriptionDataSet": [subscription],
-        "unitMode": False,
-    }
-    body: dict[str, object] = {"clientID": "c1", "consumerDataSet": [data], "producerDataSet": []}
-    return Request(34, {}, ROCKET, json.dumps(body).encode())
+    consumer = ConsumerData(
+        group_name=group,
+        consume_type=ConsumeType.CONSUME_PASSIVELY,
+        message_model=MessageModel.CLUSTERING,
+        consume_from_where=ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+        subscription_data_set=(subscription_data(topic, version=1),),
+    )
+    data = HeartbeatData(client_id="c1", consumer_data_set=(consumer,))
+    return Request(34, {}, ROCKET, encode_body(data) or b"")
 
 
 def requests() -> Iterator[Request]:
@@ -191,10 +165,10 @@ def requests() -> Iterator[Request]:
 
 def answers(address: str) -> list[tuple[Request, int, str | None]]:
     """Code and remark of each answer; those of what is allowed may have other remarks."""
-    with closing(Caller(address)) as caller:
+    with WireClient(address) as client:
         for topic in ("topicA", "topicB", "topicC", "topicP", "other"):
-            assert caller.call(creation(topic)).code == 0
-        found = [(request, caller.call(request)) for request in requests()]
+            assert call(client, creation(topic)).code == 0
+        found = [(request, call(client, request)) for request in requests()]
     return [
         (request, answer.code, answer.remark if answer.code in {3, 16} else None)
         for request, answer in found
@@ -209,12 +183,12 @@ def give_permissions(address: str) -> None:
         for resource, actions, decision in POLICIES
     ]
     policies = [{"policyType": "CUSTOM", "entries": entries}]
-    with closing(Caller(address)) as caller:
+    with WireClient(address) as client:
         for code, fields, body in (
             (3001, {"username": "rocket"}, {**user, "userStatus": "enable"}),
             (3006, {"subject": "User:rocket"}, {"subject": "User:rocket", "policies": policies}),
         ):
-            assert caller.call(Request(code, fields, BOSS, json.dumps(body).encode())).code == 0
+            assert call(client, Request(code, fields, BOSS, json.dumps(body).encode())).code == 0
 
 
 @contextmanager
@@ -245,9 +219,9 @@ def test_java_clients_sign_what_they_send_and_read(version: str, tmp_path: Path)
     right = ("-Dacl.accessKey=rocket", "-Dacl.secretKey=wire1234")
     with our_broker(tmp_path / "ours") as broker:
         address = f"{LOOPBACK}:{broker.name_server_port}"
-        with closing(Caller(broker.address)) as caller:
-            assert caller.call(creation("topicB")).code == 0
-            assert caller.call(creation("topicA")).code == 0
+        with WireClient(broker.address) as client:
+            assert call(client, creation("topicB")).code == 0
+            assert call(client, creation("topicA")).code == 0
         with JavaPeer(tmp_path / "right", version=version, jvm=right) as java:
             java.send(address, "topicB", "producers", range(20))
             java.consume(address, "topicB", "readers")

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -118,12 +118,6 @@ def own(client: WireClient, topic: str, name: str) -> StoredMessage:
     raise AssertionError(f"{topic} has no message of {name}")
 
 
-def send(client: WireClient, topic: str, **settings: Any) -> tuple[Shown, StoredMessage]:
-    """Send one message to a new topic, and return it as stored."""
-    answer = client.send(topic, b"x", h=7, **settings)
-    return show(answer), come(client, topic, 1)[0]
-
-
 # ---------------------------------------------------------------------------- dialogues
 
 
@@ -162,38 +156,6 @@ def returns(connect: Connect, name: str) -> list[Shown]:
     [again] = come(client, f"%RETRY%{group}_{name}", 1)
     late = again.store_timestamp - first.store_timestamp >= 2_000
     return [(answer.code, late), show_message(again)]
-
-
-def checks(connect: Connect, name: str) -> list[Shown]:
-    client = connect()
-    data = ProducerData(group_name=name)
-    client.call(34, {}, HeartbeatData(client_id=name, producer_data_set=(data,)))
-    properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "own": "1"}
-    shown = [show(client.send(name, b"x", queue=3, h=7, properties=properties))]
-    fields: Mapping[str, str] = {}
-    for _ in range(2):
-        check = client.request(39)
-        assert check is not None
-        fields = check.ext_fields or {}
-        [message] = messages(check)
-        shown += [
-            (check.is_oneway, *show(check), *show_message(message)),
-            (
-                fields["offsetMsgId"][16:] == f"{int(fields['commitLogOffset']):016X}",
-                message.queue_offset == int(fields["tranStateTableOffset"]),
-                message.commit_log_offset == int(fields["commitLogOffset"]),
-                message.store_size > 0,
-            ),
-        ]
-    end: dict[str, object] = {
-        "producerGroup": name,
-        "tranStateTableOffset": fields["tranStateTableOffset"],
-        "commitLogOffset": fields["commitLogOffset"],
-        "commitOrRollback": COMMIT,
-        "fromTransactionCheck": True,
-        "msgId": "KEY",
-    }
-    return [*shown, show(client.call(37, end)), *map(show_message, come(client, name, 1, queue=3))]
 
 
 def late_checks(connect: Connect, name: str) -> list[Shown]:

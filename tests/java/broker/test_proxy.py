@@ -85,10 +85,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
     with DevBroker(folder / "broker", options=options) as broker:
         address = f"{LOOPBACK}:{broker.name_server_port}"
         trio.run(create_topics, address, broker.address)
-        with (
-            JavaProxy(folder / "proxy", [address]) as proxy,
-            GrpcPeer(folder / "client") as client,
-        ):
+        with JavaProxy(folder / "proxy", [address]) as proxy, GrpcPeer(folder / "client") as client:
             yield Place(proxy, client, int(broker.address.rpartition(":")[2]))
 
 

@@ -243,10 +243,7 @@ def _kind(request: dict[str, object], response: dict[str, object] | None) -> tup
 
 
 def _name(
-    request: dict[str, object],
-    response: dict[str, object] | None,
-    sent: bytes,
-    taken: set[str],
+    request: dict[str, object], response: dict[str, object] | None, sent: bytes, taken: set[str]
 ) -> str:
     name = RequestCode(cast("int", request["code"])).name.lower().replace("_", "-")
     if response is not None and response["code"] != 0:

@@ -2,156 +2,55 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
-from urllib.request import urlopen
+from typing import TYPE_CHECKING
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
-from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
+from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaPeer
 from tests.peers.processes import LOOPBACK, free_ports, wait_until
 from tests.peers.shared_peers import have_here
-from tests.support.name_servers import OurNameServer
+from tests.support.name_servers import OurNameServer, start_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-RELEASES = (CURRENT, MIDDLE, OLD)
 FETCH = "-Drocketwire.fetchNameServersMillis=500"
 """Java's own timer fetches every two minutes."""
+SETTINGS = {"fetchNamesrvAddrByAddressServer": "true", "registerNameServerPeriod": 10_000}
 
 
-class Told(NamedTuple):
-    """Brokers whose configuration names no name server.
-
-    Attributes:
-        servers: four name servers; the first one has the lists.
-        brokers: release -> broker.
-        lists: the file of the lists.
-        domain: JVM option that names the address server.
-        metrics: address of the first server's metrics.
-    """
-
-    servers: list[OurNameServer]
-    brokers: dict[str, JavaBroker]
-    lists: Path
-    domain: str
-    metrics: str
-
-    def differences(self) -> list[float]:
-        """Differences of the first server's table to those of the next two, by server and kind; empty unless both answer."""
-        with urlopen(self.metrics, timeout=60) as response:
-            text: str = response.read().decode()
-        values: dict[str, list[float]] = {}
-        for family in text_string_to_metric_families(text):
-            values[family.name] = [sample.value for sample in family.samples]
-        up = values.get("rocketmq_namesrv_peer_up", [])
-        return values["rocketmq_namesrv_peer_differences"] if up == [1, 1] else []
-
-    def write(self, *servers: OurNameServer) -> None:
-        """Let the address server give these name servers out."""
-        self.lists.write_text(f"nsaddr={';'.join(server.address for server in servers)}\n")
-
-    def wait_registered(self, server: OurNameServer) -> None:
-        """Wait until all brokers have registered."""
-        for broker in self.brokers.values():
-            broker.wait_registered(server.port)
-
-
-@pytest.fixture(scope="module")
-def told(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    """Three name servers that the address server knows, one that it does not know, and a broker of each release."""
-    folder = tmp_path_factory.mktemp("address-server")
-    lists = folder / "addresses.properties"
-    port, *others = (free_ports() for _ in range(4))
+@pytest.mark.full
+@pytest.mark.parametrize("release", [CURRENT, OLD])
+def test_a_broker_and_its_clients_go_to_the_name_servers_of_the_lists(
+    release: str, java: None, tmp_path: Path
+) -> None:
+    for program in ("Broker.java", "Peer.java"):
+        have_here(partial(java_cache.classes, release, program))
+    lists = tmp_path / "addresses.properties"
+    port, other_port = free_ports(), free_ports()
     domain = f"-Drocketmq.namesrv.domain={LOOPBACK}:{port}"
-    address_server = {
-        "rocketwire.addressServerFile": lists,
-        "rocketwire.peers": ";".join(f"{LOOPBACK}:{other}" for other in others[:2]),
-    }
-    compared = {"rocketwire.peers": f"{LOOPBACK}:{port}"}
-    with ExitStack() as running:
-        servers = [
-            OurNameServer(
-                folder / f"n{number}",
-                compared if number else address_server,
-                jvm=[f"-Drocketwire.observePort={observed}"],
-            )
-            for number, observed in enumerate((port, *others))
-        ]
-        brokers: dict[str, JavaBroker] = {}
-        for number, release in enumerate(RELEASES):
-            have_here(partial(java_cache.classes, release, "Broker.java"))
-            settings = {
-                "fetchNamesrvAddrByAddressServer": "true",
-                "registerNameServerPeriod": 10_000,
-            }
-            brokers[release] = JavaBroker(
-                folder / release,
-                [],
-                settings,
-                name=f"told-{number}",
-                version=release,
-                jvm=[domain, FETCH],
-            )
-        found = Told(servers, brokers, lists, domain, f"http://{LOOPBACK}:{port}/metrics")
-        found.write(*servers[:3])
-        for server in servers:
-            running.enter_context(server)
-        for broker in brokers.values():
-            running.enter_context(broker)
-        for server in servers[:3]:
-            found.wait_registered(server)
-        yield found
-
-
-@pytest.mark.full
-def test_running_brokers_register_at_a_name_server_that_is_added(told: Told) -> None:
-    fourth = told.servers[3]
-    pids = {release: broker.pid for release, broker in told.brokers.items()}
-
-    told.write(*told.servers)
-
-    told.wait_registered(fourth)
-    assert {release: broker.pid for release, broker in told.brokers.items()} == pids
-    assert raw_call.brokers(fourth.port) == {broker.address for broker in told.brokers.values()}
-
-
-@pytest.mark.full
-def test_tables_of_brokers_of_all_releases_are_equal_until_one_is_changed_alone(
-    told: Told, peer: JavaPeer
-) -> None:
-    second = told.servers[1]
-    wait_until(lambda: told.differences() == [0] * 6, "the tables are compared, and equal", 180)
-
-    peer.admin(second.address, "wipeWritePerm -b told-0")
-    try:
-        wait_until(lambda: any(told.differences()), "a difference that lasts", 180)
-        brokers, versions, topic_groups, *of_third = told.differences()
-    finally:
-        peer.admin(second.address, "addWritePerm -b told-0")
-
-    assert (brokers, versions, of_third) == (0, 0, [0, 0, 0])
-    assert topic_groups > 0
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("release", RELEASES)
-def test_clients_send_through_the_name_servers_that_they_are_given(
-    told: Told, release: str, tmp_path: Path
-) -> None:
-    have_here(partial(java_cache.classes, release, "Peer.java"))
-    topic = f"Told-{release.replace('.', '-')}"
-    broker = told.brokers[release]
-    with JavaPeer(tmp_path, version=release, jvm=[told.domain]) as peer:
-        server = told.servers[0]
-        peer.admin(server.address, f"updateTopic -b {broker.address} -t {topic} -r 1 -w 1")
-        wait_until(
-            lambda: raw_call.routes_to(server.port, topic, broker.address), f"{topic} is routed"
+    first, second = (
+        OurNameServer(
+            tmp_path / name,
+            {"rocketwire.addressServerFile": lists},
+            jvm=[f"-Drocketwire.observePort={observed}"],
         )
-        peer.send("", topic, "told-producers", range(3))
+        for name, observed in (("first", port), ("second", other_port))
+    )
+    lists.write_text(f"nsaddr={first.address}\n")
+    broker = JavaBroker(
+        tmp_path / "broker", [], SETTINGS, name="told", version=release, jvm=[domain, FETCH]
+    )
+
+    with start_all(first, second), broker:
+        broker.wait_registered(first.port)
+        lists.write_text(f"nsaddr={first.address};{second.address}\n")
+        broker.wait_registered(second.port)
+        with JavaPeer(tmp_path / "peer", version=release, jvm=[domain]) as peer:
+            peer.admin(first.address, f"updateTopic -b {broker.address} -t Told -r 1 -w 1")
+            routed = partial(raw_call.routes_to, first.port, "Told", broker.address)
+            wait_until(routed, "the topic is routed")
+            peer.send("", "Told", "told-producers", range(3))

@@ -5,31 +5,19 @@ Each release with a broker of its own: they take turns at the same two name serv
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from tests.peers.mqadmin_output import comparable
-from tests.peers.peers import (
-    CURRENT,
-    RELEASES,
-    SHORT_LIVED,
-    JavaBroker,
-    java,
-    prepare,
-)
-from tests.peers.processes import wait_until
+from tests.peers.peers import RELEASES, JavaBroker
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
-    from tests.java.namesrv.conftest import Cluster
     from tests.peers.peers import JavaPeer
     from tests.support.name_servers import NameServer
 
@@ -149,34 +137,3 @@ def test_the_tables_say_what_the_script_did(tables: Tables) -> None:
 
 def test_messages_go_through_the_broker_after_the_script(tables: Tables) -> None:
     assert list(map(str, range(20))) == tables.keys
-
-
-def test_the_mqadmin_command_lists_the_cluster_of_a_server_started_with_the_defaults(
-    cluster: Cluster, peer: JavaPeer, tmp_path: Path
-) -> None:
-    main = "org.apache.rocketmq.tools.command.MQAdminStartup"
-    command = java(CURRENT, main, "clusterList", "-n", cluster.server.address, jvm=SHORT_LIVED)
-
-    peer.cluster_table(cluster.server.address, "V5_5_0")  # the broker answers by now
-
-    lines: list[str] = []
-
-    def is_listed() -> bool:
-        done = subprocess.run(
-            command,
-            cwd=prepare(tmp_path),
-            env={**os.environ, "ROCKETMQ_HOME": "."},
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=300,
-        )
-        lines[:] = done.stdout.splitlines()
-        return "V5_5_0" in done.stdout
-
-    # mqadmin gives a broker five seconds, which are not enough on a busy machine
-    wait_until(is_listed, "a line with the broker's version", 300)
-    heading, row = lines
-
-    assert heading.startswith("#Cluster Name")
-    assert row.split()[:5] == ["DefaultCluster", "broker-a", "0", cluster.broker.address, "V5_5_0"]

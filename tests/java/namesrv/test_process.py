@@ -88,34 +88,6 @@ def test_the_help_is_javas_and_more_behind_it(tmp_path: Path) -> None:
     assert ours.err == theirs.err
 
 
-STRANGE = {
-    "serverChannelMaxIdleTimeSeconds": "-1",
-    "needWaitForService": "true",
-    "waitSecondsForService": "-3",
-    "shutdownWaitTimeSeconds": "-4",
-    "connectTimeoutMillis": "-1",
-    "serverSocketSndBufSize": "-1",
-    "serverSocketRcvBufSize": "-1",
-    "scanNotActiveBrokerInterval": "5s",
-    "enableTopicList": "yes",
-}
-
-
-@pytest.mark.parametrize("kind", ["java", "ours"])
-@pytest.mark.full
-def test_both_start_with_strange_values_and_do_the_same(kind: str, tmp_path: Path) -> None:
-    with name_server(kind, tmp_path / kind, STRANGE) as server:
-        codes = [
-            raw_call.ask(server.port, code, {"topic": "none", "cluster": "none"}).header["code"]
-            for code in (105, 224, 106)
-        ]
-        shown = raw_call.ask(server.port, 319).body.decode().splitlines()
-
-    assert codes == [17, 1, 0]
-    assert "scanNotActiveBrokerInterval=5000" in shown
-    assert "waitSecondsForService=-3" in shown
-
-
 ITEMS = {
     ("ORDER_TOPIC_CONFIG", "TopicTest"): "broker-a:4;broker-b:8",
     ("ns", 'quotes " and \\ and / and <tags>'): "a\tb\u2028c",

@@ -5,7 +5,6 @@ All three brokers register with all the name servers, so that these can be compa
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,9 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.peers import raw_call
-from tests.peers.mqadmin_output import comparable
 from tests.peers.peers import BINARY_HEADERS, RELEASES, JavaBroker, JavaPeer
-from tests.peers.processes import PeerFailedError, wait_until
+from tests.peers.processes import wait_until
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
 
 if TYPE_CHECKING:
@@ -25,26 +23,8 @@ if TYPE_CHECKING:
 DRIVERS = ("reactor", "portable") if DEFAULT_KIND == "ours" else ("java",)
 EVERYWHERE = "Everywhere"
 """A topic of all three brokers; those of a single one are named after its release."""
-FORGOTTEN_SECONDS = 60.0
-"""Half of what a name server waits for a broker whose connection is still there."""
 EACH = 10
 """Messages that one producer sends to one topic."""
-
-QUESTIONS = (
-    "clusterList",
-    "topicList",
-    "topicList -c",
-    f"topicRoute -t {EVERYWHERE}-{DRIVERS[0]}",
-    f"topicRoute -t {EVERYWHERE}-{DRIVERS[0]} -l",
-    f"topicClusterList -t {EVERYWHERE}-{DRIVERS[0]}",
-    "topicRoute -t NoSuchTopic",
-    "wipeWritePerm -b broker-4.9.4",
-    "wipeWritePerm -b broker-5.3.3",
-    f"topicRoute -t {EVERYWHERE}-{DRIVERS[0]}",
-    "addWritePerm -b broker-4.9.4",
-    "addWritePerm -b broker-5.3.3",
-    f"topicRoute -t {EVERYWHERE}-{DRIVERS[0]}",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,54 +133,3 @@ def test_clients_of_each_release_with_binary_headers_are_served_by_brokers_of_ea
 
     assert all(broker.address in table for broker in mixed.brokers.values())
     assert received == {release: list(map(str, range(EACH)))}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("driver", DRIVERS)
-def test_mqadmin_of_each_release_prints_what_it_prints_with_java(
-    driver: str, release: str, mixed: Mixed, peers: Mapping[str, JavaPeer]
-) -> None:
-    mqadmin = peers[release]
-
-    def printed(server: NameServer) -> dict[str, str]:
-        outputs = [mqadmin.admin(server.address, line) for line in QUESTIONS]
-        return {
-            f"{number}: {line}": comparable(output, NAMESRV=server.address)
-            for number, (line, output) in enumerate(zip(QUESTIONS, outputs, strict=True))
-        }
-
-    def is_same() -> bool:  # a broker informs its name servers one after the other
-        told.update(java=printed(mixed.servers["java"]), ours=printed(mixed.servers[driver]))
-        return told["java"] == told["ours"]
-
-    told: dict[str, dict[str, str]] = {}
-    versions = [f"V{each.replace('.', '_')}" for each in RELEASES]
-    mqadmin.cluster_table(mixed.servers["java"].address, *versions)
-    with contextlib.suppress(PeerFailedError):  # the comparison shows the difference
-        wait_until(is_same, "the same is printed", 60)
-    assert told["java"] == told["ours"]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("release", RELEASES[1:])  # the newest dies in test_survival
-def test_a_broker_of_an_older_release_that_is_killed_leaves_every_route_and_comes_back(
-    release: str, mixed: Mixed
-) -> None:
-    broker, topic = mixed.brokers[release], f"{EVERYWHERE}-{DRIVERS[0]}"
-    others = [other for name, other in mixed.brokers.items() if name != release]
-
-    def gone() -> bool:
-        return not any(
-            raw_call.routes_to(server.port, topic, broker.address)
-            for server in mixed.servers.values()
-        )
-
-    broker.kill()
-    wait_until(gone, f"the killed broker of {release} leaves the routes", FORGOTTEN_SECONDS)
-    port = mixed.servers[DRIVERS[0]].port
-    left = [raw_call.routes_to(port, topic, other.address) for other in others]
-    broker.start()
-    wait_until(lambda: mixed.routed(topic, release), f"{release} is routed again")
-
-    assert left == [True, True]

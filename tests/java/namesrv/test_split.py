@@ -53,10 +53,7 @@ def test_the_topics_of_a_broker_that_splits_its_registration_appear_together(
         return seen[-1] > 0
 
     give_topics(tmp_path / "broker")
-    with (
-        name_server("ours", tmp_path / "namesrv", options) as server,
-        tapped(server.port) as tap,
-    ):
+    with name_server("ours", tmp_path / "namesrv", options) as server, tapped(server.port) as tap:
         split = {"enableSplitRegistration": "true", "splitRegistrationSize": SIZE}
         broker = JavaBroker(tmp_path / "broker", [tap.address], split)
         with ThreadPoolExecutor(1) as pool:

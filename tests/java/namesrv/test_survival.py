@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.java.namesrv.conftest import Cluster
 from tests.peers import raw_call
 from tests.peers.peers import JavaBroker
 from tests.peers.processes import wait_until
-from tests.support.name_servers import DEFAULT_KIND, name_server
+from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +20,13 @@ if TYPE_CHECKING:
 
 FORGOTTEN_SECONDS = 60.0
 """Half of what a name server waits for a broker whose connection is still there."""
+
+
+class Cluster(NamedTuple):
+    """A name server and a broker that has registered with it."""
+
+    server: NameServer
+    broker: JavaBroker
 
 
 @pytest.fixture(scope="module")

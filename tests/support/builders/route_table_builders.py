@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.messages.registration import DataVersion
-from rocketwire_namesrv.routes.brokers import (
-    Registered,
-    Registration,
-)
+from rocketwire_namesrv.routes.brokers import Registered, Registration
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,12 +22,54 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_broker_for_development_needs_no_option() -> None:
-    options = main_parser().parse_args(["dev"])
-    config, unknown = read_options(options)
+def options(text: str) -> Config:
+    return read_options(main_parser().parse_args(text.split()))[0]
 
-    assert (options.port, config.listen_port, config.broker_ip) == (9876, 10911, "127.0.0.1")
-    assert (config.namesrv_addr, unknown) == ("", [])
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("dev", "listen_port=10911 broker_ip=127.0.0.1 namesrv_addr="),
+        ("broker --host 0.0.0.0 --advertise 10.0.0.1", "bind_address=0.0.0.0 broker_ip=10.0.0.1"),
+        ("dev --advertise 10.0.0.1", "broker_ip=10.0.0.1 advertised_port=0"),
+        ("dev --advertise a.b:80", "broker_ip=a.b advertised_port=80"),
+        ("dev --advertise ::1", "broker_ip=::1 advertised_port=0"),
+        ("dev --advertise [::1]:8", "broker_ip=[::1] advertised_port=8"),
+        ("dev --host 0.0.0.0", "bind_address=0.0.0.0 broker_ip=127.0.0.1"),
+        ("dev --host ::", "bind_address=:: broker_ip=127.0.0.1"),
+        ("dev", f"observe_address=127.0.0.1 observe_port={ANY_STATUS_PORT}"),
+        ("dev --status-port 0", "observe_address=127.0.0.1 observe_port=0"),
+        ("dev --status-port -1", "observe_address=127.0.0.1 observe_port=-1"),
+        ("dev --status-port 10.0.0.1:80", "observe_address=10.0.0.1 observe_port=80"),
+        ("dev --status-port [::]:80", "observe_address=:: observe_port=80"),
+        ("dev --store s --retain-bytes 7", "store_path=s store_retain_bytes=7"),
+        ("dev --store s", "store_path=s store_retain_bytes=0"),
+    ],
+)
+def test_options_set_the_configuration(text: str, expected: str) -> None:
+    config = options(text)
+
+    assert expected == " ".join(
+        f"{name}={getattr(config, name)}" for name in re.findall(r"(\w+)=", expected)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("--retain-bytes -1", "positive"),
+        ("--retain-bytes 0", "positive"),
+        ("--retain-hours nan", "positive"),
+        ("--advertise a:b", "--advertise a:b: must be ADDRESS"),
+        ("--advertise a:b:c", "--advertise a:b:c: must be ADDRESS"),
+        ("--advertise a:b:1", "--advertise a:b:1: must be ADDRESS"),
+        ("--advertise ::1:x", "--advertise ::1:x: must be ADDRESS"),
+        ("--status-port x", "--status-port x"),
+    ],
+)
+def test_options_that_make_no_sense_are_errors(text: str, reason: str) -> None:
+    with pytest.raises(IllegalValueError, match=reason):
+        options(f"dev {text}")
 
 
 def test_options_go_before_the_file(tmp_path: Path) -> None:
@@ -51,52 +94,6 @@ def test_name_servers_may_come_from_the_environment(
     assert read_options(broker_parser().parse_args([]))[0].namesrv_addr == "a:1"
     assert read_options(broker_parser().parse_args(words))[0].namesrv_addr == "b:1"
     assert read_options(broker_parser().parse_args([*words, "-n", "c:1"]))[0].namesrv_addr == "c:1"
-
-
-def test_clients_may_be_told_another_address() -> None:
-    words = ["broker", "--host", "0.0.0.0", "--advertise", "10.0.0.1"]
-
-    config, _ = read_options(main_parser().parse_args(words))
-
-    assert (config.bind_address, config.broker_ip) == ("0.0.0.0", "10.0.0.1")
-
-
-@pytest.mark.parametrize(
-    ("text", "address", "port"),
-    [
-        ("10.0.0.1", "10.0.0.1", 0),
-        ("a.b:80", "a.b", 80),
-        ("::1", "::1", 0),
-        ("[::1]:8", "[::1]", 8),
-    ],
-)
-def test_clients_may_be_told_another_port(text: str, address: str, port: int) -> None:
-    config, _ = read_options(main_parser().parse_args(["dev", "--advertise", text]))
-
-    assert (config.broker_ip, config.advertised_port) == (address, port)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_clients_are_never_told_all_addresses(host: str) -> None:
-    config, _ = read_options(main_parser().parse_args(["dev", "--host", host]))
-
-    assert (config.bind_address, config.broker_ip) == (host, "127.0.0.1")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["--retain-bytes", "-1"], ["--retain-bytes", "0"], ["--retain-hours", "nan"]],
-    ids=" ".join,
-)
-def test_a_broker_that_keeps_nothing_is_an_error(words: list[str]) -> None:
-    with pytest.raises(IllegalValueError, match="positive"):
-        read_options(main_parser().parse_args(["dev", *words]))
-
-
-@pytest.mark.parametrize("text", ["a:b", "a:b:c", "a:b:1", "::1:x"])
-def test_other_advertised_addresses_are_errors(text: str) -> None:
-    with pytest.raises(IllegalValueError, match=f"--advertise {text}: must be ADDRESS"):
-        read_options(main_parser().parse_args(["dev", "--advertise", text]))
 
 
 @pytest.mark.parametrize(
@@ -139,27 +136,6 @@ def test_tls_is_set_by_option_file_and_environment(
 
 
 @pytest.mark.parametrize(
-    ("words", "address", "port"),
-    [
-        ([], "127.0.0.1", ANY_STATUS_PORT),
-        (["--status-port", "0"], "127.0.0.1", 0),
-        (["--status-port", "-1"], "127.0.0.1", -1),
-        (["--status-port", "10.0.0.1:80"], "10.0.0.1", 80),
-        (["--status-port", "[::]:80"], "::", 80),
-    ],
-)
-def test_the_status_page_has_a_port(words: list[str], address: str, port: int) -> None:
-    config, _ = read_options(main_parser().parse_args(["dev", *words]))
-
-    assert (config.observe_address, config.observe_port) == (address, port)
-
-
-def test_a_status_port_is_a_number() -> None:
-    with pytest.raises(IllegalValueError, match="--status-port x"):
-        read_options(main_parser().parse_args(["dev", "--status-port", "x"]))
-
-
-@pytest.mark.parametrize(
     ("text", "brokers"),
     [
         (None, [("broker-a", 0, 10911)]),
@@ -173,17 +149,10 @@ def test_several_brokers_have_names_ids_and_ports(
     text: str | None, brokers: list[tuple[str, int, int]]
 ) -> None:
     configs = broker_configs(Config(), text)
+    free = broker_configs(Config(listen_port=0, broker_name="mine"), "2")
 
     assert [(item.broker_name, item.broker_id, item.listen_port) for item in configs] == brokers
-
-
-def test_several_brokers_on_free_ports_all_take_one() -> None:
-    configs = broker_configs(Config(listen_port=0, broker_name="mine"), "2")
-
-    assert [(item.broker_name, item.listen_port) for item in configs] == [
-        ("mine-a", 0),
-        ("mine-b", 0),
-    ]
+    assert [(item.broker_name, item.listen_port) for item in free] == [("mine-a", 0), ("mine-b", 0)]
 
 
 @pytest.mark.parametrize("text", ["0", "27", "99999999999999999999", "a,a", "a,", "a:x", ""])
@@ -207,10 +176,7 @@ def test_topics_are_read_from_a_table() -> None:
         ({"topics": 1}, "topics: must be a table"),
         ({"topics": {"a": 1}}, "topics.a: must be a table"),
         ({"topics": {"a": {"queues": "x"}}}, "topics.a.queues: must be a number"),
-        (
-            {"topics": {"a": {"odd": 1}}},
-            "topics.a: unknown odd; there are queues, perm and order",
-        ),
+        ({"topics": {"a": {"odd": 1}}}, "topics.a: unknown odd; there are queues, perm and order"),
     ],
 )
 def test_other_tables_are_errors(data: dict[str, Any], text: str) -> None:
@@ -227,13 +193,3 @@ def test_each_of_several_brokers_has_a_folder_of_its_own() -> None:
     ]
     assert [item.store_path for item in broker_configs(config, None)] == ["store"]
     assert [item.store_path for item in broker_configs(Config(), "2")] == ["", ""]
-
-
-def test_a_folder_keeps_all_messages_unless_the_option_says_how_many() -> None:
-    bounded, _ = read_options(
-        main_parser().parse_args(["dev", "--store", "s", "--retain-bytes", "7"])
-    )
-    unbounded, _ = read_options(main_parser().parse_args(["dev", "--store", "s"]))
-
-    assert (bounded.store_path, bounded.store_retain_bytes) == ("s", 7)
-    assert (unbounded.store_path, unbounded.store_retain_bytes) == ("s", 0)

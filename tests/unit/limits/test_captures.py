@@ -139,7 +139,7 @@ def test_the_largest_messages_of_many_producers_at_once_are_whole(
     assert {row.get("raw_body", body) for row in found} == {body}
 
 
-@pytest.mark.parametrize("late", [10, 1000, 2900])
+@pytest.mark.parametrize("late", [10, 2900])
 def test_a_segment_that_comes_seconds_late_loses_nothing_behind_it(
     tmp_path: Path, late: int
 ) -> None:
@@ -168,9 +168,8 @@ def test_the_first_frame_is_found_behind_the_rest_of_the_largest_message(tmp_pat
     assert len(rows(save(tmp_path / "midway.pcap", packets))) >= 49
 
 
-@pytest.mark.parametrize("size", [10_000, 1_000_000, 3_000_000])
-def test_values_of_megabytes_in_headers_are_read(tmp_path: Path, size: int) -> None:
-    data = ask(1, value="v" * size) + ask(2)
+def test_values_of_megabytes_in_headers_are_read(tmp_path: Path) -> None:
+    data = ask(1, value="v" * 3_000_000) + ask(2)
     found = rows(save(tmp_path / "kv.pcap", stream(data, step=MILLISECOND)))
 
     assert [(row["opaque"], row["header_ok"]) for row in found] == [(1, True), (2, True)]

@@ -94,7 +94,7 @@ async def test_a_value_of_megabytes_in_a_header_is_taken() -> None:
             assert (await channel.request(ASK)).ext_fields == {"value": value}
 
 
-@pytest.mark.parametrize("count", [30, 1000, MAX_EXT_FIELDS])
+@pytest.mark.parametrize("count", [30, MAX_EXT_FIELDS])
 async def test_a_binary_header_may_have_more_fields_than_any_request_has(count: int) -> None:
     fields = {f"field-{number}": "value" for number in range(count)}
     kind = SerializeType.ROCKETMQ
@@ -159,21 +159,8 @@ def test_a_json_header_of_another_language_with_thirty_fields_is_read(texts: boo
     assert command.ext_fields == {f"field{number}": str(number) for number in range(30)}
 
 
-async def test_ten_thousand_requests_wait_for_their_answers_at_once() -> None:
-    assert DEFAULT_MAX_IN_FLIGHT > 10_000
-    async with two_channels(usual) as (channel, _):
-        codes: list[int] = []
-
-        async def ask() -> None:
-            codes.append((await channel.request(ASK)).code)
-
-        async with trio.open_nursery() as nursery:
-            for _ in range(10_000):
-                nursery.start_soon(ask)
-        assert codes == [0] * 10_000
-
-
 async def test_one_request_too_many_is_refused_and_the_others_are_answered() -> None:
+    assert DEFAULT_MAX_IN_FLIGHT > 10_000
     ours, theirs = trio.testing.memory_stream_pair()
     codes: list[int] = []
     async with open_channel_over(ours, max_in_flight=2, idle_timeout=None) as channel:

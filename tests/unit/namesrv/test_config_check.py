@@ -28,16 +28,65 @@ def check(folder: Path, text: str, jvm: str = "", address: str = "127.0.0.1") ->
     return findings
 
 
-def test_nothing_is_found_in_an_ordinary_file(tmp_path: Path) -> None:
-    assert check(tmp_path, "listenPort=1\nrocketwire.maxTopics=5\n") == NOTHING
+KNOWN = "rocketwire.knownBrokersPath={0}/known.json\n"
 
 
-def test_values_are_errors_or_warnings_with_their_lines(tmp_path: Path) -> None:
-    findings = check(tmp_path, "rocketwire.maxTopics=-1\nwaitSecondsForService=-3\n")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("listenPort=1\nrocketwire.maxTopics=5\n", ""),
+        (
+            "rocketwire.maxTopics=-1\nwaitSecondsForService=-3\n",
+            "error: {0}/ns.properties, line 2: rocketwire.maxTopics=-1: must be\n"
+            "warning: {0}/ns.properties, line 3: waitSecondsForService=-3: should",
+        ),
+        ("a=\\u00zz", "error: {0}/ns.properties, line 2: malformed"),
+        (
+            "\ntls.server.mode=enforcing\n",
+            "warning: {0}/ns.properties, line 3: tls.server.mode counts as a system property only"
+            " (-Dtls.server.mode=...)",
+        ),
+        (
+            "\n\ntls.test.mode.enable=false\n",
+            "error: {0}/ns.properties, line 4: tls.test.mode.enable is false, and"
+            " tls.server.certPath or tls.server.keyPath is not set",
+        ),
+        ("tls.test.mode.enable=false\n-Dtls.server.mode=disabled", ""),
+        (
+            "-Dtls.config.file={0}/tls.properties",
+            "error: tls.config.file: {0}/tls.properties, line 1: malformed",
+        ),
+        ("kvConfigPath={0}/kv.json\n", "error: {0}/kv.json: there is no object named configTable"),
+        (
+            "kvConfigPath={0}\n",
+            "warning: the KV configuration starts empty: {0}: is a directory",
+        ),
+        ("kvConfigPath=\n", ""),
+        (
+            KNOWN + "rocketwire.warmStartSeconds=5\n",
+            "warning: the list of known brokers cannot be read: {0}/known.json: ",
+        ),
+        (KNOWN, ""),
+        *((f"@{address}", "") for address in ("localhost", "127.1.2.3", "::1", "")),
+        *(
+            (f"@{address}", f"warning: any host that reaches {address}:9876 can")
+            for address in ("0.0.0.0", "::", "10.1.2.3")
+        ),
+    ],
+)
+def test_errors_and_warnings_are_found(tmp_path: Path, text: str, expected: str) -> None:
+    """Behind ``-D`` stand options of the JVM, and behind ``@`` the address of the server."""
+    (tmp_path / "kv.json").write_text("{}")
+    (tmp_path / "known.json").write_text("[]")
+    (tmp_path / "tls.properties").write_text("a=\\u00zz")
+    text, at, address = text.format(tmp_path).partition("@")
+    text, option, jvm = text.partition("-D")
+    findings = check(tmp_path, text, option + jvm, address if at else "127.0.0.1")
 
-    (error,), (warning,) = findings
-    assert error.startswith(f"{tmp_path}/ns.properties, line 2: rocketwire.maxTopics=-1: must be")
-    assert warning.startswith(f"{tmp_path}/ns.properties, line 3: waitSecondsForService=-3: should")
+    shown = [f"error: {error}" for error in findings.errors]
+    shown += [f"warning: {warning}" for warning in findings.warnings]
+    beginnings = expected.format(tmp_path).splitlines()
+    assert [line[: len(start)] for line, start in zip(shown, beginnings, strict=True)] == beginnings
 
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
@@ -45,30 +94,6 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
         (f"{tmp_path}/none: no such file or directory",)
     )
     assert check_config(str(tmp_path), {}) == Findings((f"{tmp_path}: is a directory",))
-
-
-def test_a_file_that_is_no_properties_text_is_an_error(tmp_path: Path) -> None:
-    ((error,), _) = check(tmp_path, "a=\\u00zz")
-
-    assert error.startswith(f"{tmp_path}/ns.properties, line 2: malformed")
-
-
-# ---- addresses
-
-
-@pytest.mark.parametrize("address", ["localhost", "127.1.2.3", "::1", ""])
-def test_a_server_that_only_this_machine_reaches_is_not_warned_of(
-    tmp_path: Path, address: str
-) -> None:
-    assert check(tmp_path, "", address=address) == NOTHING
-
-
-@pytest.mark.parametrize("address", ["0.0.0.0", "::", "10.1.2.3"])
-def test_a_server_that_everybody_reaches_is_warned_of(tmp_path: Path, address: str) -> None:
-    findings = check(tmp_path, "", address=address)
-
-    assert findings.errors == ()
-    assert findings.warnings[0].startswith(f"any host that reaches {address}:9876 can")
 
 
 @pytest.mark.parametrize("name", ["no.such.host", "a..b"])
@@ -120,38 +145,6 @@ def test_a_library_that_is_missing_is_a_warning_unless_it_is_asked_for(
     assert check(tmp_path, "rocketwire.observePort=-1\n") == NOTHING
 
 
-# ---- files
-
-
-def test_a_kv_file_that_makes_no_sense_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "kv.json").write_text("{}")
-    findings = check(tmp_path, f"kvConfigPath={tmp_path}/kv.json\n")
-
-    (error,) = findings.errors
-    assert "configTable" in error
-
-
-def test_a_kv_file_that_cannot_be_read_is_a_warning(tmp_path: Path) -> None:
-    findings = check(tmp_path, f"kvConfigPath={tmp_path}\n")
-
-    assert findings == Findings(
-        (), (f"the KV configuration starts empty: {tmp_path}: is a directory",)
-    )
-    assert check(tmp_path, "kvConfigPath=\n") == NOTHING
-
-
-def test_known_brokers_that_cannot_be_read_are_a_warning_if_they_are_waited_for(
-    tmp_path: Path,
-) -> None:
-    path = f"rocketwire.knownBrokersPath={tmp_path}/known.json\n"
-    (tmp_path / "known.json").write_text("[]")
-    findings = check(tmp_path, f"{path}rocketwire.warmStartSeconds=5\n")
-
-    (warning,) = findings.warnings
-    assert warning.startswith(f"the list of known brokers cannot be read: {tmp_path}/known.json: ")
-    assert check(tmp_path, path) == NOTHING
-
-
 def test_lists_of_name_servers_are_checked(tmp_path: Path) -> None:
     setting = f"rocketwire.addressServerFile={tmp_path}/lists\n"
     (warning,) = check(tmp_path, setting).warnings
@@ -165,9 +158,6 @@ def test_lists_of_name_servers_are_checked(tmp_path: Path) -> None:
 
     (tmp_path / "lists").write_text("nsaddr=a:1\n")
     assert check(tmp_path, setting) == NOTHING
-
-
-# ---- TLS
 
 
 def test_a_certificate_is_loaded(tmp_path: Path) -> None:
@@ -185,19 +175,6 @@ def test_a_certificate_is_loaded(tmp_path: Path) -> None:
     assert check(tmp_path, text).warnings[0].endswith(f"with key {key}: no such file or directory")
 
 
-def test_a_certificate_that_nobody_names_is_an_error(tmp_path: Path) -> None:
-    findings = check(tmp_path, "\n\ntls.test.mode.enable=false\n")
-
-    assert findings == Findings(
-        (
-            f"{tmp_path}/ns.properties, line 4: tls.test.mode.enable is false, and"
-            " tls.server.certPath or tls.server.keyPath is not set",
-        )
-    )
-    disabled = "-Dtls.server.mode=disabled"
-    assert check(tmp_path, "tls.test.mode.enable=false\n", disabled) == NOTHING
-
-
 def test_the_certificate_of_the_test_mode_is_tried_if_every_connection_needs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,23 +185,3 @@ def test_the_certificate_of_the_test_mode_is_tried_if_every_connection_needs_it(
     (error,) = check(tmp_path, "", enforcing).errors
     assert "cryptography" in error
     assert check(tmp_path, "") == NOTHING
-
-
-def test_remarks_on_tls_name_the_line_of_the_setting(tmp_path: Path) -> None:
-    findings = check(tmp_path, "\ntls.server.mode=enforcing\n")
-
-    assert findings == Findings(
-        (),
-        (
-            f"{tmp_path}/ns.properties, line 3: tls.server.mode counts as a system property only"
-            " (-Dtls.server.mode=...)",
-        ),
-    )
-
-
-def test_a_tls_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "tls.properties").write_text("a=\\u00zz")
-    findings = check(tmp_path, "", f"-Dtls.config.file={tmp_path}/tls.properties")
-
-    (error,) = findings.errors
-    assert error.startswith(f"tls.config.file: {tmp_path}/tls.properties, line 1: malformed")

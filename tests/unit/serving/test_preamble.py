@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
-from rocketwire.serving.preamble import (
-    NextProtocol,
-    Preamble,
-    describe,
-    describe_plain,
-    is_plain,
-)
+from rocketwire.serving.preamble import NextProtocol, Preamble, describe, describe_plain, is_plain
 from rocketwire.wire.command import RemotingCommand, encode
 
 V1 = b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n"

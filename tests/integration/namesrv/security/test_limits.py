@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import zlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,11 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.codes import RequestCode
 from rocketwire.connection.guards import Guard
 from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.limits import Limit
-from tests.support.fakes.sansio_server import identity, registration_body, topic
+from tests.support.fakes.sansio_server import identity, registration_body
 from tests.support.fakes.sansio_server import request as frame
 from tests.support.running_server import CLUSTER_INFO, Client, Driver, request, settings
 from tests.support.running_server import running as running_server
@@ -66,94 +65,6 @@ def put(value: str = "v", key: str = "k", namespace: str = "n") -> bytes:
 
 
 TWO = ("TA", "TB")
-MAPPING = {"TA": {"bname": "b1", "currIdMap": {"0": 0, "1": 1}, "totalQueues": 2}}
-PACKED = frame(
-    RequestCode.REGISTER_BROKER,
-    identity(address="a:1", compressed="true"),
-    zlib.compress(bytes(20_000)),
-)
-
-REFUSED: dict[Limit, tuple[dict[str, int], bytes]] = {
-    Limit.BODY_LENGTH: ({"body_max_length": 9}, frame(322, {}, b" " * 10)),
-    Limit.INFLATED_LENGTH: ({"inflated_max_length": 10_000}, PACKED),
-    Limit.FILTER_SERVERS: ({"max_filter_servers": 1}, register(TWO, filter_servers=["a", "b"])),
-    Limit.KV_VALUE_LENGTH: ({"max_kv_value_length": 2}, put("abc")),
-    Limit.KV_LENGTH: ({"max_kv_length": 4}, put("abc")),
-}
-
-
-@pytest.mark.parametrize("limit", REFUSED)
-async def test_a_request_beyond_a_limit_is_answered_and_changes_nothing(
-    limit: Limit, caplog: pytest.LogCaptureFixture
-) -> None:
-    changes, data = REFUSED[limit]
-    with trio.fail_after(60):
-        async with running(settings(**changes)) as (site, heard):
-            caplog.clear()
-            peer, other = site.connect(), site.connect()
-            reply = await peer.ask(data)
-
-            assert reply.code == ResponseCode.SYSTEM_ERROR
-            assert f"this name server's {limit} is " in (reply.remark or "")
-            assert heard.limits == [limit]
-            (line,) = [record.getMessage() for record in caplog.records]
-            assert line.startswith(f"limit {limit}=")
-            assert (await peer.ask(CLUSTER_INFO)).code == 0
-            assert await other.brokers() == {}
-            assert not site.server.state.table.topics.entries
-            assert site.server.state.kv.entries == 0
-
-
-LEFT_OUT: dict[Limit, tuple[dict[str, int], bytes]] = {
-    Limit.NAME_LENGTH: ({"max_name_length": 20}, register(("TA", "T" * 21))),
-    Limit.TOPICS_PER_REGISTRATION: ({"max_topics_per_registration": 1}, register(TWO)),
-    Limit.TOPICS_PER_BROKER: ({"max_topics_per_broker": 1}, register(TWO)),
-    Limit.TOPICS: ({"max_topics": 1}, register(TWO)),
-    Limit.QUEUES: (
-        {"max_queues_per_topic": 7},
-        register({"TA": topic("TA", queues=7), "TB": topic("TB")}),
-    ),
-    Limit.MAPPED_QUEUES: (
-        {"max_mapped_queues": 2},
-        register(TWO, mappings={"TB": {**MAPPING["TA"]}}),
-    ),
-}
-
-
-@pytest.mark.parametrize("limit", LEFT_OUT)
-async def test_topic_beyond_a_limit_is_left_out_of_a_registration(
-    limit: Limit, caplog: pytest.LogCaptureFixture
-) -> None:
-    changes, data = LEFT_OUT[limit]
-    with trio.fail_after(60):
-        async with running(settings(**changes)) as (site, heard):
-            caplog.clear()
-            reply = await site.connect().ask(data)
-
-            assert reply.code == 0
-            assert heard.limits == [limit]
-            warnings = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
-            assert [line.split("=")[0] for line in warnings] == [f"limit {limit}"]
-            assert set(site.server.state.table.topics.entries) == {"TA"}
-
-
-GROWING: dict[Limit, tuple[dict[str, int], bytes, bytes]] = {
-    Limit.BROKERS: ({"max_brokers": 1}, register(TWO), register(TWO, "b2", "2.2.2.2:2")),
-    Limit.KV_NAMESPACES: ({"max_kv_namespaces": 1}, put(), put(namespace="m")),
-    Limit.KV_ENTRIES: ({"max_kv_entries": 1}, put(), put(key="l")),
-}
-
-
-@pytest.mark.parametrize("limit", GROWING)
-async def test_one_more_than_the_limit_is_refused_and_what_there_is_stays(limit: Limit) -> None:
-    changes, first, second = GROWING[limit]
-    with trio.fail_after(60):
-        async with running(settings(**changes)) as (site, heard):
-            peer, other = site.connect(), site.connect()
-            assert (await peer.ask(first)).code == 0
-            assert (await other.ask(second)).code == ResponseCode.SYSTEM_ERROR
-            assert heard.limits == [limit]
-            assert (await other.ask(first)).code == 0
 
 
 @pytest.mark.parametrize(
@@ -261,11 +172,13 @@ async def test_answers_not_taken_in_time_end_their_connection(autojump_clock: Mo
 
 async def test_a_frame_has_to_be_whole_in_time(autojump_clock: MockClock) -> None:
     async with running(settings(frame_deadline_seconds=10)) as (site, heard):
-        slow, other = site.connect(), site.connect()
+        slow, late, other = site.connect(), site.connect(), site.connect()
         await slow.send(CLUSTER_INFO[:20])
-        for _ in range(5):
-            await trio.sleep(3)
-            assert (await other.ask(CLUSTER_INFO)).code == 0
+        await late.send(CLUSTER_INFO[:20])
+        await trio.sleep(9)
+        assert (await late.ask(CLUSTER_INFO[20:])).code == 0
+        await trio.sleep(6)
+        assert (await other.ask(CLUSTER_INFO)).code == 0
 
         assert await slow.is_closed()
         assert heard.limits == [Guard.FRAME_DEADLINE]
@@ -291,9 +204,9 @@ async def test_by_default_a_connection_may_be_silent_for_its_idle_time(
 ) -> None:
     async with running(settings()) as (site, heard):
         silent = site.connect()
-        await trio.sleep(110)
+        await trio.sleep(118)
         assert heard.limits == []
-        await trio.sleep(15)
+        await trio.sleep(4)
 
         assert await silent.is_closed()
         assert heard.limits == [Guard.IDLE_TIME]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -12,48 +11,18 @@ from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire_broker.admin_http.documents import Documents
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand
+from tests.support.status_pages import PageReader
 
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028"
-TAGS = {
-    *("html", "meta", "title", "style", "h1", "h2", "p", "span", "a", "table", "tr", "th", "td"),
-    *("main", "link", "code", "form", "input", "button", "div", "label", "nav", "strong", "pre"),
-}
 
 
-class Reader(HTMLParser):
-    """All tags, links and text of a page."""
-
-    def __init__(self, page: bytes) -> None:
-        super().__init__()
-        self.links: set[str] = set()
-        self.text = ""
-        self.labelled = 0
-        self.feed(page.decode())
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in TAGS
-        assert not {name for name, _ in attrs if name.startswith("on")}
-        if tag == "link":  # there is no icon, and browsers need not ask for one
-            assert dict(attrs) == {"rel": "icon", "href": "data:,"}
-            return
-        self.links |= {value or "" for name, value in attrs if name in {"href", "src", "action"}}
-        self.labelled += tag == "label"
-        if tag == "input" and dict(attrs).get("type") != "hidden":
-            self.labelled -= 1
-            assert self.labelled >= 0, "an input without a label"
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
-def opened(home: BrokerAtHand, path: str, **query: str) -> Reader:
+def opened(home: BrokerAtHand, path: str, **query: str) -> PageReader:
     documents = Documents(lambda: [(home.broker, home.now)], lambda: "", local_only=True)
     document = documents.respond(path, query)
     assert document is not None
     assert document.content_type == "text/html; charset=utf-8"
     assert isinstance(document.body, bytes)
-    reader = Reader(document.body)
+    reader = PageReader(document.body)
     for link in reader.links:
         parts = urlsplit(link)
         assert (parts.scheme, parts.netloc) == ("", "")

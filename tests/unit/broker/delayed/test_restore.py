@@ -115,9 +115,7 @@ def test_delayed_messages_come_at_their_time_and_once(tmp_path: Path) -> None:
     assert bodies(home.connect().pulled(0)) == [b"1", b"2", b"3"]
 
 
-def test_message_delivered_before_a_kill_is_not_delivered_again(
-    tmp_path: Path,
-) -> None:
+def test_message_delivered_before_a_kill_is_not_delivered_again(tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     client = home.connect()
     for number in range(3):
@@ -299,10 +297,7 @@ FORGED = {"UNIQ_KEY": "K", "REAL_TOPIC": "orders", "REAL_QID": "0"}
 
 @pytest.mark.parametrize(
     ("waits", "copy"),
-    [
-        ({"TIMER_DELAY_MS": "5000"}, {"TIMER_OUT_MS": "1"}),
-        ({"DELAY": "2"}, {"DELAY": "2"}),
-    ],
+    [({"TIMER_DELAY_MS": "5000"}, {"TIMER_OUT_MS": "1"}), ({"DELAY": "2"}, {"DELAY": "2"})],
     ids=["timed", "delayed"],
 )
 def test_a_copy_of_a_waiting_message_does_not_deliver_it(

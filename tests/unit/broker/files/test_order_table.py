@@ -47,9 +47,7 @@ def test_what_java_wrote_is_read_and_written_alike(home: BrokerWithFolder, tmp_p
     assert encode_pop_orders(home.broker).decode() == JAVA.replace(',"o":[7],', ',"o":[7],"oc":{},')
 
 
-def test_queue_stays_blocked_over_a_restart_until_acknowledged(
-    home: BrokerWithFolder,
-) -> None:
+def test_queue_stays_blocked_over_a_restart_until_acknowledged(home: BrokerWithFolder) -> None:
     client = home.connect()
     for number in range(4):
         client.send(body=b"%d" % number)

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
-from rocketwire.messages.heartbeat import (
-    ConsumerData,
-    HeartbeatData,
-)
+from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.state.schedule import MAX_ACTIONS
 

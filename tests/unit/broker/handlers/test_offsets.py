@@ -7,9 +7,7 @@ import pytest
 from rocketwire.messages import decode_body
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
-from rocketwire.messages.offsets import (
-    QueryCorrectionOffsetBody,
-)
+from rocketwire.messages.offsets import QueryCorrectionOffsetBody
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import START, BrokerAtHand, Client
 

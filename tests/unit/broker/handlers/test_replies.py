@@ -9,7 +9,6 @@ from rocketwire.wire.message.properties import encode_properties
 from tests.support.broker import START, BrokerAtHand
 
 if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
     from tests.support.broker import Client
 
 TOPIC = "DefaultCluster_REPLY_TOPIC"
@@ -23,41 +22,11 @@ def requester(home: BrokerAtHand) -> Client:
     return client
 
 
-def reply(
-    client: Client, code: int = 325, to: str | None = "asker", flag: int = 0, **changes: object
-) -> int:
-    properties = {"CORRELATION_ID": "1", "REPLY_TO_CLIENT": to}
-    text = encode_properties({name: value for name, value in properties.items() if value})
-    short: dict[str, object] = {
-        "a": "repliers",
-        "b": TOPIC,
-        "c": "TBW102",
-        "d": 4,
-        "e": 0,
-        "f": 0,
-        "g": START,
-        "h": 7,
-        "i": text,
-        "j": 0,
-        "k": False,
-        **changes,
-    }
-    long = "producerGroup topic defaultTopic defaultTopicQueueNums queueId sysFlag bornTimestamp"
-    names = dict(
-        zip(
-            "abcdefghijk",
-            [*long.split(), *["flag", "properties", "reconsumeTimes", "unitMode"]],
-            strict=True,
-        )
-    )
-    fields = {names[name]: value for name, value in short.items()} if code == 324 else short
-    return client.ask(code, fields, b"pong", flag)
-
-
-def answered(client: Client, opaque: int) -> RemotingCommand:
-    answer = client.answer_to(opaque)
-    assert answer is not None
-    return answer
+def reply(client: Client, flag: int = 0) -> int:
+    text = encode_properties({"CORRELATION_ID": "1", "REPLY_TO_CLIENT": "asker"})
+    fields: dict[str, object] = {"a": "repliers", "b": TOPIC, "c": "TBW102", "d": 4, "e": 0}
+    more: dict[str, object] = {"f": 0, "g": START, "h": 7, "i": text, "j": 0, "k": False}
+    return client.ask(325, fields | more, b"pong", flag)
 
 
 def test_replies_need_not_be_stored() -> None:
@@ -67,7 +36,9 @@ def test_replies_need_not_be_stored() -> None:
     opaque = reply(replier)
     asker.respond(asker.requests()[0])
 
-    assert (answered(replier, opaque).ext_fields or {})["msgId"] == "0"
+    answer = replier.answer_to(opaque)
+    assert answer is not None
+    assert (answer.ext_fields or {})["msgId"] == "0"
     assert home.broker.store.put_count == 0
 
 

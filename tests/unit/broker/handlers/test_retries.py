@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
     from tests.support.broker import Client
 
-SECOND, MINUTE = 1_000, 60_000
-
-"""Delays of the 16 retries of Java's default."""
-
 
 def sent(client: Client, **properties: str | None) -> StoredMessage:
     client.send(properties={"UNIQ_KEY": "KEY1", "TAGS": "red", **properties}, h=7)

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.messages import message_const
-from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from tests.support.broker import BrokerAtHand, messages
 
 
 @pytest.fixture
 def home() -> BrokerAtHand:
     return BrokerAtHand(listen_port=23010)
-
-
-def batch(*bodies: bytes) -> bytes:
-    return encode_batch(
-        BatchMessage(body=body, flag=3, properties={message_const.UNIQ_KEY: f"U{body.decode()}"})
-        for body in bodies
-    )
 
 
 def test_light_queue_is_named_in_a_property_and_light_queues_are_bounded() -> None:

@@ -50,9 +50,7 @@ async def test_clock_follows_a_sleep_of_the_machine() -> None:
     assert 3_600_000 <= clock.now() - start < 3_610_000
 
 
-async def test_clock_goes_on_after_a_jump_back(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
+async def test_clock_goes_on_after_a_jump_back(autojump_clock: trio.testing.MockClock) -> None:
     wall = Wall()
     clock = Clock(wall)
     start = clock.now()

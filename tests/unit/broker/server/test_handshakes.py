@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 import trio
-from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.serving.tls.self_signed import make_self_signed
 from rocketwire.serving.tls.settings import TlsSettings
@@ -23,8 +22,6 @@ from tests.support.broker_wire import encode_send
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
-
-    from trio.testing import MockClock
 
     from rocketwire_broker.server.server import BrokerServer
 
@@ -186,13 +183,6 @@ async def test_if_tls_is_enforced_plain_frames_are_refused(
     assert "does not begin with TLS" in caplog.text
 
 
-async def test_if_tls_is_disabled_it_is_refused(certificate: Path, clients: Clients) -> None:
-    async with running(certificate, "disabled") as server:
-        with pytest.raises(trio.BrokenResourceError):
-            await clients.encrypted(server)
-        assert await answered(await clients.plain(server)) is not None
-
-
 async def test_a_changed_certificate_is_used_without_a_restart(tmp_path: Path) -> None:
     write_certificate(tmp_path)
     async with running(tmp_path) as server:
@@ -237,21 +227,8 @@ async def test_a_malformed_header_ends_its_connection_only(
     assert "PROXY" in caplog.text
 
 
-async def test_a_client_may_wait_after_its_header_but_not_within_it(
-    certificate: Path, clients: Clients, mock_clock: MockClock
-) -> None:
-    async with running(certificate) as server:
-        waiting = await clients.plain(server, V1)
-        within = await clients.plain(server, V1[:9])
-        await wait_all_tasks_blocked(0.05)
-        mock_clock.jump(60)
-        assert await within.receive_some() == b""
-        assert await answered(waiting) is not None
-
-
 async def test_brokers_register_over_tls_at_a_name_server_that_enforces_it(
-    certificate: Path,
-    clients: Clients,
+    certificate: Path, clients: Clients
 ) -> None:
     settings = tls(certificate, "enforcing")
     async with open_name_server(0, "127.0.0.1", settings) as address:

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.client import (
-    ConsumeConcurrentlyContext,
-    Message,
-    open_producer,
-    open_push_consumer,
-)
+from rocketwire.client import ConsumeConcurrentlyContext, Message, open_producer, open_push_consumer
 from rocketwire.client.admin import open_admin
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server

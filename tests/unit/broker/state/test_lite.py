@@ -26,11 +26,7 @@ def test_each_group_and_one_client_of_it_is_told_of_a_message(
     home: BrokerAtHand, client: Client, reader: Reader
 ) -> None:
     put_group(home, "others")
-    readers = [
-        reader,
-        Reader(home, client, "second"),
-        Reader(home, client, "third", "others"),
-    ]
+    readers = [reader, Reader(home, client, "second"), Reader(home, client, "third", "others")]
     for one in readers:
         one.subscribe("a")
 

@@ -69,8 +69,7 @@ def test_the_tag_code_is_javas_hash_of_the_tag_unless_it_is_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [("5", 5), ("+5", 5), ("-5", -5), ("007", 7), (str(2**63 - 1), 2**63 - 1)],
+    ("text", "value"), [("5", 5), ("+5", 5), ("-5", -5), ("007", 7), (str(2**63 - 1), 2**63 - 1)]
 )
 def test_a_number_is_read(text: str, value: int) -> None:
     assert parse_number(text) == value

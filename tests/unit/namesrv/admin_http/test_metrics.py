@@ -150,14 +150,6 @@ def test_durations_are_shown_by_request_code_and_of_other_work(site: Site) -> No
     assert site.series("rocketmq_namesrv_expiry_scan_duration_count") == {(): 0}
 
 
-def test_the_reading_of_registrations_is_timed(site: Site) -> None:
-    site.server.state.counters.clock = lambda: 1.0
-    site.server.register()
-    site.server.ask(103, {"brokerName": "b"}, b"nonsense")
-
-    assert site.series("rocketmq_namesrv_registration_decode_latency_count") == {(): 1}
-
-
 def test_what_happened_is_counted(site: Site) -> None:
     left = BrokerUnregistered(cluster="C", address="a", broker_name="b", reason="idle")
     site.observer.record_event(left, None)
@@ -286,12 +278,9 @@ def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
 
 
 def test_comparisons_with_peers_have_series(site: Site) -> None:
-    assert site.series("rocketmq_namesrv_peer_up") == {}
-    peers = site.server.state.peers
-    peers.views["a:1"] = PeerView(
-        reached=True, drift=Drift(brokers=frozenset({"b"}), topics=frozenset({1, 2}))
-    )
-    peers.views["b:1"] = PeerView(fault="no response")
+    views = site.server.state.peers.views
+    drift = Drift(brokers=frozenset({"b"}), topics=frozenset({1, 2}))
+    views.update({"a:1": PeerView(reached=True, drift=drift), "b:1": PeerView(fault="none")})
 
     assert site.series("rocketmq_namesrv_peer_up") == {("a:1",): 1, ("b:1",): 0}
     assert site.series("rocketmq_namesrv_peer_differences") == {

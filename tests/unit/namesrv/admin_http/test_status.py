@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
-from rocketwire_namesrv.config.config import Config
 from tests.support.fakes.sansio_server import BROKER, SLAVE, Server
 
 
@@ -71,15 +68,3 @@ def test_topics_are_listed_up_to_a_bound_and_by_what_they_begin_with() -> None:
 
     assert (len(status.topics), status.topic_count) == (MOST_TOPICS, MOST_TOPICS + 50)
     assert sorted(line.name for line in some.topics) == ["T24", *(f"T24{n}" for n in range(10))]
-
-
-@pytest.mark.parametrize(
-    ("waits", "stops", "serves"), [(False, False, True), (True, False, False), (False, True, False)]
-)
-def test_a_server_that_waits_or_stops_does_not_serve(
-    waits: bool, stops: bool, serves: bool
-) -> None:
-    server = Server(Config(need_wait_for_service=waits), started=1000.0)
-    server.state.shutting_down = stops
-
-    assert status_of(server.state, server.now).serving is serves

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
-
 import pytest
 
 from rocketwire.codes import RequestCode
@@ -14,36 +12,9 @@ from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.peer_views import PeerView
 from rocketwire_namesrv.routes.table_digest import Drift
 from tests.support.fakes.sansio_server import Server
+from tests.support.status_pages import PageReader
 
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028\ud800"
-TAGS = {
-    *("html", "meta", "title", "style", "h1", "h2", "p", "span", "a", "table", "tr", "th", "td"),
-    *("main", "link", "code", "form", "input", "button", "div", "label"),
-}
-
-
-class Reader(HTMLParser):
-    """All tags, links and text of a page."""
-
-    def __init__(self, page: bytes) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.links: set[str] = set()
-        self.text = ""
-        self.feed(page.decode())
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        names = {name for name, _ in attrs}
-        assert not {name for name in names if name.startswith("on")}
-        if tag == "link":  # there is no icon, and browsers need not ask for one
-            assert dict(attrs) == {"rel": "icon", "href": "data:,"}
-            return
-        self.links |= {value or "" for name, value in attrs if name in {"href", "src"}}
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 def page(
@@ -52,15 +23,14 @@ def page(
     *,
     permissions: dict[str, PermissionChange] | None = None,
     events: list[LogEntry] | None = None,
-) -> Reader:
+) -> PageReader:
     status = status_of(server.state, server.now, wanted)
-    return Reader(status_page(status, {"version": "1"}, permissions or {}, events or [], []))
+    return PageReader(status_page(status, {"version": "1"}, permissions or {}, events or [], []))
 
 
 def test_an_empty_server_has_a_page() -> None:
     shown = page(Server(started=1000.0 - 93_784))
 
-    assert shown.tags <= TAGS
     assert shown.links == {"/metrics", "/healthz", "/readyz"}
     assert "serving · up 1 d 2 h 3 min" in shown.text
     assert "Clusters: none" in shown.text
@@ -107,16 +77,13 @@ def test_names_that_are_markup_stay_text() -> None:
         events=[LogEntry(0.0, EVIL)],
     )
 
-    assert shown.tags <= TAGS
     assert shown.text.count("<script>alert(1)</script>") >= 6
     assert "\r" not in shown.text
     assert "\x00" not in shown.text
 
 
 def test_what_somebody_looks_for_stays_a_value_of_its_field() -> None:
-    shown = page(Server(), '"><script>')
-
-    assert shown.tags <= TAGS
+    page(Server(), '"><script>')
 
 
 def test_more_than_it_shows_is_counted() -> None:
@@ -145,4 +112,3 @@ def test_other_name_servers_are_shown_with_their_differences() -> None:
     assert "a:1the same" in shown.text
     assert "b:1differs: 1 brokers that only one of them has: <script>" in shown.text
     assert "c:1not compared: <script>" in shown.text
-    assert shown.tags <= TAGS

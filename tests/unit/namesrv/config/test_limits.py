@@ -16,13 +16,6 @@ FIELDS = {"brokerAddr": "10.0.0.1:10911", "brokerId": "0", "brokerName": "b1", "
 BIG = request(103, FIELDS, registration_body(tuple(f"T{number}" for number in range(100))))
 
 
-def test_bytes_that_are_no_frame_at_all_are_not_a_matter_of_limits() -> None:
-    outcome = Server().receive(b"\0\0\0\0\0\0\0\0")
-
-    assert outcome.close is not None
-    assert outcome.events == ()
-
-
 def test_requests_that_are_not_whole_are_accounted_for() -> None:
     server = Server()
     holdings = server.state.holdings

@@ -64,89 +64,45 @@ def test_the_ends_of_the_bounds_are_taken_and_what_is_beyond_is_not(key: str) ->
     )
 
 
+REFUSED = """listenPort=98765;listenPort=-1;scanNotActiveBrokerInterval=0;scanNotActiveBrokerInterval=-5;\
+rocketwire.frameMaxLength=0;rocketwire.frameMaxLength=64;rocketwire.headerMaxLength=64;\
+rocketwire.maxConnections=0;rocketwire.driver=Auto;rocketwire.allowConfigUpdate=yes;\
+rocketwire.allowConfigUpdate=1;rocketwire.allowConfigUpdate=true ;rocketwire.allowConfigUpdate=;\
+rocketwire.allowConfigUpdate=on"""
+# Java does not start with no threads, but nothing depends on them here
+DOUBTFUL = """serverChannelMaxIdleTimeSeconds=-1;waitSecondsForService=-3;shutdownWaitTimeSeconds=-4;\
+serverSocketSndBufSize=-1;serverSocketRcvBufSize=-1;connectTimeoutMillis=0;connectTimeoutMillis=-1;\
+serverChannelMaxIdleTimeSeconds=12O;listenPort=9876 ;scanNotActiveBrokerInterval=5s;\
+enableTopicList=yes;serverWorkerThreads=0;serverSelectorThreads=-1;unRegisterBrokerQueueCapacity=0"""
+TAKEN = """serverChannelMaxIdleTimeSeconds=0;waitSecondsForService=0;serverSelectorThreads=0;\
+serverOnewaySemaphoreValue=-1;enableTopicList=False;productEnvName=;rocketwire.observePort=-1;\
+rocketwire.observePort=0;rocketwire.maxTopics=0;rocketwire.headerMaxLength=0;\
+rocketwire.warmStartSeconds=0;rocketwire.allowConfigUpdate=TRUE;rocketwire.knownBrokersPath=;\
+rocketwire.readAddresses=;rocketwire.driver= portable """
+
+
 @pytest.mark.parametrize(
-    ("key", "is_taken"),
+    ("setting", "expected"),
     [
-        ("rocketwire.maxTopics", True),
-        ("rocketwire.headerMaxLength", True),
-        ("rocketwire.warmStartSeconds", True),
-        ("rocketwire.observePort", True),
-        ("rocketwire.frameMaxLength", False),
-        ("rocketwire.maxConnections", False),
+        (setting, expected)
+        for settings, expected in (
+            (REFUSED, (True, False)),
+            (DOUBTFUL, (False, True)),
+            (TAKEN, (False, False)),
+        )
+        for setting in settings.split(";")
     ],
 )
-def test_nought_is_taken_where_it_means_something(key: str, is_taken: bool) -> None:
-    assert (refusal(key, "0") is None) == is_taken
+def test_values_are_refused_or_doubtful_or_taken(setting: str, expected: tuple[bool, bool]) -> None:
+    key, _, text = setting.partition("=")
+
+    assert (refusal(key, text) is not None, doubt(key, text) is not None) == expected
 
 
-def test_a_limit_under_which_no_request_fits_is_refused() -> None:
-    assert refusal("rocketwire.frameMaxLength", "64") is not None
-    assert refusal("rocketwire.headerMaxLength", "64") is not None
+def test_a_refusal_says_what_a_value_must_be() -> None:
     assert "or 0 (no limit)" in str(refusal("rocketwire.headerMaxLength", "64"))
-
-
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [
-        ("listenPort", "98765"),
-        ("listenPort", "-1"),
-        ("scanNotActiveBrokerInterval", "0"),
-        ("scanNotActiveBrokerInterval", "-5"),
-    ],
-)
-def test_a_value_with_which_java_does_not_start_is_refused(key: str, text: str) -> None:
-    assert refusal(key, text) is not None
-
-
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [
-        ("serverChannelMaxIdleTimeSeconds", "-1"),
-        ("waitSecondsForService", "-3"),
-        ("shutdownWaitTimeSeconds", "-4"),
-        ("serverSocketSndBufSize", "-1"),
-        ("serverSocketRcvBufSize", "-1"),
-        ("connectTimeoutMillis", "0"),
-        ("connectTimeoutMillis", "-1"),
-        ("serverChannelMaxIdleTimeSeconds", "12O"),
-        ("listenPort", "9876 "),
-        ("scanNotActiveBrokerInterval", "5s"),
-        ("enableTopicList", "yes"),
-        ("serverWorkerThreads", "0"),  # Java does not start, but nothing depends on it here
-        ("serverSelectorThreads", "-1"),
-        ("unRegisterBrokerQueueCapacity", "0"),
-    ],
-)
-def test_a_strange_value_of_javas_that_can_be_served_with_is_doubtful_only(
-    key: str, text: str
-) -> None:
-    assert refusal(key, text) is None
-    assert doubt(key, text) is not None
-
-
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [
-        ("serverChannelMaxIdleTimeSeconds", "0"),
-        ("waitSecondsForService", "0"),
-        ("serverSelectorThreads", "0"),
-        ("serverOnewaySemaphoreValue", "-1"),
-        ("enableTopicList", "False"),
-        ("productEnvName", ""),
-        ("rocketwire.observePort", "-1"),
-        ("rocketwire.allowConfigUpdate", "TRUE"),
-        ("rocketwire.knownBrokersPath", ""),
-        ("rocketwire.readAddresses", ""),
-    ],
-)
-def test_a_value_that_java_or_this_server_means_is_neither(key: str, text: str) -> None:
-    assert refusal(key, text) is None
-    assert doubt(key, text) is None
-
-
-@pytest.mark.parametrize("text", ["yes", "1", "true ", "", "on"])
-def test_a_switch_of_our_own_is_true_or_false(text: str) -> None:
-    assert "must be true or false" in str(refusal("rocketwire.allowConfigUpdate", text))
+    assert "must be true or false" in str(refusal("rocketwire.allowConfigUpdate", "on"))
+    assert "one of auto, reactor, portable" in str(refusal("rocketwire.driver", "Auto"))
 
 
 @pytest.mark.parametrize("key", [each.key for each in OURS if each.key.endswith("Addresses")])
@@ -155,11 +111,6 @@ def test_a_list_of_addresses_holds_addresses_and_networks_only(key: str) -> None
     assert refusal(key, " none ") is None
     for text in ("10.0.0.300", "10.0.0.0/99", "localhost", "none,10.0.0.1", "*"):
         assert "must be a list of IP addresses" in str(refusal(key, text))
-
-
-def test_a_driver_is_known() -> None:
-    assert refusal("rocketwire.driver", " portable ") is None
-    assert "one of auto, reactor, portable" in str(refusal("rocketwire.driver", "Auto"))
 
 
 def test_a_number_of_a_system_property_is_a_number_as_for_java() -> None:

@@ -13,6 +13,7 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.protocol.register_broker import REPEAT_SECONDS
 from tests.support.fakes.sansio_server import (
     BROKER,
@@ -20,6 +21,7 @@ from tests.support.fakes.sansio_server import (
     Reply,
     Server,
     registration_body,
+    replies,
     request,
     topic,
 )
@@ -49,6 +51,79 @@ def register(server: Server, topics: dict[str, Any], *, packed: bool) -> None:
         assert typed is not None
         body = encode_register_broker_body(typed, compressed=True)
     assert server.ask(103, fields(compressed=str(packed).lower()), body).code == 0
+
+
+PACKED = request(103, fields(compressed="true"), zlib.compress(bytes(20_000)))
+REFUSED: dict[Limit, tuple[dict[str, Any], bytes]] = {
+    Limit.BODY_LENGTH: ({"body_max_length": 9}, request(322, {}, b" " * 10)),
+    Limit.INFLATED_LENGTH: ({"inflated_max_length": 10_000}, PACKED),
+    Limit.FILTER_SERVERS: (
+        {"max_filter_servers": 1},
+        request(103, fields(), registration_body(("TA", "TB"), filter_servers=["a", "b"])),
+    ),
+    Limit.KV_VALUE_LENGTH: (
+        {"max_kv_value_length": 2},
+        request(100, {"namespace": "n", "key": "k", "value": "abc"}),
+    ),
+}
+
+
+@pytest.mark.parametrize("limit", REFUSED)
+def test_a_request_beyond_a_limit_is_refused_and_changes_nothing(limit: Limit) -> None:
+    changes, data = REFUSED[limit]
+    server = Server(Config(**changes))
+
+    outcome = server.receive(data)
+
+    (reply,) = replies(outcome.send)
+    assert_refused(reply, limit)
+    assert [event.limit for event in outcome.events if isinstance(event, LimitExceeded)] == [limit]
+    assert (names(server), dict(server.state.table.live), server.state.kv.entries) == (set(), {}, 0)
+
+
+def test_topics_of_one_registration_have_a_limit() -> None:
+    server = Server(Config(max_topics_per_registration=1))
+
+    assert server.register(topics=("TA", "TB")).code == 0
+    assert names(server) == {"TA"}
+
+
+def mapping(queues: int, broker: str = "b1", scope: str = "s") -> dict[str, Any]:
+    ids = {str(number): number for number in range(queues)}
+    return {"bname": broker, "currIdMap": ids, "epoch": 1, "scope": scope, "totalQueues": queues}
+
+
+TWO = ("TA", "TB")
+UNEVEN = {"TA": topic("TA", queues=7), "TB": topic("TB")}
+
+
+@pytest.mark.parametrize(
+    ("limit", "config", "body"),
+    [
+        (Limit.NAME_LENGTH, Config(max_name_length=20), registration_body(("TA", "T" * 21))),
+        (
+            Limit.TOPICS_PER_REGISTRATION,
+            Config(max_topics_per_registration=1),
+            registration_body(TWO),
+        ),
+        (Limit.TOPICS_PER_BROKER, Config(max_topics_per_broker=1), registration_body(TWO)),
+        (Limit.TOPICS, Config(max_topics=1), registration_body(TWO)),
+        (Limit.QUEUES, Config(max_queues_per_topic=7), registration_body(UNEVEN)),
+        (
+            Limit.MAPPED_QUEUES,
+            Config(max_mapped_queues=2),
+            registration_body(TWO, mappings={"TB": mapping(4)}),
+        ),
+    ],
+)
+def test_a_topic_beyond_a_limit_is_left_out_and_told_of(
+    limit: Limit, config: Config, body: bytes
+) -> None:
+    server = Server(config)
+    outcome = server.receive(request(103, fields(), body))
+
+    assert [event.limit for event in outcome.events if isinstance(event, LimitExceeded)] == [limit]
+    assert names(server) == {"TA"}
 
 
 def test_topics_of_a_broker_have_a_limit_over_all_its_registrations() -> None:
@@ -126,14 +201,6 @@ def test_bad_topic_costs_no_broker_its_registration(count: int, *, packed: bool)
     assert names(server) == {*good}
 
 
-def test_bad_topic_alone_changes_nothing_of_its_broker() -> None:
-    server = Server(STRICT)
-    assert server.register(topics=("TA", "TB")).code == 0
-
-    assert server.register(topics={"Z": BAD["Z"]}, data_version=data_version(1)).code == 0
-    assert names(server) == {"TA", "TB"}
-
-
 def test_topic_that_is_left_out_is_warned_of_once_in_a_while() -> None:
     server = Server(STRICT)
     data = request(103, fields(), registration_body({"TA": topic("TA"), "Z": BAD["Z"]}))
@@ -203,11 +270,6 @@ def test_brokers_that_come_and_go_over_one_connection_have_that_limit_too() -> N
     assert_refused(server.register("a:9"), "rocketwire.maxBrokers")
 
     assert server.register("a:9", session=server.connect()).code == 0
-
-
-def mapping(queues: int, broker: str = "b1", scope: str = "s") -> dict[str, Any]:
-    ids = {str(number): number for number in range(queues)}
-    return {"bname": broker, "currIdMap": ids, "epoch": 1, "scope": scope, "totalQueues": queues}
 
 
 def test_static_topics_have_a_limit_in_queues() -> None:

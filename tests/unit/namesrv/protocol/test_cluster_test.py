@@ -45,14 +45,6 @@ def test_every_code_asks_for_a_route(server: Server, code: int) -> None:
     )
 
 
-def test_a_request_without_a_topic_has_no_route(server: Server) -> None:
-    reply = server.ask(106)
-
-    assert reply.code == 17
-    assert reply.remark is not None
-    assert "for the topic: null" in reply.remark
-
-
 def test_the_order_of_a_topic_is_always_told(server: Server) -> None:
     server.state.kv.put("ORDER_TOPIC_CONFIG", "TA", "b1:8")
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.fakes.sansio_server import (
-    Server,
-    identity,
-    registration_body,
-)
+from tests.support.fakes.sansio_server import Server, identity, registration_body
 
 # made by a Java broker: topics U and TopicTest, one static mapping, bodyCrc32 799000593
 PACKED = bytes.fromhex(

@@ -79,25 +79,6 @@ def general(server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch) -> Eff
 
 
 @pytest.mark.parametrize("topic", ["TA", "TB", "TC"])
-@pytest.mark.parametrize(
-    "more",
-    [
-        {},
-        {"ext": {"x": '"opaque":5,'}},
-        {"version": 0},
-        {"version": 0, "ext": {"acceptStandardJsonOnly": "TRUE"}},
-    ],
-)
-def test_ordinary_requests_take_the_short_way_to_the_same_answer(
-    topic: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = serving()
-    for opaque in (0, 1, 7, 7, 123456789):
-        data = route(topic, opaque, **more)
-        assert short(server, data) == general(server, data, monkeypatch).send
-
-
-@pytest.mark.parametrize("topic", ["TA", "TB", "TC"])
 @pytest.mark.parametrize("version", [0, 513])
 def test_ordinary_binary_requests_take_it_too(
     topic: str, version: int, monkeypatch: pytest.MonkeyPatch
@@ -140,15 +121,6 @@ def test_the_shortest_way_gives_no_answer_that_is_too_large(
         monkeypatch.setattr(route_fast_path, "MAX_FRAME_LENGTH", len(answer) + spare)
 
         assert shortest(server.session, route("TA"), server.now) == expected
-
-
-def test_many_requests_at_once_are_answered_in_their_order() -> None:
-    server = serving()
-    data = b"".join(route("TA" if opaque % 3 else "TB", opaque) for opaque in range(50))
-    answers = replies(short(server, data) or b"")
-
-    assert [each.header["opaque"] for each in answers] == list(range(50))
-    assert server.receive(data).commands == 50
 
 
 @pytest.mark.parametrize(
@@ -217,29 +189,6 @@ def test_an_opaque_that_is_no_short_integer_is_left_alone(
 @pytest.mark.parametrize(
     "header",
     [
-        b'{"code":105,"opaque":5,"extFields":{"topic":"TA"},"opaque":6}',
-        b'{"code":105,"extFields":{"opaque":5,"topic":"TA"},"opaque":6,"a":1}',
-        b'{"code":105,"extFields":{"topic":"TA"},"opaque":6}',
-        b'{"code":105,"x":"\\"opaque":5,"extFields":{"topic":"TA"},"opaque":6}',
-        b'{"extFields":{"topic":"TA"},"opaque":105,"code":105.0}',
-    ],
-)
-def test_an_opaque_that_is_not_the_only_one_of_the_header_is_left_alone(
-    header: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = serving()
-    data = frame_of(header)
-    expected = general(server, data, monkeypatch)
-    answer = short(server, data)
-
-    assert answer is None or answer == expected.send
-    mine = server.receive(data)
-    assert (mine.send, str(mine.close)) == (expected.send, str(expected.close))
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
         b'{"code":105,"extFields":{"opaque":5,"topic":"TA"},"flag":0,"version":513}',
         b'{"code":105,"extFields":{"topic":"TA"},"opaque":5,"flag":0,"version":513}',
         b'\0"opaque":5,',
@@ -257,13 +206,6 @@ def test_what_is_learnt_says_where_the_opaque_stands(
     assert shortest(server.session, data, server.now) is None
     mine = server.receive(data)
     assert (mine.send, str(mine.close)) == (expected.send, str(expected.close))
-
-
-@pytest.mark.parametrize("length", range(4))
-def test_a_frame_without_room_for_a_header_is_left_alone(length: int) -> None:
-    data = pack(">I", length) + route("TA")
-
-    assert short(serving(), data) is None
 
 
 def test_a_request_with_a_body_is_answered_like_one_without() -> None:
@@ -424,23 +366,3 @@ def test_any_requests_have_the_outcome_of_the_general_way(
     assert len(mine.events) == len(its.events)
     assert isinstance(quick, Session)
     assert quick.frame_started == slow.frame_started
-
-
-@pytest.mark.parametrize("data", [route("TA"), binary("TA")])
-def test_a_topic_that_is_gone_is_left_alone(data: bytes) -> None:
-    server = serving()
-    assert short(server, data) is not None
-    server.ask(216, {"topic": "TA"})
-
-    assert short(server, data) is None
-    assert shortest(server.session, data, server.now) is None
-
-
-@pytest.mark.parametrize("data", [route("TA"), binary("TA"), route("TA", version=0)])
-def test_an_answer_that_is_kept_is_the_one_that_was_made(data: bytes) -> None:
-    server = Server()
-    server.register(topics=("TA", "TB"))
-    made = short(server, data)
-
-    assert made
-    assert short(server, data) == made

@@ -55,21 +55,6 @@ def test_a_started_frame_is_known_to_be_one() -> None:
     assert not server.session.frame_started
 
 
-@pytest.mark.parametrize("length", [0, 3, -1, 16_777_213])
-def test_a_length_that_cannot_be_closes_the_connection(length: int) -> None:
-    outcome = Server().receive(pack(">i", length))
-
-    assert isinstance(outcome.close, DecodeError)
-    assert outcome.send == b""
-
-
-def test_the_longest_frame_is_waited_for() -> None:
-    server = Server()
-
-    assert server.receive(pack(">i", 16_777_212)).close is None
-    assert server.session.frame_started
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -118,13 +103,6 @@ def test_what_java_understands_is_answered(header: bytes, code: int) -> None:
 
     assert outcome.close is None
     assert reply.code == code
-
-
-def test_fields_that_are_no_texts_are_used_as_their_text() -> None:
-    server = Server()
-    server.ask(100, {"namespace": 1, "key": True, "value": {"a": 1}})
-
-    assert server.ask(101, {"namespace": "1", "key": "true"}).ext == {"value": '{"a":1}'}
 
 
 def test_frames_behind_a_bad_one_are_not_executed() -> None:
@@ -330,15 +308,6 @@ def test_a_large_registration_that_cannot_be_read_is_code_1() -> None:
 
     assert [each.code for each in replies(outcome.send)] == [1, 0]
     assert not server.state.stepping
-
-
-def test_a_oneway_registration_is_done_and_not_answered() -> None:
-    server = Server()
-    fields = {"brokerAddr": "a", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
-    outcome = server.receive(request(103, fields, registration_body(NAMES), flag=2))
-
-    assert (outcome.send, outcome.commands) == (b"", 1)
-    assert server.perms(NAMES[0]) == {"b1": 6}
 
 
 def test_commands_are_counted_answered_or_not() -> None:

@@ -74,15 +74,6 @@ def test_a_wrong_checksum_is_noticed_whatever_was_there_before(body: bytes) -> N
             read(body[:-1], crc32(body), previous)
 
 
-@BODIES
-def test_a_body_without_a_checksum_may_be_followed_by_one_with_it(body: bytes) -> None:
-    first = read(body, 0)
-    second = read(body, crc32(body), first.record)
-    third = read(body, 0, second.record)
-
-    assert list(third.topics) == ([] if third.unchanged else list(first.topics))
-
-
 @pytest.mark.parametrize("body", [body_of(names(600)), pack(names(2000))])
 def test_the_former_body_is_not_summed_again(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     first = read(body, crc32(body))

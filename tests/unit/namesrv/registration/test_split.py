@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -52,19 +53,36 @@ def test_a_broker_is_seen_with_all_its_topics_or_not_at_all(server: Server) -> N
     assert seen == [([], []), ([], []), ([*FIRST, *SECOND, *LAST], ["b1"])]
 
 
-def test_the_last_part_may_be_empty(server: Server) -> None:
-    server.register(topics=FIRST)
-    server.register(topics=())
+@pytest.mark.parametrize(
+    ("parts", "seconds"),
+    [
+        ((FIRST, ()), 0.0),
+        ((("T1", "T2"),), 0.0),
+        ((("T1", "T2", "T3", "T4"),), 0.0),
+        ((FIRST, SECOND, FIRST, SECOND, LAST), 0.0),
+        ((FIRST,), split.FIRST_PART_SECONDS),
+        ((FIRST, SECOND), split.NEXT_PART_SECONDS),
+    ],
+)
+def test_parts_are_seen_at_the_last_one_or_after_a_while(
+    server: Server, parts: tuple[tuple[str, ...], ...], seconds: float
+) -> None:
+    for part in parts:
+        assert list_topics(server) == []
+        server.register(topics=part)
+    see_parts_after(server, seconds, parts)
 
-    assert list_topics(server) == [*FIRST]
 
+def see_parts_after(server: Server, seconds: float, parts: tuple[tuple[str, ...], ...]) -> None:
+    if seconds:
+        server.now += seconds - 0.1
+        assert server.state.complete_parts(server.now) == ()
+        assert list_topics(server) == []
+        server.now += 0.1
+        server.state.complete_parts(server.now)
 
-def test_other_numbers_of_topics_are_whole_registrations(server: Server) -> None:
-    server.register(topics=("T1", "T2"))
-    server.register(SLAVE, topics=("T1", "T2", "T3", "T4"), name="b2")
-
+    assert list_topics(server) == sorted({*chain(*parts)})
     assert len(server.state.parts) == 0
-    assert list_topics(server) == ["T1", "T2", "T3", "T4"]
 
 
 def test_with_a_size_of_zero_each_part_is_seen_as_it_comes() -> None:
@@ -191,6 +209,7 @@ def register_as_java(server: Server, topics: tuple[str, ...], **how: Any) -> int
 def test_a_java_broker_is_not_seen_before_the_topics_that_every_java_broker_has() -> None:
     server = split_server()
     received = (("T1", JAVAS[3]), JAVAS[:3], ("T2", "T3"))
+    assert register_as_java(server, ("T1",)) == 1
     codes = [register_as_java(server, topics) for topics in received]
     before = list_topics(server)
     register_as_java(server, JAVAS[4:])
@@ -200,62 +219,38 @@ def test_a_java_broker_is_not_seen_before_the_topics_that_every_java_broker_has(
     assert list_topics(server) == sorted({"T1", "T2", "T3", *JAVAS})
 
 
-def test_a_java_broker_with_all_of_them_is_seen_at_once(server: Server) -> None:
-    register_as_java(server, (*JAVAS, "T1"))
-
-    assert list_topics(server) == sorted((*JAVAS, "T1"))
-
-
-def test_a_registered_java_broker_may_register_some_topics(server: Server) -> None:
-    register_as_java(server, (*JAVAS, "T1"))
+@pytest.mark.parametrize(
+    ("parts", "seconds"),
+    [
+        (((*JAVAS, "T1"),), 0.0),
+        ((("T1", "T2"),), 0.0),
+        ((("T1", JAVAS[-1]), ("T1", JAVAS[-1])), 0.0),
+        ((("T1", JAVAS[-1]),), split.MISSING_PART_SECONDS),
+    ],
+)
+def test_a_java_broker_is_seen_with_all_its_topics_or_again_or_after_a_while(
+    server: Server, parts: tuple[tuple[str, ...], ...], seconds: float
+) -> None:
+    for part in parts:
+        assert list_topics(server) == []
+        register_as_java(server, part)
+    see_parts_after(server, seconds, parts)
     register_as_java(server, ("T2", "T3"))
 
     assert {"T2", "T3"} < set(list_topics(server))
 
 
-def test_one_topic_of_an_unknown_java_broker_is_refused_as_in_java(server: Server) -> None:
-    assert register_as_java(server, ("T1",)) == 1
-
-
-def test_who_has_none_of_them_is_seen_at_once(server: Server) -> None:
-    register_as_java(server, ("T1", "T2"))
-
-    assert list_topics(server) == ["T1", "T2"]
-
-
-def test_missing_parts_are_not_waited_for_in_vain(server: Server) -> None:
-    register_as_java(server, ("T1", JAVAS[-1]))
-    server.now += split.MISSING_PART_SECONDS - 0.1
-    assert server.state.complete_parts(server.now) == ()
-
-    server.now += 0.1
-    server.state.complete_parts(server.now)
-
-    assert list_topics(server) == sorted(("T1", JAVAS[-1]))
-
-
 # ---------------------------------------- parts that do not come
-
-
-def test_who_has_as_many_topics_as_a_part_is_seen_a_little_later(server: Server) -> None:
-    server.register(topics=FIRST)
-    server.now += split.FIRST_PART_SECONDS - 0.1
-    assert server.state.complete_parts(server.now) == ()
-
-    server.now += 0.1
-    happened = [each.text for each in server.state.complete_parts(server.now)]
-
-    assert list_topics(server) == [*FIRST]
-    assert happened[-1] == (
-        "registration of 3 topics taken as it is, no other part came, BrokerAddrInfo [clusterName=C,"
-        f" brokerAddr={BROKER}] brokerName: b1"
-    )
 
 
 def test_who_has_as_many_topics_as_a_part_waits_once_per_connection(server: Server) -> None:
     server.register(topics=FIRST)
     server.now += split.FIRST_PART_SECONDS
-    server.state.complete_parts(server.now)
+    happened = [event.text for event in server.state.complete_parts(server.now)]
+    assert happened[-1] == (
+        "registration of 3 topics taken as it is, no other part came, BrokerAddrInfo [clusterName=C,"
+        f" brokerAddr={BROKER}] brokerName: b1"
+    )
 
     server.register(topics=SECOND, data_version=version(1))
     again = server.connect()
@@ -263,18 +258,6 @@ def test_who_has_as_many_topics_as_a_part_waits_once_per_connection(server: Serv
 
     assert list_topics(server) == [*FIRST, *SECOND]
     assert len(server.state.parts) == 1
-
-
-def test_a_later_part_is_waited_for_longer(server: Server) -> None:
-    server.register(topics=FIRST)
-    server.register(topics=SECOND)
-    server.now += split.NEXT_PART_SECONDS - 0.1
-    assert server.state.complete_parts(server.now) == ()
-
-    server.now += 0.1
-    server.state.complete_parts(server.now)
-
-    assert list_topics(server) == [*FIRST, *SECOND]
 
 
 def test_nothing_is_completed_while_a_registration_is_on_its_way(server: Server) -> None:
@@ -300,17 +283,6 @@ def test_there_is_an_end_to_the_parts_of_one_broker(
     assert list_topics(server) == [*FIRST, *SECOND]
 
 
-def test_who_says_the_same_again_has_said_all(server: Server) -> None:
-    register_as_java(server, ("T1", JAVAS[-1]))
-    assert list_topics(server) == []
-
-    server.now += 1
-    register_as_java(server, ("T1", JAVAS[-1]))
-
-    assert list_topics(server) == sorted(("T1", JAVAS[-1]))
-    assert len(server.state.parts) == 0
-
-
 def test_a_first_part_that_comes_again_and_again_is_kept_once_and_not_for_ever(
     server: Server,
 ) -> None:
@@ -323,17 +295,6 @@ def test_a_first_part_that_comes_again_and_again_is_kept_once_and_not_for_ever(
     server.state.complete_parts(server.now)
 
     assert list_topics(server) == [*FIRST]
-
-
-def test_the_parts_of_an_attempt_that_was_broken_off_are_replaced_by_those_of_the_next_one(
-    server: Server,
-) -> None:
-    for part in (FIRST, SECOND, FIRST, SECOND, LAST):
-        assert list_topics(server) == []
-        server.register(topics=part)
-
-    assert list_topics(server) == [*FIRST, *SECOND, *LAST]
-    assert len(server.state.parts) == 0
 
 
 @pytest.mark.parametrize("packed", [False, True])

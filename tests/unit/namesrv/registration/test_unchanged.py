@@ -128,26 +128,6 @@ def test_an_answer_that_is_kept_survives_a_registration_that_changes_nothing() -
     assert server.state.table.topics.revision == revision
 
 
-def test_a_topic_that_was_deleted_comes_back_with_the_next_registration() -> None:
-    server = Server()
-    register(server, 1, **ALL)
-    server.ask(216, {"topic": "T1"})
-    register(server, 1, **ALL)
-
-    assert server.perms("T1") == {"b1": 6}
-
-
-def test_a_permission_that_was_wiped_comes_back_with_the_next_version() -> None:
-    server = Server()
-    register(server, 1, **ALL)
-    server.ask(205, {"brokerName": "b1"})
-    register(server, 1, **ALL)
-    assert server.perms("T1") == {"b1": 4}
-    register(server, 2, **ALL)
-
-    assert server.perms("T1") == {"b1": 6}
-
-
 def test_where_absent_topics_are_removed_every_body_is_read_whole() -> None:
     server = Server(Config(delete_topic_with_broker_registration=True))
     register(server, 1, **ALL)
@@ -239,69 +219,51 @@ def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that(*, the
         assert [each.read_queue_nums for each in layout.queues] == [queues]
 
 
-def test_a_broker_in_another_role_is_registered_whole() -> None:
+DELETE = (216, {"topic": "T1"}, b"")
+WIPE = (205, {"brokerName": "b1"}, b"")
+BODY = body_of(ALL)
+TIMELESS = pack(ALL | {f"{number}-{hash(number)}": 8 for number in range(50)}, timestamp=None)
+
+
+def register_as(
+    name: str = "b1", address: str = "a:0", broker_id: str = "0", *, acting: str = "false"
+) -> tuple[int, dict[str, str], bytes]:
+    return 103, identity(name, address, broker_id, enableActingMaster=acting), BODY
+
+
+MASTER = register_as(acting="true")
+SLAVE = register_as(address="a:1", broker_id="1", acting="true")
+FEWER = (103, register_as()[1], body_of({"T0": 1, "T2": 1}))
+LATER = body_of(ALL, counter=2)
+
+
+@pytest.mark.parametrize(
+    ("requests", "perms"),
+    [
+        ([register_as(), DELETE, register_as()], {"b1": 6}),
+        ([register_as(), WIPE, register_as()], {"b1": 4}),
+        ([register_as(), WIPE, (103, register_as()[1], LATER)], {"b1": 6}),
+        ([register_as(), DELETE, register_as(broker_id="3", acting="true")], {"b1": 4}),
+        ([register_as(broker_id="3"), WIPE, register_as()], {"b1": 6}),
+        ([(103, FEWER[1], TIMELESS), WIPE, (103, FEWER[1], TIMELESS)], {"b1": 6}),
+        ([MASTER, SLAVE, DELETE, (104, MASTER[1], b""), SLAVE], {"b1": 4}),
+        (
+            [FEWER, *((103, register_as(name)[1], LATER) for name in ("b2", "b1"))],
+            {"b1": 6, "b2": 6},
+        ),
+        ([register_as(), register_as("b2")], {"b1": 6, "b2": 6}),
+    ],
+    ids=[
+        *("deleted topic", "wiped permission", "next version", "another role", "another id"),
+        *("no time", "slave that begins to speak for its group", "two names", "a new name"),
+    ],
+)
+def test_a_body_is_registered_whole_unless_nothing_has_changed_since(
+    requests: list[tuple[int, dict[str, str], bytes]], perms: dict[str, int]
+) -> None:
     server = Server()
-    register(server, 1, **ALL)
-    server.ask(216, {"topic": "T1"})
-    fields = {"brokerAddr": "a:0", "brokerId": "3", "brokerName": "b1", "clusterName": "C"}
-    more = {"enableActingMaster": "true"}
-    assert server.ask(103, fields | more, body_of(ALL, counter=1)).code == 0
+    for number, (code, fields, body) in enumerate(requests):
+        server.now = 1000.0 + number
+        assert server.ask(code, fields, body).code == 0
 
-    assert server.perms("T1") == {"b1": 4}
-
-
-def test_a_broker_with_another_id_is_registered_whole() -> None:
-    server = Server()
-    fields = {"brokerAddr": "a:0", "brokerName": "b1", "clusterName": "C"}
-    more = {"enableActingMaster": "false"}
-    server.ask(103, fields | more | {"brokerId": "3"}, body_of(ALL))
-    server.ask(205, {"brokerName": "b1"})
-    server.ask(103, fields | more | {"brokerId": "0"}, body_of(ALL))
-
-    assert server.perms("T1") == {"b1": 6}
-
-
-def test_a_body_without_a_timestamp_is_a_new_version_each_time() -> None:
-    server = Server()
-    fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
-    body = pack(ALL | {f"{number}-{hash(number)}": 8 for number in range(50)}, timestamp=None)
-    server.ask(103, fields, body)
-    server.ask(205, {"brokerName": "b1"})
-    server.now += 1
-    server.ask(103, fields, body)
-
-    assert server.perms("T1") == {"b1": 6}
-
-
-def test_a_slave_that_begins_to_speak_for_its_group_is_registered_whole() -> None:
-    server = Server()
-    fields = {"brokerName": "b1", "clusterName": "C", "enableActingMaster": "true"}
-    master = fields | {"brokerAddr": "a:0", "brokerId": "0"}
-    slave = fields | {"brokerAddr": "a:1", "brokerId": "1"}
-    body = body_of(ALL)
-    for broker in (master, slave):
-        server.ask(103, broker, body)
-    server.ask(216, {"topic": "T1"})
-    server.ask(104, master)
-    server.ask(103, slave, body)
-
-    assert server.perms("T1") == {"b1": 4}
-
-
-def test_a_broker_with_two_names_is_registered_whole_under_each() -> None:
-    server = Server()
-    fields = {"brokerAddr": "a:0", "brokerId": "0", "clusterName": "C"}
-    server.ask(103, fields | {"brokerName": "b1"}, body_of({"T0": 1, "T2": 1}))
-    for name in ("b2", "b1"):
-        server.ask(103, fields | {"brokerName": name}, body_of(ALL, counter=2))
-
-    assert server.perms("T1") == {"b1": 6, "b2": 6}
-
-
-def test_the_same_body_under_a_new_name_is_registered_whole() -> None:
-    server = Server()
-    fields = {"brokerAddr": "a:0", "brokerId": "0", "clusterName": "C"}
-    for name in ("b1", "b2"):
-        server.ask(103, fields | {"brokerName": name}, body_of(ALL))
-
-    assert server.perms("T1") == {"b1": 6, "b2": 6}
+    assert server.perms("T1") == perms

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from rocketwire_namesrv.events import (
-    Reason,
-    TopicsRegistered,
-)
+from rocketwire_namesrv.events import Reason, TopicsRegistered
 from rocketwire_namesrv.routes.route_table import RouteTable
 from rocketwire_namesrv.routes.topic_table import TOPICS_PER_STEP
 from tests.support.builders.route_table_builders import A, perms, register, registration, run_steps

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
-
 import pytest
 
 from rocketwire.messages import decode_body
-from rocketwire.messages.lite import (
-    GetLiteTopicInfoResponseBody,
-)
+from rocketwire.messages.lite import GetLiteTopicInfoResponseBody
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import PARENT, put_group, put_parent
-
-T = TypeVar("T")
 
 
 @pytest.fixture
@@ -23,15 +17,6 @@ def home() -> BrokerAtHand:
     put_parent(home, minutes=30)
     put_group(home)
     return home
-
-
-def ask(client: Client, cls: type[T], code: int, **fields: Any) -> T:
-    """Ask, and return the typed body."""
-    answer = client.call(code, fields)
-    assert answer.code == 0, answer.remark
-    body = decode_body(cls, answer.body)
-    assert body is not None
-    return body
 
 
 def test_a_lite_topic_belongs_to_the_broker_of_its_queue(
