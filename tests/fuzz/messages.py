@@ -1,10 +1,10 @@
-"""Compare stored messages and batches with Java's ``MessageDecoder``."""
+"""Compare stored messages with Java's ``MessageDecoder``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.wire.message.batch import BatchMessage, decode_batch, encode_batch
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import (
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.fuzz.chance import Chance
-    from tests.peers.oracle import Answer, Oracle
+    from tests.peers.oracle import Oracle
 
 ROUND = 2000
 BORN_V6, STORE_V6 = 0x10, 0x20
@@ -61,10 +61,6 @@ def unwrap_all(data: bytes) -> Outcome:
 
 def _write(message: StoredMessage) -> str:
     return encode_stored_message(message).hex()
-
-
-def _batch_written(batch: list[BatchMessage]) -> str:
-    return encode_batch(batch).hex()
 
 
 def _properties(chance: Chance) -> dict[str, str | None]:
@@ -157,67 +153,3 @@ class StoredMessages:
         if chance.one_in(4) and len(data) > 40:  # the fields before the first host decide most
             return f"{verb} damaged", chance.damage(data[:40], 1) + data[40:]
         return f"{verb} damaged", data[:at] + chance.damage(data[at : at + 60], 1) + data[at + 60 :]
-
-
-class Batches:
-    """Batch bodies."""
-
-    name = "batch"
-
-    def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
-        """A quarter is written, the rest is read, most of it damaged."""
-        for start in range(0, count, ROUND):
-            size = min(ROUND, count - start)
-            batches = [self._batch(chance) for _ in range(max(1, size // 4))]
-            questions = (
-                {
-                    "op": "batch_encode",
-                    "messages": [{"topic": "T", **one} for one in self._shown(batch)],
-                }
-                for batch in batches
-            )
-            written: list[bytes] = []
-            for batch, answer in zip(batches, oracle.ask_all(questions), strict=True):
-                our = ours(_batch_written, batch)
-                yield Trial(
-                    kind="write", data=repr(batch).encode(), java=javas(answer, "hex"), ours=our
-                )
-                if answer["ok"]:
-                    written.append(bytes.fromhex(answer["hex"]))
-            cases = [
-                (
-                    ("read damaged", chance.damage(data, 1))
-                    if chance.below(3)
-                    else ("read what Java wrote", data)
-                )
-                for data in (chance.choice(written or [b""]) for _ in range(size - len(batches)))
-            ]
-            answers = oracle.ask_all({"op": "batch_decode", "hex": data.hex()} for _, data in cases)
-            for (kind, data), answer in zip(cases, answers, strict=True):
-                our = ours(self._read, data)
-                yield Trial(kind=kind, data=data, java=self._java(answer), ours=our)
-
-    def _batch(self, chance: Chance) -> list[BatchMessage]:
-        return [
-            BatchMessage(body=chance.data(), flag=chance.whole(32), properties=_properties(chance))
-            for _ in range(chance.below(4))
-        ]
-
-    def _shown(
-        self, batch: list[BatchMessage] | tuple[BatchMessage, ...]
-    ) -> list[dict[str, Outcome]]:
-        return [
-            {"flag": one.flag, "body": one.body.hex(), "properties": dict(one.properties)}
-            for one in batch
-        ]
-
-    def _read(self, data: bytes) -> Outcome:
-        return self._shown(decode_batch(data))
-
-    def _java(self, answer: Answer) -> Outcome:
-        if not answer["ok"]:
-            return javas(answer, "")
-        return [
-            {name: one[name] for name in ("flag", "body", "properties")}
-            for one in answer["messages"]
-        ]

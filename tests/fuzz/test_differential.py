@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CASES = 2000
 SEED = 20
-SMALL = {"json-header", "stored-message", "typed-header"}
+SMALL = {"json-header", "stored-message"}
 """The comparisons of ``make test``."""
 
 

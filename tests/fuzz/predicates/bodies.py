@@ -6,10 +6,10 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from tests.fuzz.predicates.difference import only_java, only_ours, texts_of
-from tests.fuzz.predicates.json_texts import damaged, not_json
+from tests.fuzz.predicates.difference import only_java, only_ours, text_of
+from tests.fuzz.predicates.json_texts import damaged
 from tests.fuzz.predicates.members import DERIVED_MEMBERS, ENUM_MEMBERS
-from tests.fuzz.trials import ABSENT, Difference, Refusal, differences, items_of
+from tests.fuzz.trials import ABSENT, Difference, differences
 
 if TYPE_CHECKING:
     from tests.fuzz.trials import Trial
@@ -94,28 +94,6 @@ def lone_object(trial: Trial, found: Difference) -> bool:
             return False
 
 
-def bad_attributes(trial: Trial, found: Difference) -> bool:
-    if not trial.about.startswith("packed"):
-        return False
-    if found.path == ("filterServerList",) and any(t.endswith(b"\0") for t in texts_of(trial)):
-        return damaged(trial)  # padding that Java takes after an object only
-    return not_json(trial) and ("attributes" in found.path or found.path == ("filterServerList",))
-
-
-def cut_stream(trial: Trial, found: Difference) -> bool:
-    return trial.about.startswith("packed") and (
-        only_java(found, "zlib") or only_java(found, "after the")
-    )
-
-
-def no_body(trial: Trial, found: Difference) -> bool:
-    return (
-        trial.data == b""
-        and not isinstance(found.ours, Refusal)
-        and (found.java is None or only_ours(found, "EOF"))
-    )
-
-
 def double_at_the_edge(trial: Trial, found: Difference) -> bool:
     """The same numbers, some of Java's with a digit more; nothing else differs."""
     if trial.kind != "write again":
@@ -132,9 +110,5 @@ def double_at_the_edge(trial: Trial, found: Difference) -> bool:
 
 
 def null_element(trial: Trial, found: Difference) -> bool:
-    if found.path == ("filterServerList",) and trial.about.startswith("packed"):
-        java: Any = found.java
-        return found.ours == [] and isinstance(java, list) and None in items_of(java)
-    return only_java(found, "null has no place here") and any(
-        re.search(rb'null|""|",|,,', text) is not None for text in texts_of(trial)
-    )
+    is_listed = re.search(rb'null|""|",|,,', text_of(trial)) is not None
+    return only_java(found, "null has no place here") and is_listed

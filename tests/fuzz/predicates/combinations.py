@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tests.fuzz.predicates.difference import only_java, only_ours
 from tests.fuzz.predicates.json_texts import damaged, not_json
-from tests.fuzz.predicates.messages import lying_batch, lying_inner_batch
 from tests.fuzz.trials import ABSENT, Difference
 
 if TYPE_CHECKING:
@@ -43,15 +42,5 @@ def large_exponent(trial: Trial, found: Difference) -> bool:
     return damaged(trial) and only_ours(found, "too large exp value")
 
 
-def batch_size(trial: Trial, found: Difference) -> bool:
-    if trial.kind.startswith("unwrap"):
-        return lying_inner_batch(trial, found)
-    return lying_batch(trial, found)
-
-
 def no_memory(_: Trial, found: Difference) -> bool:
     return only_ours(found, "OutOfMemoryError")
-
-
-def no_content(trial: Trial, found: Difference) -> bool:
-    return trial.kind == "content to verify" and found.java is None and found.ours == ""

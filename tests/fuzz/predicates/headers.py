@@ -6,10 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from tests.fuzz.predicates.difference import only_java, only_ours, text_of
-from tests.fuzz.trials import ABSENT, Difference
 
 if TYPE_CHECKING:
-    from tests.fuzz.trials import Trial
+    from tests.fuzz.trials import Difference, Trial
 
 
 def unlisted_language(_: Trial, found: Difference) -> bool:
@@ -25,21 +24,6 @@ def unlisted_language(_: Trial, found: Difference) -> bool:
         return False
     language = cast("dict[str, Any]", found.ours).get("language")
     return isinstance(language, str) and re.fullmatch("[A-Za-z_]*", language) is None
-
-
-def null_entry(_: Trial, found: Difference) -> bool:
-    if found.path == ("ext",):
-        java = cast("dict[str, Any]", found.java)
-        return found.ours is None and all(
-            key == "@null" or value is None for key, value in java.items()
-        )
-    if len(found.path) != 2 or found.path[0] != "ext" or found.ours is not ABSENT:
-        return False
-    return found.path[1] == "@null" or found.java is None
-
-
-def too_wide(trial: Trial, found: Difference) -> bool:
-    return trial.kind == "write" and only_java(found, "does not fit a signed field of 16 bits")
 
 
 def invented_opaque(trial: Trial, found: Difference) -> bool:

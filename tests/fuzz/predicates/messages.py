@@ -1,8 +1,7 @@
-"""When a difference of stored messages, batches and message ids is explained."""
+"""When a difference of stored messages is explained."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError
@@ -87,12 +86,3 @@ def inner_id(trial: Trial, found: Difference) -> bool:
         and found.java is None
         and found.path[1:] in (("msgId",), ("offsetMsgId",))
     )
-
-
-def lying_batch(trial: Trial, found: Difference) -> bool:
-    return only_java(found) and size_lies(trial.data)
-
-
-def no_id(trial: Trial, found: Difference) -> bool:
-    hexadecimal = re.fullmatch(rb"(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{56})", trial.data)
-    return trial.kind == "read" and isinstance(found.ours, Refusal) and hexadecimal is None

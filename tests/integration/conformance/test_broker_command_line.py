@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -17,16 +16,11 @@ from tests.integration.conformance.servers import (
     listening,
     says_nothing,
     status_of,
+    unused_address,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def nobody() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 def test_all_cases_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,7 +50,7 @@ def test_a_target_is_required(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_broker_that_is_not_there_ends_it_with_3(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["broker", nobody()]) == 3
+    assert main(["broker", unused_address()]) == 3
     assert capsys.readouterr().err.startswith("unreachable: 127.0.0.1:")
 
 

@@ -6,10 +6,12 @@ import gzip
 import re
 import struct
 import zlib
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.messages.registration import decode_register_broker_body
+from rocketwire_tools.conformance import broker_cases
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Profile, Severity
 from rocketwire_tools.conformance.model.packed_body import Packed
@@ -17,17 +19,29 @@ from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.model.predicates import PREDICATES
 from rocketwire_tools.conformance.model.steps import Frame, Send
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.conformance.model.case import Case
+
 NAMES = Names("tests0", 7)
 CHECKLIST = range(1, 124)
 HELD_BACK = 12
 """Bytes that Java waits for before it looks at the first frame of a connection."""
 
 
-def test_an_address_belongs_to_one_case() -> None:
-    addresses = [case.id for case in ALL]
+of_both_servers = pytest.mark.parametrize(
+    "cases", [ALL, broker_cases.ALL], ids=["name server", "broker"]
+)
+
+
+@of_both_servers
+def test_an_address_belongs_to_one_case(cases: Sequence[Case]) -> None:
+    addresses = [case.id for case in cases]
 
     assert len(set(addresses)) == len(addresses)
-    assert [one for one in addresses if not re.fullmatch(r"[a-z]+(/[a-z0-9]+)?/[0-9]+", one)] == []
+    form = r"[a-z]+(/[a-z0-9]+)?/[0-9]+" if cases is ALL else r"broker/[a-z0-9]+/[0-9]+"
+    assert [address for address in addresses if not re.fullmatch(form, address)] == []
 
 
 def test_every_item_of_the_checklist_has_a_case() -> None:
@@ -45,19 +59,21 @@ def test_there_are_enough_cases_for_every_generation() -> None:
     assert counts[Profile.JAVA_4_9] >= 200
 
 
-def test_a_requirement_is_a_sentence_with_the_word_of_its_severity() -> None:
+@of_both_servers
+def test_a_requirement_is_a_sentence_with_the_word_of_its_severity(cases: Sequence[Case]) -> None:
     words = {Severity.MUST: "MUST", Severity.SHOULD: "SHOULD", Severity.NOTE: "MAY"}
     wrong = [
         case.requirement
-        for case in ALL
+        for case in cases
         if not re.search(rf"\b{words[case.severity]}\b.*\.$", case.requirement, re.DOTALL)
     ]
 
     assert wrong == []
 
 
-def test_the_evidence_names_something_of_javas_and_a_release() -> None:
-    wrong = [case.id for case in ALL if not re.search(r"\w+.* @ \d\.\d\.\d", case.evidence)]
+@of_both_servers
+def test_the_evidence_names_something_of_javas_and_a_release(cases: Sequence[Case]) -> None:
+    wrong = [case.id for case in cases if not re.search(r"\w+.* @ \d\.\d\.\d", case.evidence)]
 
     assert wrong == []
 

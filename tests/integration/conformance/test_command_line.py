@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -22,6 +21,7 @@ from tests.integration.conformance.servers import (
     listening,
     says_nothing,
     status_of,
+    unused_address,
 )
 
 if TYPE_CHECKING:
@@ -30,14 +30,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.case import Case
 
 
-def nobody() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
-
-
 def test_a_target_that_is_not_there_ends_it_with_3(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([nobody()]) == 3
+    assert main([unused_address()]) == 3
     assert capsys.readouterr().err.startswith("unreachable: 127.0.0.1:")
 
 

@@ -140,7 +140,9 @@ def test_mappings_are_read_from_version_413_on(version: int, mappings: bool) -> 
 
 def test_mappings_are_written_from_version_413_on() -> None:
     before = encode_register_broker_body(BODY, compressed=True, version=412)
+    first = encode_register_broker_body(BODY, compressed=True, version=413)
 
+    assert read(first, version=413) == packed_form(BODY)
     assert read(before, version=412) == packed_form(BODY, mappings=False)
     with pytest.raises(TruncatedError):
         read(before, version=413)
@@ -201,6 +203,14 @@ def test_of_topics_with_one_name_the_last_one_counts() -> None:
     assert body.topic_config_serialize_wrapper.topic_config_table == {
         "T": TopicConfig(topic_name="T", read_queue_nums=2, write_queue_nums=2)
     }
+
+
+def test_of_mappings_with_one_topic_the_last_one_counts() -> None:
+    body = read(packed(mappings=(b'{"topic":"T","epoch":1}', b'{"topic":"T","epoch":2}')))
+
+    assert body.topic_config_serialize_wrapper is not None
+    infos = body.topic_config_serialize_wrapper.topic_queue_mapping_info_map or {}
+    assert {name: info.epoch for name, info in infos.items()} == {"T": 2}
 
 
 def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
@@ -269,6 +279,8 @@ def test_a_label_that_promises_a_stream_must_keep_it() -> None:
 def test_a_stream_that_inflates_to_too_much_is_refused() -> None:
     with pytest.raises(LimitExceededError):
         decode_register_broker_body(PACKED, compressed=True, version=513, max_inflated=280)
+    with pytest.raises(LimitExceededError, match="200 times"):
+        read(zlib.compress(bytes(20_000_000)))
 
 
 def test_none_prints_as_java_prints_it() -> None:

@@ -26,7 +26,6 @@ from rocketwire.wire.message.stored import (
 )
 from tests.fuzz.headers import neutral
 from tests.fuzz.messages import show
-from tests.peers import manifest
 from tests.support import vectors as javavectors
 from tests.support.vectors import JavaVector, vectors
 
@@ -206,9 +205,3 @@ def test_the_manifest_counts_the_vectors_of_each_sheet() -> None:
     for kind in ("vectors", "refusals"):
         counted = {name: entry["count"] for name, entry in javavectors.sheets(kind).items()}
         assert counted == {name: len(vectors(name, kind=kind)) for name in counted}
-
-
-def test_there_are_more_than_four_hundred_vectors_of_java() -> None:
-    counts = [int(str(entry["count"])) for entry in manifest.load()["vectors"]]
-
-    assert sum(counts) >= 400

@@ -1,15 +1,11 @@
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.embedded.EmbeddedChannel;
 import java.lang.reflect.Field;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.apache.rocketmq.common.MQVersion;
 import org.apache.rocketmq.remoting.CommandCustomHeader;
-import org.apache.rocketmq.remoting.netty.NettyDecoder;
 import org.apache.rocketmq.remoting.netty.NettyEncoder;
 import org.apache.rocketmq.remoting.protocol.LanguageCode;
 import org.apache.rocketmq.remoting.protocol.RemotingCommand;
@@ -21,8 +17,6 @@ import org.apache.rocketmq.remoting.protocol.SerializeType;
  * encode_frame: code, opaque, version, flag, remark, language, serialize, body (hex); ext (raw fields, null values too)
  *     or header (class) with fields; -> hex, the frame as NettyEncoder writes it.
  * decode_frame: hex (whole frame), header (class), fast -> command, unread; through RemotingCommand.decode.
- * stream: hex, chunk or sizes (of the pieces, again and again), header -> commands, open; through NettyDecoder in an
- *     embedded channel.
  */
 final class Commands {
     private static final NettyEncoder ENCODER = new NettyEncoder();
@@ -33,7 +27,6 @@ final class Commands {
     static void register(Map<String, Oracle.Operation> operations) {
         operations.put("encode_frame", (request, answer) -> answer.put("hex", Request.hex(encode(command(request)))));
         operations.put("decode_frame", Commands::decodeFrame);
-        operations.put("stream", Commands::stream);
     }
 
     static byte[] encode(RemotingCommand command) throws Exception {
@@ -133,33 +126,6 @@ final class Commands {
             return header == null ? null : Values.showFields(header);
         } catch (Throwable failure) {
             return Map.of("@error", Oracle.refusal(failure));
-        }
-    }
-
-    private static void stream(Request request, Map<String, Object> answer) throws Exception {
-        EmbeddedChannel channel = new EmbeddedChannel(new NettyDecoder());
-        byte[] data = request.bytes("hex");
-        List<Object> sizes = request.has("sizes") ? request.list("sizes")
-            : List.of((long) request.number("chunk", Math.max(1, data.length)));
-        try {
-            for (int start = 0, piece = 0; start < data.length && channel.isOpen(); piece++) {
-                int size = Math.min(Math.toIntExact((Long) sizes.get(piece % sizes.size())), data.length - start);
-                channel.writeInbound(Unpooled.copiedBuffer(data, start, size));
-                start += size;
-            }
-        } catch (RuntimeException failure) {
-            answer.put("failure", failure.getClass().getName());
-        }
-        List<Object> commands = new ArrayList<>();
-        for (Object message = channel.readInbound(); message != null; message = channel.readInbound()) {
-            commands.add(show((RemotingCommand) message, request));
-        }
-        answer.put("commands", commands);
-        answer.put("open", channel.isOpen());
-        try {
-            channel.finishAndReleaseAll();
-        } catch (RuntimeException late) {
-            answer.put("failure", late.getClass().getName());
         }
     }
 }

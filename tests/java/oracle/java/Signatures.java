@@ -16,7 +16,6 @@ import org.apache.rocketmq.remoting.protocol.RemotingCommand;
  * sign: a command as for encode_frame, access_key, secret_key, security_token -> ext, content, signature, hex (frame);
  *     the client's own hook signs.
  * sign_bytes: hex or text, secret_key, algorithm (HmacSHA1, HmacSHA256, HmacMD5) -> signature.
- * verify_content: a command -> content, what a server signs again: every field but the signature.
  */
 final class Signatures {
     private Signatures() {
@@ -29,8 +28,6 @@ final class Signatures {
             answer.put("signature", AclSigner.calSignature(
                 request.document(), request.text("secret_key"), algorithm, StandardCharsets.UTF_8));
         });
-        operations.put("verify_content", (request, answer) ->
-            answer.put("content", Request.hex(content(Commands.command(request)))));
     }
 
     private static byte[] content(RemotingCommand command) {

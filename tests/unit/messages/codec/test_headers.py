@@ -147,6 +147,8 @@ def test_four_headers_are_checked_once_there_is_any_field(
 def test_a_check_counts_a_missing_field() -> None:
     with pytest.raises(DecodeError, match="topicFilterType: Java rejects the value None"):
         decode_header(CreateTopicRequestHeader, {"topic": "T"})
+    with pytest.raises(DecodeError, match="topicFilterType: Java rejects the value None"):
+        decode_header(CreateTopicRequestHeader, {})
     assert decode_header(GetLiteClientInfoRequestHeader, {}).max_count == 1000
 
 
