@@ -91,7 +91,6 @@ class Denied:
         self._errors: list[RocketWireError] = []
 
     def note(self, error: RocketWireError) -> None:
-        """Record an error if it denies permission."""
         if is_denied(error):
             self._errors.append(error)
 

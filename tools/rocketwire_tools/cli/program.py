@@ -15,12 +15,7 @@ INTERRUPTED: Final = 130
 
 
 def run_main(run: Callable[[], int]) -> int:
-    """Run a program to its exit status.
-
-    Returns:
-        The result of ``run``; the status of a ``SystemExit``, whose reason argparse has printed; 0
-        if the reader of the output has closed it; 130 after SIGINT.
-    """
+    """Return the status of ``run`` or argparse; 0 if the output was closed, 130 after SIGINT."""
     with reader_may_go():
         try:
             return run()
