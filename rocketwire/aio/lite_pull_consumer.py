@@ -31,11 +31,13 @@ class LitePullConsumer(LitePullMethods, FacadeClient[trio.LitePullConsumer]):
         **settings: Unpack[LitePullConsumerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_lite_pull_consumer``."""
-        resolved, config = apply_settings(client, config, LitePullConsumerConfig, settings)
-        self.config: LitePullConsumerConfig = config
+        resolved, consumer_config = apply_settings(client, config, LitePullConsumerConfig, settings)
+        self.config: LitePullConsumerConfig = consumer_config
         self._kept: list[Polled] = []
         super().__init__(
-            lambda: trio.open_lite_pull_consumer(trio_client(resolved), group, config=self.config),
+            lambda: trio.open_lite_pull_consumer(
+                trio_client(resolved), group, config=consumer_config
+            ),
             reopens=reopens(resolved),
         )
 
