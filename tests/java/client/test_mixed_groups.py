@@ -155,7 +155,7 @@ async def test_every_queue_has_one_owner_and_nothing_is_lost_when_members_join_l
         with (
             dying_java,
             OurProgram(
-                tmp_path / "ours", "tests.java.client.client_process", address, topic, *ours
+                tmp_path / "ours", "tests.java.client.client_process", "note", address, topic, *ours
             ) as dying,
         ):
             async with (
