@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import io
 import json
 import re
 import subprocess
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.arrow import pa
-from rocketwire_tools.pcap.rows.rows import COLUMNS
+from rocketwire_tools.pcap.rows.output import JsonLines
+from rocketwire_tools.pcap.rows.rows import COLUMNS, schema
 from rocketwire_tools.terminal import csv_cell
 from tests.peers.foreign.files import save
 from tests.support.captures.decoded_rows import rows
@@ -99,6 +102,11 @@ def test_text_says_who_asked_whom_for_what(usual: Made, decode: Any) -> None:
     assert not any("_ns=" in line for line in lines)
 
 
+def test_text_names_a_time_without_a_unit_and_shows_it_as_one(usual: Made, decode: Any) -> None:
+    line = decode(str(usual.path), "--fields", "end_time_ns,body_length").decode().splitlines()[0]
+    assert re.match(r"end_time=\d{4}-\d\d-\d\dT[0-9:.]+Z body_length=\d+$", line)
+
+
 def test_columns_come_as_they_were_asked_for(usual: Made, decode: Any) -> None:
     fields = "topic,time_ns,ext_fields"
     found = json_lines(decode(str(usual.path), "--format", "jsonl", "--fields", fields))
@@ -119,6 +127,24 @@ def test_bodies_are_not_shown_unless_asked_for(usual: Made, decode: Any) -> None
     assert "body" not in usually
     without = json_lines(decode(str(usual.path), "--format", "jsonl", "--body", "none"))[0]
     assert set(usually) - set(without) == {"body_length"}
+
+
+def test_masks_are_the_same_for_the_same_name_and_hide_it(usual: Made, decode: Any) -> None:
+    plain = json_lines(decode(str(usual.path), "--format", "jsonl"))
+    masked = json_lines(decode(str(usual.path), "--format", "jsonl", "--redact", "secret"))
+    for name in ("topic", "group", "src", "dst", "connection"):
+        masks: dict[str, str] = {}
+        for before, after in zip(plain, masked, strict=True):
+            if before[name] is None:
+                assert after[name] is None
+                continue
+            assert before[name] != after[name]
+            assert masks.setdefault(before[name], after[name]) == after[name]
+        assert len(set(masks.values())) == len(masks)
+    again = json_lines(decode(str(usual.path), "--format", "jsonl", "--redact", "secret"))
+    other = json_lines(decode(str(usual.path), "--format", "jsonl", "--redact", "another"))
+    assert masked == again
+    assert masked != other
 
 
 @pytest.mark.parametrize(
@@ -203,6 +229,31 @@ def test_reports_are_printed_for_people_and_for_programs(
         assert len(found) <= 3 or title in ("overall", "oddities")
 
 
+def test_a_summary_counts_what_the_rows_say(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", str(usual.path), "--json"]) == 0
+    overall = {
+        row["what"]: row["value"]
+        for row in json.load(io.StringIO(capfd.readouterr().out))["overall"]
+    }
+    found = rows(usual.path)
+    assert len(found) == overall["frames"]
+    for kind in ("request", "oneway", "response"):
+        assert sum(row["kind"] == kind for row in found) == overall[f"{kind} frames"]
+
+
+def test_slow_requests_carry_the_topic_that_they_asked_for(
+    usual: Made, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["slow", str(usual.path), "--json", "--top", "1000"]) == 0
+    found = json.loads(capfd.readouterr().out)["latencies"]
+    answered = sum(
+        row["latency_ns"] is not None and row["code_name"] != "PULL_NOT_FOUND"
+        for row in rows(usual.path)
+    )
+    assert answered == sum(row["answers"] for row in found)
+    assert all(row["topic"] for row in found if row["request"] == "PULL_MESSAGE")
+
+
 def test_a_link_type_that_is_not_known_is_named(
     usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,7 +269,7 @@ def test_a_link_type_that_is_not_known_is_named(
 def test_a_capture_without_frames_is_told_from_an_empty_one(
     usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    silent = [packet._replace(data=b"") for packet in usual.packets[:200]]
+    silent = [one._replace(data=b"") for one in usual.packets[:200]]
     path = save(tmp_path / "silent.pcap", silent)
     empty = save(tmp_path / "empty.pcap", [])
     assert main(["decode", str(path), str(empty), "--format", "jsonl"]) == 0
@@ -238,6 +289,18 @@ def test_a_file_without_a_byte_is_named(
     assert main(["decode", str(empty), str(capture), "--format", "jsonl"]) == 0
     printed = capfd.readouterr()
     assert (True, f"{empty}: the file is empty\n") == (bool(printed.out), printed.err)
+
+
+def test_a_row_is_one_line_to_every_reader() -> None:
+    topics = ["a\x85b", "c\u2028\u2029d", "\u4e2d\n"]
+    written = io.BytesIO()
+
+    JsonLines(written, schema(("topic",))).write(
+        arrow.batch([arrow.column(topics, COLUMNS["topic"])], schema(("topic",)))
+    )
+
+    text = written.getvalue().decode()
+    assert topics == [json.loads(line)["topic"] for line in text.splitlines()]
 
 
 def test_blanks_between_the_names_of_columns_mean_nothing(usual: Made, decode: Any) -> None:

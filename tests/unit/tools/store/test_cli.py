@@ -37,6 +37,18 @@ def test_info_names_the_release_and_the_end_of_the_broker(
     assert report["log_file_size"] == int(plain.truth.settings["mappedFileSizeCommitLog"])
 
 
+def test_info_for_people_has_words_and_no_empty_lines(
+    plain: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", str(plain.root)]) == 0
+
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if line]
+    values = dict(lines)
+    assert values["in_use"] == "no"
+    assert values["log_file_size"] == f"{int(plain.truth.settings['mappedFileSizeCommitLog']):,}"
+    assert "missing" not in values
+
+
 def test_info_shows_a_kill_and_what_is_missing(
     copy: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -80,6 +92,16 @@ def test_each_way_to_count_counts_every_message(
             (message.topic, message.properties.get("TAGS")) for message in plain.truth.pulled
         )
         assert {(line["topic"], line["tag"]): line["messages"] for line in lines} == tags
+
+
+def test_tables_have_a_line_for_each_group_and_a_total(
+    plain: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["stat", str(plain.root)]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:3] == ["topic", "messages", "bytes"]
+    assert lines[-1].split()[:2] == ["total", str(len(plain.truth.pulled))]
 
 
 def test_options_choose_messages(
@@ -285,6 +307,12 @@ def test_a_name_that_no_message_has_is_status_1_and_writes_nothing(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_range_without_messages_is_success(
+    plain: BrokerStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["stat", "--topic", "orders", "--end", "2020-01-31", str(plain.root)]) == 0
+
+
 @pytest.mark.parametrize(
     "arguments", [["--begin", "soon"], ["--offsets", "a:b"], ["--queue", "-1"]]
 )
@@ -293,6 +321,17 @@ def test_a_wrong_option_is_refused_by_name(
 ) -> None:
     assert main(["messages", *arguments, "store"]) == 2
     assert arguments[0] in capsys.readouterr().err
+
+
+def test_a_time_may_be_written_as_iso(
+    plain: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert (
+        lines_of(capsysbinary, "messages", "--json", "--end", "2020-01-31", str(plain.root)) == []
+    )
+    assert lines_of(
+        capsysbinary, "messages", "--json", "--begin", "2020-01-31T00:00:00+02:00", str(plain.root)
+    )
 
 
 def test_info_describes_each_of_several_stores(

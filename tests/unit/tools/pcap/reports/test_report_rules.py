@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.__main__ import main
@@ -222,6 +223,11 @@ def test_a_filter_in_another_language_is_refused_with_what_to_write(
     said = capsys.readouterr().err
     assert advice in said
     assert said.count("\n") == 1
+
+
+def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"{__version__}\n"
 
 
 def test_a_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:

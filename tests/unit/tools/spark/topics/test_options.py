@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.columns import ROCKETMQ
 from rocketwire_tools.spark.topics.offsets import Queue
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.ranges import Limits
@@ -21,6 +23,31 @@ def options(**more: str) -> dict[str, str]:
 
 def settings(**more: str) -> Settings:
     return read_options(options(**more))
+
+
+def test_defaults_need_name_servers_and_topics_only() -> None:
+    read = settings()
+
+    assert read.topics == ("orders",)
+    assert read.columns == ROCKETMQ
+    assert read.fails_on_loss
+    assert read.group == "spark-rocketwire"
+    assert (read.start, read.end) == (None, None)
+    assert pickle.loads(pickle.dumps(read)) == read
+
+
+def test_case_of_names_does_not_matter() -> None:
+    read = read_options({"NAMESERVERS": "a:1", "SUBSCRIBE": "a, b,a", "MINPARTITIONS": "3"})
+
+    assert read.topics == ("a", "b")
+    assert read.min_partitions == 3
+
+
+def test_queues_can_be_assigned() -> None:
+    read = read_options({"nameServers": "a:1", "assign": '{"t": {"broker-a": [0, 3]}}'})
+
+    assert read.queues is not None
+    assert list(read.queues.by_queue) == [Queue("t", "broker-a", 0), Queue("t", "broker-a", 3)]
 
 
 def test_names_are_in_the_namespace() -> None:
@@ -69,6 +96,15 @@ def test_limits_are_numbers_sizes_and_times() -> None:
     assert settings(maxTriggerDelay="2 h").limits.max_delay == 7200
 
 
+def test_offsets_are_words_or_places() -> None:
+    read = settings(startingOffsets="EARLIEST", endingOffsets='{"orders": {"a": {"0": 9}}}')
+
+    assert read.start is not None
+    assert read.start.everywhere == -2
+    assert read.end is not None
+    assert read.end.places.of(Queue("orders", "a", 0)) == 9
+
+
 @pytest.mark.parametrize(
     "text",
     ["1700000000000", "2023-11-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14 23:13:20+01:00"],
@@ -80,6 +116,17 @@ def test_a_time_is_milliseconds_or_a_date_and_comes_before_offsets(text: str) ->
     assert read.start.time == 1_700_000_000_000
     assert read.end is not None
     assert read.end.time == 1_700_000_000_000
+
+
+def test_times_by_topic_have_the_shape_of_offsets() -> None:
+    read = settings(
+        startingOffsetsByTimestamp='{"orders": 5}', startingOffsetsByTimestampStrategy="latest"
+    )
+
+    assert read.start is not None
+    assert read.start.times is not None
+    assert read.start.times.of(Queue("orders", "a", 1)) == 5
+    assert not read.by_time_fails
 
 
 @pytest.mark.parametrize(
@@ -125,3 +172,9 @@ def test_something_has_to_be_read() -> None:
         OptionError, match=r"give one of options subscribe, .* say what to read; there is none"
     ):
         read_options({"nameServers": "a:1"})
+
+
+def test_all_tags_are_no_filter() -> None:
+    assert settings(tags="*").tags == ""
+    assert settings(tags="A || B").tags == "A || B"
+    assert settings(sql="a > 1").sql == "a > 1"
