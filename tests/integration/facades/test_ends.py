@@ -21,7 +21,6 @@ from rocketwire.errors import (
 )
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.peers.processes import wait_until
-from tests.support.fakes.facade_clients import threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,17 +91,16 @@ def test_a_client_for_threads_that_the_program_loses_is_closed(
 ) -> None:
     rocketmq.topic(name="T")
     clients = [open_one(rocketmq.address)]
+    resource = vars(clients[0])["_opening"]
 
     def lose_client() -> None:
         clients.clear()
         gc.collect()
 
-    assert threads() == ["rocketwire backstage", "rocketwire"]
-
     with pytest.warns(ResourceWarning, match="was not closed"):
         lose_client()
 
-    wait_until(lambda: threads() == ["rocketwire backstage"], "its thread has ended", PATIENCE)
+    wait_until(lambda: resource.is_closed, "it is closed", PATIENCE)
 
 
 def test_threads_that_wait_for_messages_end_with_their_consumer(rocketmq: RocketMQ) -> None:

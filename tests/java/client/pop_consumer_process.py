@@ -30,23 +30,23 @@ async def messages_acknowledged_together_are_gone(
     together: list[int] = []
     batch_ack = PopCalls.batch_ack
 
-    async def counted(calls: PopCalls, messages: Iterable[StoredMessage]) -> None:
+    async def count(calls: PopCalls, messages: Iterable[StoredMessage]) -> None:
         given = list(messages)
         await batch_ack(calls, given)
         together.append(len(given))
 
-    patch.setattr(PopCalls, "batch_ack", counted)
+    patch.setattr(PopCalls, "batch_ack", count)
     seen: list[tuple[bytes, int]] = []
     for _ in range(3):
         together.clear()
-        seen, seconds = await _handled(client)
+        seen, seconds = await _handle_together(client)
         if seconds < HIDDEN:
             break
     assert sorted(seen) == sorted([(body, 0) for body in numbered(COUNT)] + [(b"7", 1)])
     assert sum(together) > COUNT // 2
 
 
-async def _handled(client: ClientInstance) -> tuple[list[tuple[bytes, int]], float]:
+async def _handle_together(client: ClientInstance) -> tuple[list[tuple[bytes, int]], float]:
     """What handlers got, the last of it what was not handled before; and how long handling took."""
     topic = await create_topic(client, unique("together"))
     await send(client, topic, numbered(COUNT))

@@ -18,25 +18,23 @@ from rocketwire.client import (
     open_producer,
     open_push_consumer,
 )
-from rocketwire.client.consumer.pop.pop import PopCalls
-from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
 from rocketwire.codes import SerializeType
 from tests.java.client.client_process import FIRST
+from tests.java.client.pop_consumer_process import messages_acknowledged_together_are_gone
 from tests.java.namesrv.conftest import have_here
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.cluster import JavaCluster
-from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
+from tests.peers.messages import create_topic, eventually, numbered, unique, until
 from tests.peers.peers import BINARY_HEADERS, CURRENT, MIDDLE, NEWER, OLD
 from tests.support.broker import BrokerAtHand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rocketwire.client import (
         ClientConfig,
-        ClientInstance,
         ConsumeConcurrentlyContext,
         SendResult,
     )
@@ -187,59 +185,13 @@ async def test_queues_are_shared_with_a_member_of_java_s(place: Place, java_peer
     assert sorted([*got, *(key.encode() for key in java)]) == numbered(8)
 
 
-COUNT = 12
-HIDDEN = 10.0
-"""Seconds; not longer than a failed message is hidden, which would be redelivered before."""
-
-
 async def test_messages_acknowledged_together_are_gone_and_others_come_again(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if place.name == OLD:
         pytest.skip("4.9.4 knows no pop")
-    together: list[int] = []
-    batch_ack = PopCalls.batch_ack
-
-    async def count(calls: PopCalls, messages: Iterable[StoredMessage]) -> None:
-        given = list(messages)
-        await batch_ack(calls, given)
-        together.append(len(given))
-
-    monkeypatch.setattr(PopCalls, "batch_ack", count)
     async with open_client(place.config()) as client:
-        for _ in range(3):  # again on a machine that takes longer than messages are hidden
-            together.clear()
-            seen, seconds = await handle_together(client)
-            if seconds < HIDDEN:
-                break
-    assert sorted(seen) == sorted([(body, 0) for body in numbered(COUNT)] + [(b"7", 1)])
-    assert sum(together) > COUNT // 2
-
-
-async def handle_together(client: ClientInstance) -> tuple[list[tuple[bytes, int]], float]:
-    """What handlers got, the last of it what was not handled before; and how long handling took."""
-    topic = await create_topic(client, unique("together"))
-    await send(client, topic, numbered(COUNT))
-    seen: list[tuple[bytes, int]] = []
-    all_here = trio.Event()
-
-    async def listen(message: StoredMessage) -> bool:
-        seen.append((message.body or b"", message.reconsume_times))
-        if len(seen) == COUNT:
-            all_here.set()
-        await all_here.wait()
-        return message.body != b"7" or message.reconsume_times > 0
-
-    began = trio.current_time()
-    config = PopConsumerConfig(pop_invisible_time=HIDDEN)
-    async with open_pop_consumer(client, unique("g"), {topic: "*"}, listen, config=config):
-        with trio.move_on_after(HIDDEN):
-            await all_here.wait()
-        seconds = trio.current_time() - began
-        if seconds < HIDDEN:
-            await until(lambda: len(seen) > COUNT)
-        all_here.set()
-    return seen, seconds
+        await messages_acknowledged_together_are_gone(client, monkeypatch)
 
 
 @pytest.mark.parametrize("code", [5002, 5003])
