@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 
-def asked(network: MemoryNetwork, code: Code) -> list[dict[str, str]]:
+def request_fields(network: MemoryNetwork, code: Code) -> list[dict[str, str]]:
     """The fields of the requests of a code."""
     requests = network.peer(BROKER).requests
     return [dict(request.ext_fields or {}) for request in requests if request.code == code]
@@ -49,11 +49,11 @@ async def test_a_message_whose_handler_hangs_is_sent_back(autojump_clock: object
         bring_messages(network, make_messages())
         async with open_push_consumer(client, "g", {"orders": "*"}, hang, config=config):
             await trio.sleep(59)
-            assert asked(network, Code.CONSUMER_SEND_MSG_BACK) == []
+            assert request_fields(network, Code.CONSUMER_SEND_MSG_BACK) == []
             await trio.sleep(65)
-    (back,) = asked(network, Code.CONSUMER_SEND_MSG_BACK)
+    (back,) = request_fields(network, Code.CONSUMER_SEND_MSG_BACK)
     assert (back["group"], back["delayLevel"], back["originMsgId"]) == ("g", "3", "ID0")
-    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
+    assert request_fields(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
 
 
 async def test_a_message_that_no_broker_takes_back_is_sent_anew(autojump_clock: object) -> None:
@@ -69,9 +69,9 @@ async def test_a_message_that_no_broker_takes_back_is_sent_anew(autojump_clock: 
         bring_messages(network, make_messages())
         async with open_push_consumer(client, "g", {"orders": "*"}, fail):
             await trio.sleep(3)
-    (sent,) = asked(network, Code.SEND_MESSAGE_V2)
+    (sent,) = request_fields(network, Code.SEND_MESSAGE_V2)
     assert sent["b"] == "%RETRY%g"
-    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
+    assert request_fields(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
 
 
 async def test_queues_that_come_are_consumed_and_those_that_go_are_dropped(
@@ -97,7 +97,7 @@ async def test_a_loop_that_ends_early_leaves_its_message_to_the_next_one(
             async for delivery in consumer:
                 if delivery.message.queue_offset == 1:
                     break
-    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
+    assert request_fields(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
 
 
 async def test_tags_with_equal_hash_codes_are_told_apart_and_the_offset_goes_on(
@@ -116,7 +116,7 @@ async def test_tags_with_equal_hash_codes_are_told_apart_and_the_offset_goes_on(
         async with open_push_consumer(client, "g", {"orders": "AaAa"}, handle):
             await trio.sleep(30)
     assert seen == ["ID1"]
-    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] in ("2", "3")
+    assert request_fields(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] in ("2", "3")
 
 
 async def test_an_expression_is_checked_by_the_broker_before_the_start() -> None:
@@ -138,7 +138,7 @@ async def test_a_pull_goes_on_where_the_broker_says_that_the_queue_begins(
         return pull_response(begin=7)
 
     def tell_offset(_: RemotingCommand) -> RemotingCommand:
-        stored = asked(network, Code.UPDATE_CONSUMER_OFFSET)
+        stored = request_fields(network, Code.UPDATE_CONSUMER_OFFSET)
         return reply(ext_fields={"offset": stored[-1]["commitOffset"] if stored else "0"})
 
     async with world() as (network, client):
@@ -146,6 +146,6 @@ async def test_a_pull_goes_on_where_the_broker_says_that_the_queue_begins(
         network.peer(BROKER).on(Code.QUERY_CONSUMER_OFFSET, tell_offset)
         async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
             await trio.sleep(60)
-    pulls = [one["queueOffset"] for one in asked(network, Code.PULL_MESSAGE)]
+    pulls = [one["queueOffset"] for one in request_fields(network, Code.PULL_MESSAGE)]
     assert {"0", "7"} == set(pulls)
-    assert asked(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "7"
+    assert request_fields(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "7"
