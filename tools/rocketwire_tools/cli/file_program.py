@@ -46,12 +46,20 @@ def run_program(
 
 
 def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None, extra: str | None) -> int:
+    ended: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        # As after Ctrl-C, unfinished files are deleted; nobody may read a full pipe
+        forget_output()
+        ended.append(128 + number)
+        raise SystemExit(128 + number)
+
     arguments = parser.parse_args(argv)
     if sys.stdout is None:  # closed by the parent process
         sys.stdout = _open_failing_output()
     try:
         if argv is None:
-            signal.signal(signal.SIGTERM, _end)
+            signal.signal(signal.SIGTERM, end)
             if extra is not None:
                 prepare_process()
         status: int = arguments.run(arguments)
@@ -68,13 +76,7 @@ def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None, extra: str
     except MemoryError:
         print_error(f"{parser.prog}: there is not enough memory")
         return USAGE
-    return status
-
-
-def _end(number: int, _: object) -> None:
-    # As after Ctrl-C, unfinished files are deleted; the reader of a full pipe may never read again
-    forget_output()
-    raise SystemExit(128 + number)
+    return ended[0] if ended else status  # Python discards what a signal raises in a finalizer
 
 
 def _flush_if_possible() -> None:

@@ -71,8 +71,11 @@ def _lock(folder: Path) -> int:
 
 
 def _remove(folder: Path, descriptor: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    os.close(descriptor)
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # a signal may have raised in the first
+        os.close(descriptor)
 
 
 class Database:
