@@ -2,7 +2,7 @@
 
 Names and numbers are Java's (``RequestCode``, ``ResponseCode`` with ``RemotingSysResponseCode``,
 ``LanguageCode``, ``SerializeType`` of release 5.5.1), without omissions.  ``SINCE`` lists the
-members that 5.3.3 lacks.  Protocol versions are in ``rocketwire.versions``.
+members that 5.3.3 or every Java release lacks.  Protocol versions are in ``rocketwire.versions``.
 """
 
 from __future__ import annotations
@@ -323,7 +323,7 @@ class ResponseCode(OpenIntEnum):
     POLICY_NOT_EXIST = 3002
 
 
-SINCE: Final[Mapping[OpenIntEnum, str]] = {
+SINCE: Final[Mapping[OpenIntEnum, str | None]] = {
     RequestCode.SWITCH_TIMER_ENGINE: "5.5.0",
     RequestCode.POP_LITE_MESSAGE: "5.5.0",
     RequestCode.LITE_SUBSCRIPTION_CTL: "5.5.0",
@@ -340,4 +340,4 @@ SINCE: Final[Mapping[OpenIntEnum, str]] = {
     RequestCode.DELETE_TOPIC_IN_BROKER_LIST: "5.5.1",
     RequestCode.DELETE_SUBSCRIPTION_GROUP_LIST: "5.5.1",
 }
-"""The codes that 5.3.3 has not, and the first of 5.5.0 and 5.5.1 that has each."""
+"""The codes that 5.3.3 lacks: the first of 5.5.0 and 5.5.1 that has each; None if Java lacks it."""

@@ -25,6 +25,8 @@ Dump = dict[str, Any]
 
 NEWEST = "5.5.1"
 
+NOT_IN_JAVA = {repr(code) for code, release in SINCE.items() if release is None}
+
 LEFT_OUT = {"isLiteConsumer", "pullOffsetTable"}
 """Fields that only 5.5.1 has and always sends; here they are left out unless they are set, as 5.5.0 does."""
 
@@ -90,7 +92,8 @@ BODIES = {name: cls for name, cls in CLASSES.items() if name not in HEADERS}
     ],
 )
 def test_numbers_are_those_of_java(ours: Any, java: str, dump_of: Callable[[str], Dump]) -> None:
-    assert {member.name: int(member) for member in ours} == dump_of(NEWEST)[java]
+    in_java = {member.name: int(member) for member in ours if repr(member) not in NOT_IN_JAVA}
+    assert in_java == dump_of(NEWEST)[java]
 
 
 def test_the_current_version_is_that_of_java(dump_of: Callable[[str], Dump]) -> None:
@@ -110,7 +113,7 @@ def test_codes_that_5_5_0_lacks_are_said_to_be_newer(dump_of: Callable[[str], Du
     known = dump_of("5.5.0")["request_codes"].keys() | dump_of("5.5.0")["response_codes"].keys()
 
     assert {code for code in (*RequestCode, *ResponseCode) if code.name not in known} == {
-        code for code, release in SINCE.items() if release == NEWEST
+        code for code, release in SINCE.items() if release in (NEWEST, None)
     }
 
 

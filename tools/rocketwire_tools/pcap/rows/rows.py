@@ -55,10 +55,13 @@ COLUMNS: Final[dict[str, DataType]] = {
 
 ON_REQUEST: Final[dict[str, DataType]] = {"ext_fields": pa.string(), "body": pa.string()}
 RAW_BODY: Final = "raw_body"  # Columns on request; ``selection`` makes ``body`` of ``RAW_BODY``
-FOR_REPORTS: Final[dict[str, DataType]] = {"request_topic": pa.string(), "held": pa.bool_()}
-"""Columns for reports: the topic of the request that a response answers, and whether the broker
-held the request until a message came (``selection`` makes it of ``RAW_BODY``)."""
-EVERY: Final[dict[str, DataType]] = COLUMNS | ON_REQUEST | FOR_REPORTS | {RAW_BODY: pa.binary()}
+FOR_REPORTS: Final[dict[str, DataType]] = {
+    "request_topic": pa.string(),  # of the request that a response answers
+    # whether the broker held the request until a message came; ``selection`` computes it
+    "held": pa.bool_(),
+    RAW_BODY: pa.binary(),
+}
+EVERY: Final[dict[str, DataType]] = COLUMNS | ON_REQUEST | FOR_REPORTS
 """All columns that the decoder can make."""
 
 
