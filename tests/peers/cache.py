@@ -98,10 +98,12 @@ def jars(version: str, pom: str = RELEASE_POM) -> Path:
         JavaUnavailableError: no Java or Maven here, or Maven cannot resolve the release.
     """
     check_tools()
+    # before this process holds the lock, which it could not take twice
+    older = jars(PARTIAL[version]) if version in PARTIAL else None
 
     def fetch(folder: Path) -> None:
-        if version in PARTIAL:
-            _fetch_partial(version, folder)
+        if older is not None:
+            _fetch_partial(version, older, folder)
             return
         _run(
             f"resolving {pom} of RocketMQ {version} with Maven",
@@ -117,8 +119,8 @@ def jars(version: str, pom: str = RELEASE_POM) -> Path:
     return build_once(cache_folder() / name, fetch)
 
 
-def _fetch_partial(version: str, folder: Path) -> None:
-    """Take the jars of the earlier release in the place of those that the registry has not."""
+def _fetch_partial(version: str, older: Path, folder: Path) -> None:
+    """Take the jars of the folder ``older`` in the place of those that the registry lacks."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         _run(
             f"resolving RocketMQ {version} with Maven",
@@ -129,12 +131,8 @@ def _fetch_partial(version: str, folder: Path) -> None:
         )
         newer = list(Path(scratch).glob("*.jar"))
         replaced = {artifact_of(path) for path in newer}
-        older = [
-            path
-            for path in jars(PARTIAL[version]).glob("*.jar")
-            if artifact_of(path) not in replaced
-        ]
-        for path in (*older, *newer):
+        kept = [path for path in older.glob("*.jar") if artifact_of(path) not in replaced]
+        for path in (*kept, *newer):
             shutil.copy(path, folder)
 
 
