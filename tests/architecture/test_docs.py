@@ -62,6 +62,15 @@ def test_programs_of_a_clone_are_installed() -> None:
         assert match[1] in installed, match[1]
 
 
+def test_files_of_typical_changes_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    _, _, changes = text.partition("## Typical changes")
+    named = re.findall(r"`([\w.]+/[\w./]+)`", changes.partition("\n## ")[0])
+
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == ["ns/103/4"]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_that_is_not_run_has_a_reason_of_the_list(page: Path) -> None:
     reasons = {
