@@ -23,7 +23,7 @@ class Level(IntEnum):
     ERROR = 40
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """Return a value for a log line: one line, at most 500 characters.
 
     None reads ``null`` and several values read ``[a, b]``, as in Java; a request code has its name:
@@ -32,7 +32,7 @@ def shown(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, tuple):
-        text = f"[{', '.join(map(shown, cast('tuple[object, ...]', value)))}]"
+        text = f"[{', '.join(map(format_value, cast('tuple[object, ...]', value)))}]"
     elif isinstance(value, RequestCode):
         text = f"{value.name} ({value:d})" if value.is_known else f"code {value:d}"
     else:
@@ -56,7 +56,7 @@ class Event:
     @property
     def text(self) -> str:
         return self.template.format_map(
-            {field.name: shown(getattr(self, field.name)) for field in fields(self)}
+            {field.name: format_value(getattr(self, field.name)) for field in fields(self)}
         )
 
     def line(self, address: str | None) -> str:

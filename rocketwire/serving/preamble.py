@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Final
 
 from rocketwire.codes import RequestCode
-from rocketwire.serving.events import shown
+from rocketwire.serving.events import format_value
 from rocketwire.serving.proxy_protocol import (
     SIGNATURES,
     ProxyHeader,
@@ -104,10 +104,11 @@ def _request(data: bytes) -> str | None:
         return None
     text = "a RocketMQ client that does not use TLS"
     form, header = data[4:5], data[_PREFIX_SIZE:]
-    if form == bytes([_JSON]) and (code := _CODE.search(header)):
-        return f"{text}: {shown(RequestCode(int(code[1])))}"
+    if form == bytes([_JSON]) and (match := _CODE.search(header)):
+        return f"{text}: {format_value(RequestCode(int(match[1])))}"
     if form == bytes([_BINARY]) and len(header) >= 2:
-        return f"{text}: {shown(RequestCode(int.from_bytes(header[:2], 'big', signed=True)))}"
+        code = RequestCode(int.from_bytes(header[:2], "big", signed=True))
+        return f"{text}: {format_value(code)}"
     return text if form in {b"", bytes([_JSON]), bytes([_BINARY])} else None
 
 

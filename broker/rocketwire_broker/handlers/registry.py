@@ -39,7 +39,10 @@ def handles(*codes: int, needs: Needs | None = None) -> Callable[[H], H]:
     """Declare the handler of request codes, and what such a request needs."""
 
     def declare(handler: H) -> H:
-        REQUESTS.update((int(code), RequestType(handler, needs)) for code in codes)
+        for code in codes:
+            if code in REQUESTS:
+                raise ValueError(f"request code {code} has two handlers")
+            REQUESTS[int(code)] = RequestType(handler, needs)
         return handler
 
     return declare

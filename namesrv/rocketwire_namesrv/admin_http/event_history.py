@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from rocketwire.serving.events import Level, shown
+from rocketwire.serving.events import Level, format_value
 from rocketwire.serving.limits import count_limit
 from rocketwire_namesrv.events import (
     BrokerExpired,
@@ -177,11 +177,12 @@ class Observer:
         ending = ending_of(why)
         self.endings[ending] += 1
         if ending not in _ORDINARY_ENDS:
-            text = f"connection of {connection.peer.address} ended: {shown(why)[:EVENT_LENGTH]}"
+            reason = format_value(why)[:EVENT_LENGTH]
+            text = f"connection of {connection.peer.address} ended: {reason}"
             self.troubles.append(LogEntry(self._wall(), text))
 
     def _permission(self, event: WritePermChanged) -> None:
-        name = shown(event.broker_name)
+        name = format_value(event.broker_name)
         self.permissions.pop(name, None)
         if len(self.permissions) >= BROKERS:
             del self.permissions[next(iter(self.permissions))]

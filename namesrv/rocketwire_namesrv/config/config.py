@@ -19,7 +19,7 @@ from rocketwire.codes import SerializeType
 from rocketwire.connection.guards import Guard
 from rocketwire.controls import is_secret_name
 from rocketwire.errors import RocketWireError
-from rocketwire.serving.events import shown
+from rocketwire.serving.events import format_value
 from rocketwire.serving.java_properties import (
     PropertiesFile,
     file_text,
@@ -297,7 +297,9 @@ class Config:
             {
                 prop.attribute: text
                 for prop, key, text in _by_system(system)
-                if not _refused(refused, f"-D{key}={shown(text)}", prop.refusal(text, system=True))
+                if not _refused(
+                    refused, f"-D{key}={format_value(text)}", prop.refusal(text, system=True)
+                )
             }
         )
         if entries is not None:
@@ -327,7 +329,7 @@ class Config:
         for prop in PROPERTIES:
             text = _text(getattr(self, prop.attribute))
             if text is not None:
-                _refused(refused, f"{prop.attribute}={shown(text)}", prop.refusal(text))
+                _refused(refused, f"{prop.attribute}={format_value(text)}", prop.refusal(text))
         if refused:
             raise ConfigError(*refused)
 
@@ -408,8 +410,8 @@ def place_of(entries: Mapping[str, str], key: str) -> str:
     """Return the place and the text of a setting, as the beginning of a message."""
     if isinstance(entries, PropertiesFile):
         entry = entries.entry(key)
-        return f"{entries.path}, line {entry.line}: {shown(entry.text)}"
-    return f"{key}={shown(entries[key])}"
+        return f"{entries.path}, line {entry.line}: {format_value(entry.text)}"
+    return f"{key}={format_value(entries[key])}"
 
 
 def _by_system(system: Mapping[str, str]) -> Iterator[tuple[Property, str, str]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rocketwire.nearest import did_you_mean
-from rocketwire.serving.events import shown
+from rocketwire.serving.events import format_value
 from rocketwire.serving.java_properties import PropertiesFile
 from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
 from rocketwire.serving.tls.settings import SWITCHES as TLS_SWITCHES
@@ -63,8 +63,8 @@ def _on_entries(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
         for earlier in entries.repeated:
             line = entries.entry(earlier.key).line
             yield (
-                f"{entries.path}, line {earlier.line}: {shown(earlier.key)} is set again in line"
-                f" {line}, and only that counts"
+                f"{entries.path}, line {earlier.line}: {format_value(earlier.key)} is set again in"
+                f" line {line}, and only that counts"
             )
 
 
@@ -72,7 +72,7 @@ def _on_system(config: Config, system: Mapping[str, str]) -> Iterator[str]:
     for key, text in system.items():
         if key.startswith((OURS, _TLS)):
             for doubt in _doubts(config, key, text):
-                yield f"-D{key}={shown(text)}: {doubt}"
+                yield f"-D{key}={format_value(text)}: {doubt}"
             if (remark := _on_key(key)) is not None:
                 yield f"-D{remark}"
 
@@ -98,7 +98,7 @@ def _on_key(key: str) -> str | None:
         return None
     else:
         hint = f"; did you mean {meant}?"
-    return f"{shown(key)} is not a setting of this name server{hint}"
+    return f"{format_value(key)} is not a setting of this name server{hint}"
 
 
 def _line_of(entries: Mapping[str, str], key: str) -> str:

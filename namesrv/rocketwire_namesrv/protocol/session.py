@@ -20,7 +20,7 @@ from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeT
 from rocketwire.connection.guards import Guard, exceeds
 from rocketwire.errors import DecodeError
 from rocketwire.flags import CommandFlag
-from rocketwire.serving.events import Event, shown
+from rocketwire.serving.events import Event, format_value
 from rocketwire.serving.limits import FrameRefused, LimitExceeded
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
@@ -360,7 +360,7 @@ class Session:
         try:
             limit = self._state.config.body_max_length
             if exceeds(len(request.body or b""), limit):
-                code = shown(RequestCode(request.code))
+                code = format_value(RequestCode(request.code))
                 what = f"a body of {len(request.body or b'')} bytes for {code}"
                 raise LimitReachedError(Limit.BODY_LENGTH, limit, what)
             return handler(self._state, request, self._peer, now)
@@ -370,7 +370,7 @@ class Session:
     def _refuse(self, request: RemotingCommand, role: Role) -> Response:
         code = RequestCode(request.code)
         event = AccessRefused(client=self._peer.address, code=code, setting=role.value)
-        remark = f"this name server does not take {shown(code)} from your address"
+        remark = f"this name server does not take {format_value(code)} from your address"
         return Response(ResponseCode.NO_PERMISSION, remark, events=(event,))
 
     def _run_guarded(

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Final
 
-from rocketwire.serving.events import shown
+from rocketwire.serving.events import format_value
 
 STYLE: Final = """
 body{font:14px/1.4 system-ui,sans-serif;margin:1.5em;color:#222;background:#fff}
@@ -47,7 +47,7 @@ def page(title: str, parts: Iterable[str]) -> bytes:
 
 def text(value: object) -> str:
     """Return a value as HTML: one line, at most 500 characters."""
-    return escape(shown(value))
+    return escape(format_value(value))
 
 
 def when(seconds: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.codes import RequestCode
-from rocketwire.serving.events import shown
+from rocketwire.serving.events import format_value
 from rocketwire_namesrv.config.access_control import AccessRefused
 from rocketwire_namesrv.events import (
     ClusterRemoved,
@@ -34,11 +34,11 @@ PEER = "10.1.2.3:50584"
     ],
 )
 def test_a_value_is_shown_as_an_operator_writes_it(value: object, expected: str) -> None:
-    assert shown(value) == expected
+    assert format_value(value) == expected
 
 
 def test_many_values_are_cut_like_a_long_one() -> None:
-    text = shown(tuple(f"topic-{number}" for number in range(1000)))
+    text = format_value(tuple(f"topic-{number}" for number in range(1000)))
 
     assert len(text) < 600
     assert "characters)" in text
