@@ -295,7 +295,7 @@ def check(history: RouteHistory) -> None:
     assert history.find_contradictions() == []
 
 
-@pytest.mark.parametrize("driver", ["portable", "reactor"])
+@pytest.mark.parametrize("driver", ["reactor", pytest.param("portable", marks=pytest.mark.full)])
 async def test_a_history_of_each_fault(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy], driver: str
 ) -> None:

@@ -102,6 +102,7 @@ def test_options_choose_what_a_batch_reads(reader: Reader, topics: Topics) -> No
     assert once([tuple(row) for row in found], expected)
 
 
+@pytest.mark.full
 def test_times_are_those_of_the_broker_at_both_releases(reader: Reader, topics: Topics) -> None:
     topic = topics.create("spark-times", queues=1)
     topics.fill(topic, [b"%d" % number for number in range(60)])
@@ -171,6 +172,7 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
     assert once(reader.places(subscribe=topic, endingOffsets=offsets), stored)
 
 
+@pytest.mark.full
 def test_a_group_and_a_listener_show_how_far_a_stream_is(
     reader: Reader, java_cluster: JavaCluster, java_peer: JavaPeer
 ) -> None:

@@ -200,6 +200,7 @@ def test_entries_of_a_run_that_was_killed_are_removed_by_the_next_one(tmp_path: 
         assert wait_settled(server, tmp_path, with_shared(before)) == with_shared(before)
 
 
+@pytest.mark.full
 def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.process
 
 ALONE = [page for page in PAGES if runs(page) and not has_cluster(page)]
+READ_FIRST = [page for page in ALONE if page.name == "README.md" or page.parent.name == "tutorials"]
 
 
-@pytest.mark.parametrize("page", ALONE, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [page if page in READ_FIRST else pytest.param(page, marks=pytest.mark.full) for page in ALONE],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_what_a_page_shows_works(page: Path) -> None:
     if missing := namespace.missing():
         pytest.skip(missing)

@@ -114,6 +114,7 @@ def test_admin_commands_with_evil_answers(form: str, tmp_path: Path) -> None:
     assert sum(MARK in part for part in output.split("\n$ ")) >= LEAST_MARKED
 
 
+@pytest.mark.full
 def test_admin_commands_with_evil_refusals(tmp_path: Path) -> None:
     with EvilServer() as server:
         server.refuses = True

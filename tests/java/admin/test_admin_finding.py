@@ -89,6 +89,7 @@ def test_a_message_to_nowhere_is_refused(ours: Ours, topic: str) -> None:
     assert ours.status == 2
 
 
+@pytest.mark.full
 def test_a_long_list_ends_at_its_limit_and_says_how_much_there_is(
     java_cluster: JavaCluster, ours: Ours, topic: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -222,6 +222,7 @@ def test_what_nobody_has_taken_out_of_a_full_pipe_is_as_if_it_was_not_printed(he
     assert 0 < whole < 60
 
 
+@pytest.mark.full
 def test_filters_take_tags_or_an_expression(here: Here) -> None:
     topic, group = here.topic("filters"), unique("g")
     here.peer.send(here.cluster.address, topic, group, range(2))
@@ -249,6 +250,7 @@ def test_filters_take_tags_or_an_expression(here: Here) -> None:
         assert (1, 1) == (refused.status, refused.complaint.count("\n")), (mode, refused)
 
 
+@pytest.mark.full
 def test_a_group_begins_where_it_is_told_to_even_in_a_young_topic(here: Here) -> None:
     topic, group = here.topic("young"), unique("g")
     here.produce(topic, given=b"old\n")

@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def topic(java_cluster: JavaCluster) -> str:
+    """Return a topic without messages; the group ``readers-TOPIC`` has a topic of retries."""
     name = unique("found")
-    words = ("updateTopic", "-t", name, "-c", CLUSTER, "-r", "2", "-w", "2")
-    assert run_here(*words, "-n", java_cluster.address, "--request-timeout", "120").status == 0
+    for command in (
+        f"updateTopic -t {name} -c {CLUSTER} -r 2 -w 2",
+        f"updateSubGroup -c {CLUSTER} -g readers-{name}",
+        f"updateTopic -b {java_cluster.master.address} -t %RETRY%readers-{name} -r 1 -w 1",
+    ):
+        words = (*command.split(), "-n", java_cluster.address, "--request-timeout", "120")
+        assert run_here(*words).status == 0
     return name
 
 
@@ -45,12 +51,8 @@ def topic(java_cluster: JavaCluster) -> str:
         ("getConsumerConfig -g {group}s", "did you mean {group}"),
     ],
 )  # fmt: skip
-def test_what_is_not_there_is_said(
-    java_cluster: JavaCluster, ours: Ours, topic: str, line: str, words: str
-) -> None:
+def test_what_is_not_there_is_said(ours: Ours, topic: str, line: str, words: str) -> None:
     group = f"readers-{topic}"
-    ours(f"updateSubGroup -c {CLUSTER} -g {group}")
-    ours(f"updateTopic -b {java_cluster.master.address} -t %RETRY%{group} -r 1 -w 1")
     ours.wait_for(f"%RETRY%{group}")
     ours.wait_for(topic)
     shown = ours(line.format(topic=topic, group=group))

@@ -120,6 +120,7 @@ def _tls(file: Path) -> list[str]:
     return ["-Dtls.server.mode=permissive", f"-Dtls.config.file={file}"]
 
 
+@pytest.mark.full
 def test_a_broker_that_wants_credentials_is_not_called_unreachable(secured: Secured) -> None:
     done = secured.ours("doctor -q")
     refused = [row for row in json.loads(done.out) if row["kind"] == "broker"]
@@ -134,6 +135,7 @@ def rows_of(done: Run) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.full
 def test_users_are_told_as_by_mqadmin(secured: Secured) -> None:
     broker, name = secured.broker, unique("user")
     made = secured.rows(f"createUser -b {broker} -u {name} -p secret1 -t Normal")

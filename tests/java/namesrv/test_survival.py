@@ -92,6 +92,7 @@ def test_a_broker_and_its_clients_carry_on_when_the_name_server_is_killed_and_st
     assert set(keys) == set(map(str, range(50)))
 
 
+@pytest.mark.full
 def test_a_broker_that_ends_in_order_unregisters_before_its_connection_closes(
     mortal: Cluster,
 ) -> None:

@@ -83,6 +83,7 @@ def test_a_batch_ends_in_one_line_that_says_what_to_do(
     assert "hidden" not in str(error.value)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("options", "line"),
     [
@@ -130,6 +131,7 @@ def test_a_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("option", ["subscribe", "subscribePattern"])
 def test_a_name_server_that_goes_away_stops_no_stream_but_its_restart(
     topics: Topics, option: str

@@ -93,6 +93,7 @@ def test_orders_are_counted_by_minute(jobs: Jobs) -> None:
     assert counts == {"t7": 2, "t8": 1, "t9": 1}
 
 
+@pytest.mark.full
 def test_orders_are_enriched_and_written_back(jobs: Jobs) -> None:
     jobs.run("Enrich and write back")
     bodies = [json.loads(body) for body in jobs.bodies("orders-enriched")]

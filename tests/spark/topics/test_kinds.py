@@ -68,6 +68,7 @@ def read(topics: Topics, topic: str, **options: str) -> list[Any]:
     return places
 
 
+@pytest.mark.full
 def test_a_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCluster) -> None:
     topics = topics_at(java_cluster, CURRENT)
     topic = topics.create(unique("prices"), 1, attributes={"+cleanup.policy": "COMPACTION"})

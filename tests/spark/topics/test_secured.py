@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # PySpark leaves sockets to the collector
-pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.java, pytest.mark.full, pytest.mark.filterwarnings("default")]
 
 ACCESS, SECRET = "operators", "wire1234567"
 READER, READERS_SECRET = "onlyreads", "wire7654321"

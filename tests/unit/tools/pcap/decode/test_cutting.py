@@ -37,7 +37,7 @@ FIELDS = (
 )  # fmt: skip
 """The columns of a row that do not depend on where the frame was captured."""
 PAIRED = (*FIELDS, "request_code")
-RECORDED = ("java-5.5.0", "java-5.5.0-binary")
+RECORDED = ("java-5.5.0", pytest.param("java-5.5.0-binary", marks=pytest.mark.full))
 
 Content = Counter[tuple[Any, ...]]
 Connections = list[list[Sent]]
