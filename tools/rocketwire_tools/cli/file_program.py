@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
 from rocketwire.os_errors import os_error_text
@@ -55,8 +55,8 @@ def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None, extra: str
         raise SystemExit(128 + number)
 
     arguments = parser.parse_args(argv)
-    if sys.stdout is None:  # closed by the parent process
-        sys.stdout = _open_failing_output()
+    if sys.stdout is None:  # closed by the parent process: each write fails
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     try:
         if argv is None:
             signal.signal(signal.SIGTERM, end)
@@ -84,7 +84,3 @@ def _flush_if_possible() -> None:
         sys.stdout.flush()
     except OSError:
         forget_output()  # or the output would fail again at exit
-
-
-def _open_failing_output() -> TextIO:
-    return os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
