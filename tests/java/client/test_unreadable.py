@@ -60,14 +60,15 @@ async def test_a_body_is_read_up_to_the_setting_and_skipped_beyond_it(
         await send(client, topic, [b"small"], queue_id=0)
         both, small = list[bytes](), list[bytes]()
         async with collect_bodies(flavour, client, topic, both, unique("g"), max_body_size=LARGE):
-            await until(lambda: len(both) >= 2)
+            await until(lambda: {*map(len, both)} >= {5, LARGE})
         async with collect_bodies(
             flavour, client, topic, small, unique("g"), max_body_size=LARGE - 1
         ) as consumer:
             await until(lambda: bool(small) and consumer.unreadable_messages >= 1)
 
-    assert sorted(map(len, both)) == [5, LARGE]
-    assert small == [b"small"]
+    # a slow machine may deliver a message twice
+    assert {*map(len, both)} == {5, LARGE}
+    assert {*small} == {b"small"}
     assert any(f"more than {LARGE - 1} bytes" in line for line in list_logged(caplog))
 
 
