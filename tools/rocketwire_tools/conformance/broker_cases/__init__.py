@@ -20,41 +20,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire_tools.conformance.broker_cases.clients import (
-    assignments,
-    locks,
-    members,
-    offsets,
-    relays,
-    replies,
-)
-from rocketwire_tools.conformance.broker_cases.messages import (
-    acknowledgements,
-    batches,
+from rocketwire_tools.conformance.broker_cases import (
+    administration,
+    clients,
     delays,
-    filters,
     lite,
-    lite_figures,
-    long_polls,
+    members,
     pops,
+    protocol,
     pulls,
-    queries,
-    retries,
-    send_checks,
     sends,
-    transactions,
 )
-from rocketwire_tools.conformance.broker_cases.upkeep import figures, groups, protocol, topics
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.case import Case
 
-MODULES = (
-    *(sends, send_checks, batches, pulls, long_polls, filters, queries),
-    *(retries, delays, transactions, pops, acknowledgements, lite),
-    *(offsets, members, locks, replies, relays, assignments),
-    *(topics, groups, figures, lite_figures, protocol),
+ALL: tuple[Case, ...] = (
+    *(*sends.CASES, *pulls.CASES, *delays.CASES, *pops.CASES, *lite.CASES),
+    *(*members.CASES, *clients.CASES),
+    *(*administration.CASES, *lite.FIGURES, *protocol.CASES),
 )
-
-ALL: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)
 """All cases."""

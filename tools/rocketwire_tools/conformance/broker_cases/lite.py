@@ -1,7 +1,4 @@
-"""Lite topics: subscriptions (200071), pops (200070), and what follows (200051, 200053).
-
-Java has lite topics since 5.5, and serves them with the setting ``enableLmq``.
-"""
+"""Lite topics."""
 
 from __future__ import annotations
 
@@ -33,12 +30,15 @@ from rocketwire_tools.conformance.model.outcomes import (
     Contains,
     Has,
     Incoming,
+    Lacks,
     Like,
     Messages,
     Number,
     Response,
 )
 from rocketwire_tools.conformance.model.steps import Ask, Expect, Request, Send, Step
+
+# Lite topics: subscriptions (200071), pops (200070), and what follows (200051, 200053).
 
 CONTROL: Final = "LiteSubscriptionCtlProcessor.processRequest @ 5.5.0"
 POP: Final = "PopLiteMessageProcessor.processRequest @ 5.5.0"
@@ -50,7 +50,6 @@ SLOW: Final = frozenset({"slow"})
 SOON: Final = 20.0
 TIMES: Final = {"time": "ext.popTime", "invisible": "ext.invisibleTime"}
 QUEUE: Final = "%LMQ%${topic}$a"
-
 lite = partial(only_5_5, requires=LIGHT)
 """Write a case of a broker that serves lite topics."""
 
@@ -186,7 +185,20 @@ SHORT: Final[tuple[Step, ...]] = (
 NONE: Final = refuses(210, "NO_MESSAGE_IN_QUEUE", Has({"reviveQid": "999", "orderCountInfo": ""}))
 ZEROS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
 
-CASES = (
+# Lite topics for operators: codes 200074 to 200079, and the end of a parent topic (215).
+
+MANAGER: Final = "LiteManagerProcessor.processRequest @ 5.5.0"
+LAGS: Final = "LiteConsumerLagCalculator.getLagCountTopK @ 5.5.0"
+OF_GROUP: Final = {"group": "{group}", "topK": "10"}
+OF_CLIENT: Final = {
+    "parentTopic": "{topic}",
+    "group": "{group}",
+    "clientId": "{client}",
+    "maxCount": "100",
+}
+
+
+CASES: Final = (
     lite("200071/1", CONTROL, "A client MUST be subscribed to the lite topics that it names.",
         *READY, subscribe("a", "b"), has_topics(2, "a", "b"),
     ),
@@ -463,5 +475,127 @@ CASES = (
     lite("200053/10", CHANGE, "A message that was acknowledged MUST stay so.",
         *TWO_POPPED, ack(0), hide(1_000, 0, Response(remark=ANY, ext=ANY)),
         ask(14, {"consumerGroup": "{group}", "topic": QUEUE, "queueId": "0"}, offset(1)),
+    ),
+)  # fmt: skip
+
+
+FIGURES: Final = (
+    only_5_5("200074/2", MANAGER, "The figures MUST name parent topics with their time to live, "
+        "and their groups.",
+        parent(attributes="+message.type=LITE,+lite.topic.expiration=30"), readers(),
+        ask(200074, None, json_body(Has({"topicMeta": Has({"{topic}": 30}),
+            "groupMeta": Has({"{topic}": ["{group}"]}), "maxLmqNum": Number(least=1),
+            "currentLmqNum": Number(least=0), "liteSubscriptionCount": Number(least=0),
+            "orderInfoCount": Number(least=0), "eventMapSize": Number(least=0)}))),
+    ),
+    lite("200074/3", MANAGER, "The figures MUST count light queues, subscriptions and pops.",
+        *TWO_POPPED, ask(200074, None, json_body(Has({"currentLmqNum": Number(least=1),
+            "liteSubscriptionCount": Number(least=1), "orderInfoCount": Number(least=1),
+            "eventMapSize": Number(least=1)}))),
+    ),
+    only_5_5("200075/1", MANAGER, "A parent topic MUST have its groups and its time to live.",
+        *READY, ask(200075, {"topic": "{topic}"}, json_body({"topic": "{topic}", "ttl": -1,
+            "liteTopicCount": 0, "lmqNum": Number(least=0), "groups": ["{group}"]})),
+    ),
+    only_5_5("200075/2", MANAGER, "A parent topic without groups MUST have none.",
+        parent(), ask(200075, {"topic": "{topic}"}, json_body(Lacks(("groups",))))),
+    lite("200075/3", MANAGER, "The lite topics of a parent topic MUST be counted.",
+        *READY, *fill(1, of="a"), *fill(1, of="b"), until(200075, {"topic": "{topic}"},
+            json_body(Has({"liteTopicCount": 2, "lmqNum": Number(least=2)}))),
+    ),
+    only_5_5("200075/4", MANAGER, "An unknown topic MUST be refused with 17.",
+        ask(200075, {"topic": "{topic}"}, refuses(17, "Topic [{topic}] not exist."))),
+    only_5_5("200075/5", MANAGER, "A topic without lite topics MUST be refused with 29.",
+        topic(), ask(200075, {"topic": "{topic}"}, refuses(29, "Topic [{topic}] type not match."))),
+    only_5_5("200075/6", MANAGER, "A request without a topic MUST be answered with 1.",
+        ask(200075, {}, THROWN)),
+    lite("200076/1", MANAGER, "A lite topic MUST have its offsets and its readers.",
+        *TWO, ask(200076, {"parentTopic": "{topic}", "liteTopic": "a"}, json_body({
+            "parentTopic": "{topic}", "liteTopic": "a", "shardingToBroker": True,
+            "subscriber": [{"clientId": "{client}", "group": "{group}"}],
+            "topicOffset": {"minOffset": 0, "maxOffset": 2,
+                "lastUpdateTimestamp": Number(least=1)}})),
+    ),
+    only_5_5("200076/2", MANAGER, "A lite topic without messages MUST be empty.",
+        *READY, ask(200076, {"parentTopic": "{topic}", "liteTopic": "a"}, json_body(Has({
+            "subscriber": [], "topicOffset": {"minOffset": 0, "maxOffset": 0,
+                "lastUpdateTimestamp": 0}}))),
+    ),
+    only_5_5("200076/3", MANAGER, "An unknown topic MUST be refused with 17, one without lite "
+        "topics with 29.",
+        topic("{topicB}"),
+        ask(200076, {"parentTopic": "{topic}", "liteTopic": "a"},
+            refuses(17, "Topic [{topic}] not exist.")),
+        ask(200076, {"parentTopic": "{topicB}", "liteTopic": "a"},
+            refuses(29, "Topic [{topicB}] type not match.")),
+    ),
+    lite("200076/4", MANAGER, "A group with a wildcard MUST be shown with one reader.",
+        parent(), readers(**{"lite.sub.wildcard": "true"}),
+        ask(200071, {}, body=change("COMPLETE_ADD")),
+        ask(200076, {"parentTopic": "{topic}", "liteTopic": "a"}, json_body(Has({
+            "subscriber": [{"clientId": "*", "group": "{group}"}]}))),
+    ),
+    only_5_5("200077/1", MANAGER, "An unknown client MUST be answered with -1.",
+        *READY, ask(200077, OF_CLIENT, json_body({"parentTopic": "{topic}", "group": "{group}",
+            "clientId": "{client}", "liteTopicCount": -1, "lastAccessTime": -1,
+            "lastConsumeTime": ANY})),
+    ),
+    lite("200077/2", MANAGER, "A client's lite topics MUST be named, as many as are asked for.",
+        *READY, subscribe("a", "b", "c"), ask(200077, OF_CLIENT,
+            json_body(Has({"liteTopicCount": 3, "liteTopicSet": Contains((QUEUE,))}))),
+        ask(200077, OF_CLIENT | {"maxCount": "1"},
+            json_body(Has({"liteTopicCount": 3, "liteTopicSet": [ANY]}))),
+    ),
+    only_5_5("200077/3", MANAGER, "Another topic than that of the group MUST be refused with 29.",
+        parent(), readers(of="{topicB}"),
+        ask(200077, OF_CLIENT, refuses(29, "Subscription [{group}]-[{topic}] not match."))),
+    lite("200077/4", MANAGER, "The time of a client's last pop MUST be told.",
+        *TWO_POPPED,
+        ask(200077, OF_CLIENT, json_body(Has({"lastAccessTime": Number(least="{=time}")})))),
+    lite("200078/1", LAGS, "A group's lag MUST be the messages behind its committed offsets.",
+        *READY, *fill(3), subscribe("a"), pop(yields(*bodies(0)), count=1, save=TIMES), ack(0),
+        ask(200078, OF_GROUP, json_body(Has({"group": "{group}", "parentTopic": "{topic}",
+            "totalLagCount": 2, "earliestUnconsumedTimestamp": -1, "lagTimestampTopK": [],
+            "lagCountTopK": [{"liteTopic": "a", "lagCount": 2,
+                "earliestUnconsumedTimestamp": Number(least=1)}]}))),
+    ),
+    lite("200078/2", LAGS, "The lite topics that are furthest behind MUST come first, as many as "
+        "are asked for.",
+        *READY, *fill(1, of="a"), *fill(2, of="b"), subscribe("a"), subscribe("b"),
+        pop(yields(ANY, ANY, ANY)),
+        ask(200078, OF_GROUP | {"topK": "1"}, json_body(Has({"totalLagCount": 3,
+            "lagCountTopK": [Has({"liteTopic": "b", "lagCount": 2})]}))),
+    ),
+    lite("200078/3", MANAGER, "The lag in one lite topic MUST have its offsets.",
+        *READY, *fill(3), subscribe("a"), pop(yields(*bodies(0)), count=1, save=TIMES), ack(0),
+        ask(200078, OF_GROUP | {"liteTopic": "a"}, json_body(Has({"liteTopic": "a",
+            "totalLagCount": 2, "earliestUnconsumedTimestamp": Number(least=1),
+            "liteTopicOffsetWrapper": Has({"brokerOffset": 3, "consumerOffset": 1,
+                "lastTimestamp": Number(least=1)})}))),
+    ),
+    only_5_5("200078/4", MANAGER, "The lag in an unknown lite topic MUST be -1.",
+        *READY, ask(200078, OF_GROUP | {"liteTopic": "a"},
+            json_body(Has({"totalLagCount": -1, "earliestUnconsumedTimestamp": -1}))),
+    ),
+    only_5_5("200078/5", MANAGER, "A group without a parent topic MUST be refused with 29.",
+        ask(200078, OF_GROUP, refuses(29, "Group [{group}] is not a LITE group.")),
+        ask(200079, {"group": "{group}"}, refuses(29, "Group [{group}] is not a LITE group.")),
+    ),
+    only_5_5("200078/6", MANAGER, "A request for no lite topics SHOULD be answered with 1.",
+        *READY, ask(200078, OF_GROUP | {"topK": "0"}, THROWN)),
+    lite("200079/1", "LiteEventDispatcher.doFullDispatchByGroup @ 5.5.0",
+        "A group's clients MUST be told of all messages when an operator asks for it.",
+        *TWO_POPPED, ack(0), ack(1), put("2", properties={"__LITE_TOPIC": "b"}),
+        subscribe("b"),
+        ask(200079, {"group": "{group}"}, Response(remark="not set any response code")),
+        until(200070, {"clientId": "{client}", "consumerGroup": "{group}", "topic": "{topic}",
+            "maxMsgNum": "32", "invisibleTime": "60000", "pollTime": "0", "bornTime": "0"},
+            yields(*bodies(2))),
+    ),
+    lite("215/11", "AbstractLiteLifecycleManager.cleanByParentTopic @ 5.5.0",
+        "The lite topics of a deleted topic MUST be deleted.",
+        *TWO_POPPED, ack(0), ack(1), ask(215, {"topic": "{topic}"}), parent(),
+        until(200075, {"topic": "{topic}"}, json_body(Has({"liteTopicCount": 0}))),
+        *fill(1), subscribe("a"), pop(yields(*bodies(0))),
     ),
 )  # fmt: skip
