@@ -1,4 +1,4 @@
-"""Lite topics."""
+"""Lite topics, which Java has since 5.5 and serves with the setting ``enableLmq``."""
 
 from __future__ import annotations
 

@@ -60,6 +60,10 @@ FOUR_MESSAGES: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
 MATCH: Final = "DefaultMessageFilter.isMatchedByConsumeQueue @ 5.5.0"
 
 # Pulls that wait for messages.
+#
+# Java looks every 5 s whether a queue has any new message for a pull that waits, whatever its
+# filter (``PullRequestHoldService.checkHoldRequest``): cases that a message with another tag would
+# fail then have several attempts.
 
 HOLD: Final = "PullRequestHoldService.suspendPullRequest, notifyMessageArriving @ 5.5.0"
 TIMEOUT: Final = "PullRequestHoldService.checkHoldRequest @ 5.5.0"
