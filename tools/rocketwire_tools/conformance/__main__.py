@@ -88,19 +88,12 @@ exit status: 0 passed, 1 failed, 2 invalid usage, 3 the broker cannot be reached
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """The cases for one kind of server.
-
-    Attributes:
-        cases: all cases.
-        numbers: the number of each case, from which its names are derived.
-        run: runs cases against one server.
-        is_started: whether the suite can start servers.
-    """
+    """The cases for one kind of server."""
 
     cases: Sequence[Case]
-    numbers: dict[str, int]
-    run: type[SuiteRun]
-    is_started: bool
+    numbers: dict[str, int]  # the number of each case, from which its names are derived
+    run: type[SuiteRun]  # runs cases against one server
+    is_started: bool  # whether the suite can start servers
 
 
 NAME_SERVERS: Final = Suite(cases=ALL, numbers=NUMBERS, run=SuiteRun, is_started=True)

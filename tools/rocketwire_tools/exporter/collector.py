@@ -23,15 +23,10 @@ COLLECTIONS: Final = "rocketmq_exporter_collections"
 
 
 class Result(NamedTuple):
-    """A complete collection.
+    """A complete collection."""
 
-    Attributes:
-        gauges: text of its gauges.
-        ended: time of its end, in trio's seconds.
-    """
-
-    gauges: bytes
-    ended: float
+    gauges: bytes  # text of its gauges
+    ended: float  # time of its end, in trio's seconds
 
 
 class Collector:

@@ -20,17 +20,11 @@ CLIENT: Final = ("cluster", "clientAddr", "clientId", "group", "topic")
 
 
 class Family(NamedTuple):
-    """A family of metrics.
-
-    Attributes:
-        name: its name.
-        labels: names of its labels.
-        text: what it measures, in one sentence.
-    """
+    """A family of metrics."""
 
     name: str
     labels: tuple[str, ...]
-    text: str
+    text: str  # what it measures, in one sentence
 
 
 _BROKERS: Final = (

@@ -65,21 +65,14 @@ _NOT_STORED: Final[dict[str, Value]] = dict.fromkeys(
 
 @dataclass(eq=False, slots=True)
 class _Job:
-    """Messages of one request.
+    """Messages of one request."""
 
-    Attributes:
-        number: number of the first message, from 1.
-        bodies: bodies of the messages.
-        lines: output lines after success.
-        error: the error after failure.
-        is_complete: whether the request has succeeded or failed.
-    """
-
-    number: int
+    number: int  # number of the first message, from 1
     bodies: Sequence[bytes]
+    # output lines after success
     lines: list[dict[str, Value]] = field(default_factory=list[dict[str, "Value"]])
     error: RocketWireError | None = None
-    is_complete: bool = False
+    is_complete: bool = False  # whether the request has succeeded or failed
 
 
 async def produce(context: Context) -> None:
@@ -161,12 +154,7 @@ def batches(bodies: Sequence[bytes], max_messages: int) -> Iterator[list[bytes]]
 
 
 class _Sending:
-    """A run of the command.
-
-    Attributes:
-        error: the first failure, or None.
-        progress: shows how many messages have a line.
-    """
+    """A run of the command."""
 
     def __init__(
         self,
@@ -188,6 +176,7 @@ class _Sending:
         self._next: int | None = 1
         self._output = JsonLines(sys.stdout.fileno())
         is_shown = is_watched() and not sys.stdout.isatty()
+        # shows how many messages have a line
         self.progress = ProgressLine("{:,} messages", is_shown=is_shown)
         self._written = 0
         self._turn = trio.Lock()

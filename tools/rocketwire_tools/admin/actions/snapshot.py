@@ -24,23 +24,15 @@ MAX_CONCURRENT_REQUESTS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of a name server.
-
-    Attributes:
-        address: address of the server.
-        version: version in its responses (a value of ``MQVersion``).
-        clusters: names of broker groups by cluster.
-        brokers: broker groups by name.
-        routes: routes by topic; None if a topic is listed but has no route.
-        is_waiting: whether it has no brokers because it returns no routes yet.
-    """
+    """The state of a name server."""
 
     address: str
-    version: int
-    clusters: Mapping[str, tuple[str, ...]]
-    brokers: Mapping[str, BrokerData]
+    version: int  # version in its responses (a value of ``MQVersion``)
+    clusters: Mapping[str, tuple[str, ...]]  # names of broker groups by cluster
+    brokers: Mapping[str, BrokerData]  # broker groups by name
+    # routes by topic; None if a topic is listed but has no route
     routes: Mapping[str, TopicRouteData | None]
-    is_waiting: bool = False
+    is_waiting: bool = False  # whether it has no brokers because it returns no routes yet
 
 
 async def take_snapshot(

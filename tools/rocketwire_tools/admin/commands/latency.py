@@ -30,17 +30,11 @@ _LOG: Final = logging.getLogger("rocketwire.admin")
 
 
 class TimedSend(NamedTuple):
-    """The outcome of one send.
+    """The outcome of one send."""
 
-    Attributes:
-        millis: duration in milliseconds.
-        result: the result; None after a failure.
-        error: the error; None after success.
-    """
-
-    millis: float
-    result: SendResult | None
-    error: str | None
+    millis: float  # duration in milliseconds
+    result: SendResult | None  # the result; None after a failure
+    error: str | None  # the error; None after success
 
 
 class Series:

@@ -83,7 +83,7 @@ def pops(address: str, evidence: str, requirement: str, *steps: Step, **settings
 
 FILLED: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
 
-# Acknowledgements of pops, invisible times, returns and orderly pops: codes 200051, 200053, 200151.
+# Acknowledgements, invisible times, returns and orderly pops: 200051, 200053, 200151.
 
 ACK: Final = "AckMessageProcessor.processRequest @ 5.5.0"
 CHANGE: Final = "ChangeInvisibleTimeProcessor.processRequest @ 5.5.0"
@@ -280,7 +280,7 @@ CASES: Final = (
     ),
     only_4_9("200050/26", "NettyRemotingAbstract.processRequestCommand @ 4.9.4",
         "A pop MUST be refused with 3, as an unknown code.", topic(), pop(refuses(3))),
-    # Acknowledgements of pops, invisible times, returns and orderly pops: codes 200051, 200053, 200151.
+    # Acknowledgements, invisible times, returns and orderly pops: 200051, 200053, 200151.
     pops("200051/1", ACK, "A popped message MUST be acknowledged by its handle.", *POPPED, ack(0),
         ack(1)),
     pops("200051/2", ACK, "An acknowledged message MUST NOT come again, and the other one MUST.",

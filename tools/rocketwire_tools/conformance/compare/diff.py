@@ -47,23 +47,15 @@ _VARIABLE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference between two servers.
+    """One difference between two servers."""
 
-    Attributes:
-        case: address of the case.
-        step: the awaiting step.
-        field: ``code``, ``remark``, ``ext``, ``body``, ``bytes``, ``flag``, ``header``, ``frame``
-            (a rule of all frames), ``what`` (type of the arrival) or ``course`` (one run ended
-            early).
-        first: value of the first server.
-        second: value of the second server.
-    """
-
-    case: str
-    step: str
+    case: str  # address of the case
+    step: str  # the awaiting step
+    # ``code``, ``remark``, ``ext``, ``body``, ``bytes``, ``flag``, ``header``, ``frame`` (a rule of
+    # all frames), ``what`` (type of the arrival) or ``course`` (one run ended early)
     field: str
-    first: object
-    second: object
+    first: object  # value of the first server
+    second: object  # value of the second server
 
     def __str__(self) -> str:
         values = f"{abbreviate(self.first)} / {abbreviate(self.second)}"
@@ -72,21 +64,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownDifference:
-    """An intended difference.
+    """An intended difference."""
 
-    Attributes:
-        case: address or its prefix; ``*`` for all cases.
-        fields: fields that may differ.
-        reason: the reason.
-        first: regular expression to find in the first server's value as text; None for any value.
-        second: the same for the second server.
-    """
-
-    case: str
-    fields: tuple[str, ...]
+    case: str  # address or its prefix; ``*`` for all cases
+    fields: tuple[str, ...]  # fields that may differ
     reason: str
+    # regular expression to find in the first server's value as text; None for any value
     first: str | None = None
-    second: str | None = None
+    second: str | None = None  # the same for the second server
 
     def explains(self, difference: Difference) -> bool:
         """Whether this entry covers a difference."""
@@ -293,19 +278,12 @@ def _canonical(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result of ``diff``.
+    """The result of ``diff``."""
 
-    Attributes:
-        unexplained: unknown differences.
-        explained: known differences with their entries.
-        unused: entries that did not occur although their cases were run.
-        played: number of cases that were run on both servers.
-    """
-
-    unexplained: list[Difference]
-    explained: list[tuple[Difference, KnownDifference]]
-    unused: list[KnownDifference]
-    played: int
+    unexplained: list[Difference]  # unknown differences
+    explained: list[tuple[Difference, KnownDifference]]  # known differences with their entries
+    unused: list[KnownDifference]  # entries that did not occur although their cases were run
+    played: int  # number of cases that were run on both servers
 
 
 def sort_out(

@@ -57,11 +57,6 @@ class Names:
     """The names of one case in one run.
 
     They depend only on run and case, so that two servers get the same bytes.
-
-    Attributes:
-        saved: values that steps saved.
-        used: by type, the names that a text has contained.
-        clock: the time in milliseconds since 1970.
     """
 
     def __init__(self, run: str, number: int, namespace: str = "") -> None:
@@ -76,9 +71,9 @@ class Names:
         self._mark = f"-{run}-{number:04}"
         self._network = f"198.{18 + number // 256}.{number % 256}."
         self._hosts: dict[str, int] = {}
-        self.saved: dict[str, str] = {}
-        self.used: dict[str, dict[str, None]] = {}
-        self.clock: Callable[[], int] = wall_clock
+        self.saved: dict[str, str] = {}  # values that steps saved
+        self.used: dict[str, dict[str, None]] = {}  # by type, the names that a text has contained
+        self.clock: Callable[[], int] = wall_clock  # the time in milliseconds since 1970
 
     def name(self, type_: str, suffix: str = "") -> str:
         """The value of a placeholder."""

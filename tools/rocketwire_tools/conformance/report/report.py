@@ -26,28 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run against one target.
+    """One run against one target."""
 
-    Attributes:
-        target: name of the target.
-        profile: the profile.
-        verdicts: one for each selected case.
-        seconds: duration of the run.
-        started: start time in ISO 8601, UTC.
-        server: address of the server, or the command that starts it.
-        version: version in the server's responses, such as ``V5_5_0``.
-        left_behind: data that remains in the server, one sentence each.
-        problems: why all cases, or those of one server, could not be run; with the last output.
-    """
-
-    target: str
+    target: str  # name of the target
     profile: str
-    verdicts: Sequence[Verdict]
-    seconds: float = 0.0
-    started: str = ""
-    server: str = ""
-    version: str = ""
-    left_behind: Sequence[str] = ()
+    verdicts: Sequence[Verdict]  # one for each selected case
+    seconds: float = 0.0  # duration of the run
+    started: str = ""  # start time in ISO 8601, UTC
+    server: str = ""  # address of the server, or the command that starts it
+    version: str = ""  # version in the server's responses, such as ``V5_5_0``
+    left_behind: Sequence[str] = ()  # data that remains in the server, one sentence each
+    # why all cases, or those of one server, could not be run; with the last output
     problems: Sequence[str] = ()
 
 

@@ -61,11 +61,7 @@ _CLEAN_UP_SECONDS: Final = 10.0
 
 
 class CaseFailedError(Exception):
-    """The target's behaviour is not acceptable, for the reason in the text.
-
-    Attributes:
-        acceptable: the acceptable outcomes.
-    """
+    """The target's behaviour is not acceptable, for the reason in the text."""
 
     def __init__(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
@@ -77,15 +73,7 @@ class UnreachableError(Exception):
 
 
 class CaseRun:
-    """Executes steps; also the argument of ``Call`` functions.
-
-    Attributes:
-        names: the names of this run.
-        target: the server.
-        exchanges: the evidence so far.
-        observations: results of the awaiting steps so far.
-        traces: data that its requests stored and that is not removed yet.
-    """
+    """Executes steps; also the argument of ``Call`` functions."""
 
     def __init__(
         self,
@@ -104,9 +92,9 @@ class CaseRun:
         registrations, so it is ignored there.
         """
         self.target = target
-        self.names = names
-        self.exchanges: list[Exchange] = []
-        self.observations: list[Observation] = []
+        self.names = names  # the names of this run
+        self.exchanges: list[Exchange] = []  # the evidence so far
+        self.observations: list[Observation] = []  # results of the awaiting steps so far
         self._nursery = nursery
         self._patience = patience
         self._keep_going = keep_going
@@ -115,7 +103,7 @@ class CaseRun:
         self._opened: list[RawConnection] = []
         self._listeners: dict[str, trio.SocketListener] = {}
         self._asked: dict[str, int] = {}
-        self.traces = Traces()
+        self.traces = Traces()  # data that its requests stored and that is not removed yet
         self._step = ""
 
     async def run(self, *steps: Step) -> None:

@@ -25,15 +25,10 @@ _BROKER_RUNTIME: Final = RemotingCommand(code=28, opaque=78)
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The result of a probe.
+    """The result of a probe."""
 
-    Attributes:
-        wrong: why no case can be run; None if cases can be run.
-        version: version in the response, such as ``V5_5_0``; empty without a response.
-    """
-
-    wrong: str | None
-    version: str = ""
+    wrong: str | None  # why no case can be run; None if cases can be run
+    version: str = ""  # version in the response, such as ``V5_5_0``; empty without a response
 
 
 async def probe(target: Target, seconds: float = PROBE_SECONDS) -> ProbeResult:

@@ -46,40 +46,30 @@ _ATTEMPTS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of a run.
+    """Settings of a run."""
 
-    Attributes:
-        profile: the generation of Java's server to compare with.
-        destructive: whether cases may change data that is not their own on a running server.
-        start: command that starts a server; None for a running one.
-        options: properties of every started server; those of a case are added.
-        home: folder to copy to each started server's folder; None for nothing.
-        patience: factor for all timeouts.
-        run: word that makes the names of this run unique.
-        keep_going: whether a case continues after an unacceptable outcome.
-        namespace: the KV namespace of all cases; empty for one per case.
-        order_config: the order configuration that exists on the server, as JSON; None for none.
-        configuration: properties of a running broker.
-        saved: values of ``{=name}`` that all cases have.
-        removals: requests that remove what a case with these names has stored; None if its
-            requests tell what to remove.
-        clock: the time of ``{=now}``, in milliseconds since 1970.
-    """
-
-    profile: Profile = Profile.JAVA_5_5
+    profile: Profile = Profile.JAVA_5_5  # the generation of Java's server to compare with
+    # whether cases may change data that is not their own on a running server
     destructive: bool = False
-    start: str | None = None
+    start: str | None = None  # command that starts a server; None for a running one
+    # properties of every started server; those of a case are added
     options: tuple[tuple[str, str], ...] = ()
-    home: Path | None = None
-    patience: float = 1.0
+    home: Path | None = None  # folder to copy to each started server's folder; None for nothing
+    patience: float = 1.0  # factor for all timeouts
+    # word that makes the names of this run unique
     run: str = field(default_factory=lambda: random_word())
-    keep_going: bool = False
-    namespace: str = ""
+    keep_going: bool = False  # whether a case continues after an unacceptable outcome
+    namespace: str = ""  # the KV namespace of all cases; empty for one per case
+    # the order configuration that exists on the server, as JSON; None for none
     order_config: object = None
+    # properties of a running broker
     configuration: Mapping[str, str] = field(default_factory=dict[str, str])
+    # values of ``{=name}`` that all cases have
     saved: Mapping[str, str] = field(default_factory=dict[str, str])
+    # requests that remove what a case with these names has stored; None if its requests tell what
+    # to remove
     removals: Callable[[Names], list[Request]] | None = None
-    clock: Callable[[], int] = wall_clock
+    clock: Callable[[], int] = wall_clock  # the time of ``{=now}``, in milliseconds since 1970
 
 
 def random_word() -> str:
@@ -223,17 +213,7 @@ def groups(cases: Sequence[Case]) -> list[tuple[ServerSetup, list[Case]]]:
 
 
 class SuiteRun:
-    """One run of many cases.
-
-    Attributes:
-        settings: the settings.
-        target: the running server; None with ``settings.start``.
-        traces: data that cases stored and could not remove.
-        verdicts: the verdicts so far, in the order in which the cases ended.
-        left_behind: data that remains in a server that the suite did not start, one sentence each.
-        problems: servers that did not start although others did, with their last output.
-        version: version in the responses of the first server, such as ``V5_5_0``.
-    """
+    """One run of many cases."""
 
     def __init__(
         self,
@@ -242,15 +222,18 @@ class SuiteRun:
         target: Target | None = None,
     ) -> None:
         """A run that begins with ``cases``; ``target`` is None with ``settings.start``."""
+        # the verdicts so far, in the order in which the cases ended
         self.verdicts: list[Verdict] = []
+        # data that remains in a server that the suite did not start, one sentence each
         self.left_behind: list[str] = []
+        # servers that did not start although others did, with their last output
         self.problems: list[str] = []
-        self.version = ""
+        self.version = ""  # version in the responses of the first server, such as ``V5_5_0``
         self.settings = settings
-        self.target = target
+        self.target = target  # the running server; None with ``settings.start``
         self._on_verdict = on_verdict
         self._lost: dict[Target, str] = {}
-        self.traces = Traces()
+        self.traces = Traces()  # data that cases stored and could not remove
         self._started = False
         self._failed_start: NotStartedError | None = None
         self._fatal_error: NotStartedError | None = None

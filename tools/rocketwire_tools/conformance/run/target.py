@@ -33,15 +33,11 @@ untrusted client. Their keys are public."""
 
 
 class NotStartedError(Exception):
-    """The target could not be started, or ended during the start.
-
-    Attributes:
-        output: the end of its output.
-    """
+    """The target could not be started, or ended during the start."""
 
     def __init__(self, reason: str, output: str = "") -> None:
         super().__init__(reason)
-        self.output = output
+        self.output = output  # the end of its output
 
     @property
     def details(self) -> str:
@@ -70,45 +66,29 @@ class Address:
 
 
 class Target:
-    """A server at an address; the suite did not start it.
-
-    Attributes:
-        address: its address.
-        rules: the rules of its frames.
-    """
+    """A server at an address; the suite did not start it."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self.rules = FrameRules()
+        self.rules = FrameRules()  # the rules of its frames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSetup:
-    """Setup of a server for some cases.
+    """Setup of a server for some cases."""
 
-    Attributes:
-        options: properties in addition to the port and the path of the KV file.
-        jvm: system properties.
-        kv: content of the KV file; None for no file.
-        files: names of files in ``CERTIFICATES`` to copy to its folder.
-    """
-
+    # properties in addition to the port and the path of the KV file
     options: tuple[tuple[str, str], ...] = ()
-    jvm: tuple[str, ...] = ()
-    kv: str | None = None
-    files: tuple[str, ...] = ()
+    jvm: tuple[str, ...] = ()  # system properties
+    kv: str | None = None  # content of the KV file; None for no file
+    files: tuple[str, ...] = ()  # names of files in ``CERTIFICATES`` to copy to its folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessResult:
-    """The result of a process.
+    """The result of a process."""
 
-    Attributes:
-        status: exit status; negative for a signal, None if it was killed after a timeout.
-        out: output of both streams.
-    """
-
-    status: int | None
+    status: int | None  # exit status; negative for a signal, None if it was killed after a timeout
     out: str
 
 
