@@ -123,15 +123,11 @@ class _Password:
     """Callback for the password of an encrypted key.
 
     Without a callback OpenSSL would prompt on the terminal or read a line of stdin.
-
-    Attributes:
-        text: the password; empty for none.
-        was_asked: whether OpenSSL asked for it, because the key is encrypted.
     """
 
     def __init__(self, text: str | None) -> None:
-        self.text = text or ""
-        self.was_asked = False
+        self.text = text or ""  # the password; empty for none
+        self.was_asked = False  # whether OpenSSL asked for it, because the key is encrypted
 
     def __call__(self) -> str:
         self.was_asked = True
