@@ -18,7 +18,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Final
 
 from rocketwire_tools.conformance.broker_cases import (
     administration,
@@ -31,13 +31,13 @@ from rocketwire_tools.conformance.broker_cases import (
     pulls,
     sends,
 )
+from rocketwire_tools.conformance.model.case import number_cases
 
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
-
-ALL: tuple[Case, ...] = (
-    *(*sends.CASES, *pulls.CASES, *delays.CASES, *pops.CASES, *lite.CASES),
-    *(*members.CASES, *clients.CASES),
-    *(*administration.CASES, *lite.FIGURES, *protocol.CASES),
+ALL: Final = number_cases(
+    (
+        *(*sends.CASES, *pulls.CASES, *delays.CASES, *pops.CASES, *lite.CASES),
+        *(*members.CASES, *clients.CASES),
+        *(*administration.CASES, *lite.FIGURES, *protocol.CASES),
+    )
 )
 """All cases."""

@@ -41,6 +41,7 @@ from rocketwire_tools.conformance.cases import (
     routes,
     topics,
 )
+from rocketwire_tools.conformance.model.case import number_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,17 +57,19 @@ def _with_bystander(cases: Iterable[Case]) -> Iterator[Case]:
     return (replace(case, bystander=case.id not in ALONE) for case in cases)
 
 
-ALL: tuple[Case, ...] = (
-    *(*frames.CASES, *frames.HEADERS, *config.KV),
-    *_with_bystander(registration.CASES),
-    *frames.SIZES,
-    *_with_bystander(groups.CASES),
-    *groups.NOTIFICATIONS,
-    *_with_bystander((*routes.MAPPINGS, *leaving.CASES)),
-    *(*leaving.LIVENESS, *routes.CASES),
-    *_with_bystander(routes.ZONES),
-    *topics.LISTS,
-    *_with_bystander(topics.CASES),
-    *(*config.CASES, *connections.CASES, *process.CASES),
+ALL: Final = number_cases(
+    (
+        *(*frames.CASES, *frames.HEADERS, *config.KV),
+        *_with_bystander(registration.CASES),
+        *frames.SIZES,
+        *_with_bystander(groups.CASES),
+        *groups.NOTIFICATIONS,
+        *_with_bystander((*routes.MAPPINGS, *leaving.CASES)),
+        *(*leaving.LIVENESS, *routes.CASES),
+        *_with_bystander(routes.ZONES),
+        *topics.LISTS,
+        *_with_bystander(topics.CASES),
+        *(*config.CASES, *connections.CASES, *process.CASES),
+    )
 )
 """All cases."""

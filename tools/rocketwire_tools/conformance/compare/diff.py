@@ -18,16 +18,16 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.compare import broker_view
-from rocketwire_tools.conformance.model.case import Case, VerdictKind
+from rocketwire_tools.conformance.model.case import Case, VerdictKind, under
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.match import abbreviate
 from rocketwire_tools.conformance.run.target import NotStartedError
-from rocketwire_tools.conformance.selection import under
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.conformance.run.raw_connection import Arrival
     from rocketwire_tools.conformance.run.runner import SuiteRun
     from rocketwire_tools.conformance.run.verdict import Observation, Verdict
@@ -159,58 +159,59 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
 def _fields_of(
     first: Observation, second: Observation, names: Names, *, is_broker: bool = False
 ) -> dict[str, tuple[object, object]]:
-    kinds = _kind(first.arrival), _kind(second.arrival)
-    if first.arrival is None or second.arrival is None or kinds[0] != kinds[1]:
+    arrivals = first.arrival, second.arrival
+    kinds = _kind(arrivals[0]), _kind(arrivals[1])
+    if arrivals[0] is None or arrivals[1] is None or kinds[0] != kinds[1]:
         return {"what": kinds}
-    first_command, second_command = first.arrival.command, second.arrival.command
-    if first_command is None or second_command is None:
-        return {"bytes": (first.arrival.data, second.arrival.data)}
-    if is_broker:
-        return _broker_fields(first, second, names)
-    own_view = first.request_code in _SHARED_LISTS
-    bodies = first_command.body, second_command.body
-    if first.request_code == _CONFIG:
-        bodies = _normalize_config(bodies[0]), _normalize_config(bodies[1])
-    fields: dict[str, tuple[object, object]] = {
-        "code": (first_command.code, second_command.code),
-        "remark": (first_command.remark, second_command.remark),
-        "ext": (_ext(first_command.ext_fields), _ext(second_command.ext_fields)),
-        "flag": (first_command.flag, second_command.flag),
-        "header": (first_command.serialize_type.name, second_command.serialize_type.name),
-        "frame": (first.arrival.violation, second.arrival.violation),
-        "body": (_body(bodies[0], names, own_view), _body(bodies[1], names, own_view)),
-    }
-    if first.exact and fields["body"][0] == fields["body"][1]:
-        fields["bytes"] = bodies
-    return fields
-
-
-def _broker_fields(
-    first: Observation, second: Observation, names: Names
-) -> dict[str, tuple[object, object]]:
-    fields: dict[str, tuple[object, object]] = {}
-    views: list[dict[str, object]] = []
-    for observation in (first, second):
-        arrival = observation.arrival
-        command = None if arrival is None else arrival.command
-        if arrival is None or command is None:
-            continue
-        views.append(
-            {
-                "code": int(command.code),
-                "remark": broker_view.remark_view(command.code, command.remark),
-                "ext": broker_view.ext_view(command.ext_fields),
-                "flag": int(command.flag),
-                "header": command.serialize_type.name,
-                "frame": arrival.violation,
-                "body": _broker_body(command.body, names, observation.request_code),
-            }
+    commands = arrivals[0].command, arrivals[1].command
+    if commands[0] is None or commands[1] is None:
+        return {"bytes": (arrivals[0].data, arrivals[1].data)}
+    codes = first.request_code, second.request_code if is_broker else first.request_code
+    view = _view_broker if is_broker else _view_name_server
+    views = [view(command, code, names) for command, code in zip(commands, codes, strict=True)]
+    fields = {name: (value, views[1][name]) for name, value in views[0].items()}
+    fields["frame"] = arrivals[0].violation, arrivals[1].violation
+    if is_broker and broker_view.same_remarks(*fields["remark"]):
+        del fields["remark"]
+    if first.exact and not is_broker and fields["body"][0] == fields["body"][1]:
+        fields["bytes"] = (
+            _compared_body(commands[0], codes[0]),
+            _compared_body(commands[1], codes[1]),
         )
-    if len(views) == 2:
-        fields |= {name: (views[0][name], views[1][name]) for name in views[0]}
-        if broker_view.same_remarks(*fields["remark"]):
-            del fields["remark"]
     return fields
+
+
+def _view_name_server(
+    command: RemotingCommand, code: int | None, names: Names
+) -> dict[str, object]:
+    return {
+        "code": command.code,
+        "remark": command.remark,
+        "ext": None if command.ext_fields is None else dict(command.ext_fields),
+        "flag": command.flag,
+        "header": command.serialize_type.name,
+        "frame": "",
+        "body": _body(_compared_body(command, code), names, code in _SHARED_LISTS),
+    }
+
+
+def _view_broker(command: RemotingCommand, code: int | None, names: Names) -> dict[str, object]:
+    return {
+        "code": int(command.code),
+        "remark": broker_view.remark_view(command.code, command.remark),
+        "ext": broker_view.ext_view(command.ext_fields),
+        "flag": int(command.flag),
+        "header": command.serialize_type.name,
+        "frame": "",
+        "body": _broker_body(command.body, names, code),
+    }
+
+
+def _compared_body(command: RemotingCommand, code: int | None) -> bytes | None:
+    # The body; that of a response to 319 without variable lines
+    if command.body is None or code != _CONFIG:
+        return command.body
+    return _VARIABLE.sub(b"", command.body)
 
 
 def _broker_body(body: bytes | None, names: Names, code: int | None) -> object:
@@ -228,17 +229,8 @@ def _broker_body(body: bytes | None, names: Names, code: int | None) -> object:
     return _canonical(broker_view.json_view(value))
 
 
-def _normalize_config(body: bytes | None) -> bytes | None:
-    # The response to 319 without variable lines
-    return None if body is None else _VARIABLE.sub(b"", body)
-
-
 def _kind(arrival: Arrival | None) -> str:
     return "silence" if arrival is None else arrival.kind
-
-
-def _ext(fields: Mapping[str, str] | None) -> dict[str, str] | None:
-    return None if fields is None else dict(fields)
 
 
 def _body(body: bytes | None, names: Names, own_view: bool) -> object:
@@ -286,61 +278,39 @@ class Comparison:
     played: int  # number of cases that were run on both servers
 
 
-def sort_out(
-    differences: Iterable[Difference],
-    known_list: Sequence[KnownDifference],
-    played: Sequence[str] | int,
-) -> Comparison:
-    """Split differences into unknown ones and known ones with their entries.
-
-    ``played`` are the compared cases, or the number of other compared items.
-    """
-    unexplained: list[Difference] = []
-    explained: list[tuple[Difference, KnownDifference]] = []
-    for difference in differences:
-        reason = next((entry for entry in known_list if entry.explains(difference)), None)
-        if reason is None:
-            unexplained.append(difference)
-        else:
-            explained.append((difference, reason))
-    used = {id(reason) for _, reason in explained}
-    unused = [
-        entry
-        for entry in known_list
-        if id(entry) not in used
-        and (
-            isinstance(played, int)
-            or entry.case == "*"
-            or any(under(case, entry.case) for case in played)
-        )
-    ]
-    number = played if isinstance(played, int) else len(played)
-    return Comparison(unexplained, explained, unused, number)
-
-
 def judge(
     first: Sequence[Verdict],
     second: Sequence[Verdict],
     run: str,
-    numbers: Mapping[str, int],
     known_list: Sequence[KnownDifference] = (),
 ) -> Comparison:
     """Compare two runs with the same names, which contain the word ``run``."""
     by_case = {verdict.case.id: verdict for verdict in second}
-    differences: list[Difference] = []
+    unexplained: list[Difference] = []
+    explained: list[tuple[Difference, KnownDifference]] = []
     played: list[str] = []
     for verdict in first:
         counterpart = by_case.get(verdict.case.id)
         if counterpart is None or VerdictKind.SKIP in {verdict.kind, counterpart.kind}:
             continue
         played.append(verdict.case.id)
-        differences += compare(verdict, counterpart, Names(run, numbers[verdict.case.id]))
-    return sort_out(differences, known_list, played)
+        for difference in compare(verdict, counterpart, Names(run, verdict.case.number)):
+            reason = next((entry for entry in known_list if entry.explains(difference)), None)
+            if reason is None:
+                unexplained.append(difference)
+            else:
+                explained.append((difference, reason))
+    used = {id(reason) for _, reason in explained}
+    unused = [
+        entry
+        for entry in known_list
+        if id(entry) not in used
+        and (entry.case == "*" or any(under(case, entry.case) for case in played))
+    ]
+    return Comparison(unexplained, explained, unused, len(played))
 
 
-async def play_both(
-    cases: Sequence[Case], numbers: dict[str, int], runs: Sequence[SuiteRun]
-) -> None:
+async def play_both(cases: Sequence[Case], runs: Sequence[SuiteRun]) -> None:
     """Run cases on both servers concurrently.
 
     Raises:
@@ -355,7 +325,7 @@ async def play_both(
 
     async def play(run: SuiteRun) -> None:
         try:
-            await run.cases(cases, numbers)
+            await run.cases(cases)
         except NotStartedError as error:
             failures.append(error)
             nursery.cancel_scope.cancel()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rocketwire_tools.conformance.model.steps import Step
 
@@ -66,6 +66,7 @@ class Case:
     # actions and expectations, in order; the first unacceptable outcome ends the case
     steps: tuple[Step, ...]
     profiles: frozenset[Profile] = ALL_PROFILES  # generations of Java's server that meet it
+    number: int = 0  # its place among all cases, from which its names are derived
     items: tuple[int, ...] = ()  # numbers in the checklist of name-server behaviour
     # for selection. ``slow``: takes over two seconds. ``destructive``: changes data that is not its
     # own, or the server's configuration; on a running server it needs ``--destructive``. The runner
@@ -134,3 +135,13 @@ since_5_3 = partial(case, profiles=SINCE_5_3)
 """Write a case that Java's servers meet since 5.3."""
 only_5_5 = partial(case, profiles=ONLY_5_5)
 """Write a case that Java's servers meet since 5.5."""
+
+
+def number_cases(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Give each case its number."""
+    return tuple(replace(case, number=number) for number, case in enumerate(cases))
+
+
+def under(case_id: str, prefix: str) -> bool:
+    """Whether ``prefix`` contains an address: ``ns/103`` contains ``ns/103/4``, not ``ns/1030``."""
+    return case_id == prefix or case_id.startswith(prefix.rstrip("/") + "/")

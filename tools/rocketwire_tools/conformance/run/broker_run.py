@@ -78,12 +78,12 @@ class BrokerRun(SuiteRun):
         )
         return ProbeResult(None, version_name(answer.version))
 
-    async def run_on_live_server(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
+    async def run_on_live_server(self, cases: Sequence[Case]) -> None:
         """Run cases, and remove what they could not remove."""
         if self.target is None:
             return
         try:
-            await self.run_all(cases, numbers, self.target, MAX_CONCURRENT_CASES)
+            await self.run_all(cases, self.target, MAX_CONCURRENT_CASES)
         finally:
             live = LiveServer(self.target, self.settings.patience)
             self.left_behind += await live.clean_up(self.traces)

@@ -95,20 +95,20 @@ def skip_reason(case: Case, settings: Settings) -> str | None:
 
 
 async def run_case(
-    case: Case, number: int, target: Target, settings: Settings, traces: Traces | None = None
+    case: Case, target: Target, settings: Settings, traces: Traces | None = None
 ) -> Verdict:
     """Run one case against a target; every result, also an exception, becomes a verdict.
 
     ``traces`` receives the data that the case stored and could not remove.
     """
-    verdict = await _run_once(case, number, target, settings, traces)
+    verdict = await _run_once(case, target, settings, traces)
     for attempt in range(1, max(case.attempts, _ATTEMPTS)):
         if verdict.kind is not VerdictKind.FAIL:
             break
         if attempt >= case.attempts and not _was_disturbed(verdict):
             break
         again = dataclasses.replace(settings, run=f"{settings.run}{attempt}")
-        verdict = await _run_once(case, number, target, again, traces)
+        verdict = await _run_once(case, target, again, traces)
     return verdict
 
 
@@ -121,11 +121,11 @@ def _was_disturbed(verdict: Verdict) -> bool:
 
 
 async def _run_once(
-    case: Case, number: int, target: Target, settings: Settings, traces: Traces | None
+    case: Case, target: Target, settings: Settings, traces: Traces | None
 ) -> Verdict:
     verdict = Verdict(case=case, kind=VerdictKind.ERROR)
     started = trio.current_time()
-    names = Names(settings.run, number, settings.namespace)
+    names = Names(settings.run, case.number, settings.namespace)
     names.saved.update(settings.saved)
     names.clock = settings.clock
     limit = SLOW_CASE_SECONDS if "slow" in case.tags else CASE_SECONDS
@@ -260,7 +260,7 @@ class SuiteRun:
         """
         return await probe(target, PROBE_SECONDS * self.settings.patience)
 
-    async def cases(self, cases: Sequence[Case], numbers: dict[str, int]) -> list[Verdict]:
+    async def cases(self, cases: Sequence[Case]) -> list[Verdict]:
         """Run cases, or skip them with a reason; returns a verdict for each, in their order.
 
         Raises:
@@ -275,22 +275,21 @@ class SuiteRun:
                 self._held_back.append(Verdict(case=case, kind=VerdictKind.SKIP, reason=reason))
         if self.settings.start is None:
             self._release(started=True)
-            await self.run_on_live_server(runnable, numbers)
+            await self.run_on_live_server(runnable)
         else:
             with TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True) as folder:
-                await self._run_on_servers(Path(folder), runnable, numbers)
+                await self._run_on_servers(Path(folder), runnable)
             if self._failed_start is not None and not self._started:
                 self.problems.clear()  # the error reports them
                 raise self._failed_start
             self._release(started=True)
-        order = {case.id: place for place, case in enumerate(cases)}
-        return sorted(self.verdicts, key=lambda verdict: order[verdict.case.id])
+        return sorted(self.verdicts, key=lambda verdict: verdict.case.number)
 
     def _add(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
         self._on_verdict(verdict)
 
-    async def run_on_live_server(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
+    async def run_on_live_server(self, cases: Sequence[Case]) -> None:
         """Run cases on a server that the suite did not start, and remove their data."""
         if self.target is None:
             return
@@ -304,19 +303,17 @@ class SuiteRun:
         configuring = [case for case in cases if case.live]
         configuration = await live.configuration() if configuring else {}
         try:
-            await self.run_all([case for case in cases if not case.live], numbers, self.target)
+            await self.run_all([case for case in cases if not case.live], self.target)
             # What they configure would disturb others.
-            await self.run_all(configuring, numbers, self.target, 1)
+            await self.run_all(configuring, self.target, 1)
         finally:
             self.left_behind += await live.clean_up(self.traces, configuration)
 
-    async def _run_on_servers(
-        self, folder: Path, cases: Sequence[Case], numbers: dict[str, int]
-    ) -> None:
+    async def _run_on_servers(self, folder: Path, cases: Sequence[Case]) -> None:
         # Run cases on started servers, one server after another until the first has started
         async with trio.open_nursery() as nursery:
             for place, (setup, members) in enumerate(groups(cases)):
-                arguments = (folder / str(place), setup, members, numbers)
+                arguments = (folder / str(place), setup, members)
                 if self._started:
                     nursery.start_soon(self._run_on_new_server, *arguments)
                 elif self._fatal_error is None:
@@ -327,7 +324,6 @@ class SuiteRun:
         folder: Path,
         setup: ServerSetup,
         cases: Sequence[Case],
-        numbers: dict[str, int],
         *,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
@@ -344,7 +340,7 @@ class SuiteRun:
                 reason = await self._start(target)
                 task_status.started()
                 if reason is None:
-                    await self.run_all(cases, numbers, target)
+                    await self.run_all(cases, target)
                     return
                 self._held_back += [
                     Verdict(case=case, kind=VerdictKind.ERROR, reason=reason) for case in cases
@@ -387,7 +383,6 @@ class SuiteRun:
     async def run_all(
         self,
         cases: Sequence[Case],
-        numbers: dict[str, int],
         target: Target,
         at_once: int = MAX_CONCURRENT_CASES,
     ) -> None:
@@ -402,19 +397,19 @@ class SuiteRun:
         async def work(*queues: deque[Case]) -> None:
             for queue in queues:
                 while queue:
-                    await self._run_one(queue.popleft(), numbers, target)
+                    await self._run_one(queue.popleft(), target)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(work, exclusive, waiting)
             for _ in range(at_once - 1):
                 nursery.start_soon(work, waiting)
 
-    async def _run_one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
+    async def _run_one(self, case: Case, target: Target) -> None:
         lost = self._lost.get(target)
         if lost is not None:
             self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=lost))
             return
-        verdict = await run_case(case, numbers[case.id], target, self.settings, self.traces)
+        verdict = await run_case(case, target, self.settings, self.traces)
         self._add(verdict)
         if verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}:
             await self._check_target(target)
