@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.policy.java_strings import string_hash
+from rocketwire_tools.conformance.model import requests
 from rocketwire_tools.conformance.model.case import (
     ONLY_4_9,
     ONLY_5_5,
@@ -13,6 +14,7 @@ from rocketwire_tools.conformance.model.case import (
     Case,
     Profile,
 )
+from rocketwire_tools.conformance.model.case import case as write_case
 from rocketwire_tools.conformance.model.outcomes import (
     ANY,
     Has,
@@ -47,17 +49,8 @@ ONLY_5_3: Final = frozenset({Profile.JAVA_5_3})
 
 
 def case(address: str, evidence: str, requirement: str, *steps: Step, **settings: Any) -> Case:
-    """Write a case of a broker; ``settings`` are its further attributes.
-
-    Args:
-        address: code or subject, and number: ``310/1``.
-        evidence: Java's class and method with the release.
-        requirement: one sentence with MUST, SHOULD or MAY.
-        steps: its steps.
-    """
-    return Case(
-        id=f"broker/{address}", evidence=evidence, requirement=requirement, steps=steps, **settings
-    )
+    """Write a case; ``address`` is code or subject, and number: ``310/1``."""
+    return write_case(f"broker/{address}", (), evidence, requirement, *steps, **settings)
 
 
 since_5_3 = partial(case, profiles=SINCE_5_3)
@@ -110,35 +103,10 @@ def offset(value: int | str) -> Response:
 # ---------------------------------------------------------------------------- steps
 
 
-def ask(
-    code: int,
-    ext: Mapping[str, str] | None = None,
-    *outcomes: Outcome,
-    body: Any = None,
-    on: str = MAIN,
-    within: float = 10.0,
-    save: Mapping[str, str] | None = None,
-    **settings: Any,
-) -> Ask:
-    """Send a request and await its response; by default any success."""
-    request = Request(code=code, ext=ext, body=body, **settings)
-    return Ask(request, outcomes or (OK,), on, within, save or {})
-
-
-def until(
-    code: int,
-    ext: Mapping[str, str] | None,
-    outcome: Response,
-    *,
-    on: str = MAIN,
-    within: float = 10.0,
-    not_before: float = 0.0,
-    save: Mapping[str, str] | None = None,
-    **settings: Any,
-) -> Until:
-    """Repeat a request until its response is acceptable."""
-    request = Request(code=code, ext=ext, **settings)
-    return Until(request, outcome, on, within, not_before, save or {})
+ask = partial(requests.ask, within=10.0, default=OK)
+"""Send a request and await its response; by default any success."""
+until = partial(requests.until, within=10.0)
+"""Repeat a request until its response is acceptable."""
 
 
 def one_way(
@@ -267,6 +235,10 @@ def fill(count: int, *, tags: tuple[str, ...] = ("T0", "T1"), **more: Any) -> tu
 def visible(count: int, *, to: str = "{topic}", queue: int = 0, within: float = 20.0) -> Until:
     """Wait until a queue shows that many messages: Java does so after it has acknowledged them."""
     return until(30, {"topic": to, "queueId": str(queue)}, offset(count), within=within)
+
+
+FOUR: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
+"""A topic with the messages ``0`` to ``3`` in its first queue."""
 
 
 def pull_fields(

@@ -114,7 +114,6 @@ COMMIT, ROLLBACK, UNKNOWN = "8", "12", "0"
 MARKED: Final = {"TRAN_MSG": "true", "PGROUP": "{group}", "UNIQ_KEY": "{client}", "own": "1"}
 LATE: Final = {"CHECK_IMMUNITY_TIME_IN_SECONDS": "60"}
 """The first check comes a minute later, so that none disturbs the case."""
-POSITION: Final = {"position": "ext.msgId:position", "place": "ext.queueOffset"}
 QUICK: Final = {"transactionCheckInterval": "1000", "transactionTimeOut": "2000"}
 
 

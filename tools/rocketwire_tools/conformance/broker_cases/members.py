@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketwire_tools.conformance.broker_cases.common import (
+    FOUR,
     NOT_5_3,
     OK,
     ask,
@@ -91,7 +92,6 @@ def members(*clients: str, on: str = "main", group: str = "{group}") -> Step:
 NOBODY: Final = ask(
     38, {"consumerGroup": "{group}"}, refuses(1, "no consumer for this group, {group}")
 )
-FILLED: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
 
 # Locks of queues for orderly consumers: codes 41 and 42.
 
@@ -424,30 +424,30 @@ CASES: Final = (
         ask(328, {}, json_body(Has({"data": Has({"{group}": [Has({"clientId": "{client}"})]})}))),
     ),
     case("11/100", PULL, "A pull without a subscription MUST use that of the heartbeat.",
-        *FILLED, beat(consumers(subscriptions=[subscription(text="T1")])),
+        *FOUR, beat(consumers(subscriptions=[subscription(text="T1")])),
         pull(0, finds(*bodies(1, 3), nextBeginOffset="4"), sysFlag="0", subVersion="1"),
     ),
     case("11/101", PULL, "A pull without a subscription of a topic to which the group has not "
         "subscribed MUST be answered with 24.",
-        *FILLED, beat(consumers(subscriptions=[subscription("{topicB}")])),
+        *FOUR, beat(consumers(subscriptions=[subscription("{topicB}")])),
         pull(0, refuses(24, Like("the consumer's subscription not exist.*")), sysFlag="0",
             subVersion="1"),
     ),
     case("11/102", PULL, "A pull with a newer subscription than the heartbeat's MUST be answered "
         "with 25.",
-        *FILLED, beat(consumers()), pull(0, refuses(25, Like("the consumer's subscription not "
+        *FOUR, beat(consumers()), pull(0, refuses(25, Like("the consumer's subscription not "
             "latest.*")), sysFlag="0", subVersion="2"),
     ),
     since_5_3("11/103", PULL,
         "A pull of a broadcasting group that may not broadcast MUST be answered with 16.",
-        *FILLED, group(consumeBroadcastEnable=False), beat(consumers(model="BROADCASTING")),
+        *FOUR, group(consumeBroadcastEnable=False), beat(consumers(model="BROADCASTING")),
         pull(0, refuses(16, ANY, Has({"forbiddenType": "4"})), sysFlag="0", subVersion="1"),
     ),
     since_5_3("11/104", "PullMessageProcessor.processRequest, "
         "SubscriptionGroupManager.getForbidden @ 5.5.0",
         "A pull of a topic that a group may not read (353) MUST be answered with 16, until it may "
         "again.",
-        *FILLED, group(), ask(353, {"group": "{group}", "topic": "{topic}", "readable": "false"}),
+        *FOUR, group(), ask(353, {"group": "{group}", "topic": "{topic}", "readable": "false"}),
         beat(consumers()),
         pull(0, refuses(16, ANY, Has({"forbiddenType": "5"})), sysFlag="0", subVersion="1"),
         ask(353, {"group": "{group}", "topic": "{topic}", "readable": "true"}),

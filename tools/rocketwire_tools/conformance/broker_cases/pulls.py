@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.conformance.broker_cases.common import (
+    FOUR,
     OK,
     POSITION,
     SOON,
@@ -42,6 +43,7 @@ from rocketwire_tools.conformance.model.outcomes import (
     Number,
     Response,
 )
+from rocketwire_tools.conformance.model.requests import without
 from rocketwire_tools.conformance.model.steps import Close, Expect, Request, Send, Step
 
 if TYPE_CHECKING:
@@ -56,7 +58,6 @@ GET: Final = "DefaultMessageStore.getMessage @ 5.5.0"
 COMPOSE: Final = "PullMessageProcessor.composeResponseHeader @ 5.5.0"
 EDGES: Final = {"minOffset": "0", "maxOffset": "3", "suggestWhichBrokerId": "0"}
 THREE: Final[tuple[Step, ...]] = (topic(), *fill(3), visible(3))
-FOUR_MESSAGES: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
 MATCH: Final = "DefaultMessageFilter.isMatchedByConsumeQueue @ 5.5.0"
 
 # Pulls that wait for messages.
@@ -248,8 +249,7 @@ CASES: Final = (
         *THREE, pull(0, refuses(24, Like("the consumer's group info not exist.*")), sysFlag="0"),
     ),
     case("11/21", PULL, "A pull without an offset MUST be answered with 1.",
-        topic(), ask(11, {name: text for name,
-            text in pull_fields().items() if name != "queueOffset"}, refuses(1)),
+        topic(), ask(11, without(pull_fields(), "queueOffset"), refuses(1)),
     ),
     since_5_3("361/1", "PullMessageProcessor.processRequest, RequestCode.LITE_PULL_MESSAGE @ 5.5.0",
         "A lite pull MUST be answered as a pull.",
@@ -262,7 +262,7 @@ CASES: Final = (
     ),
     case("11/22", MATCH, "A pull with a tag MUST return the messages with this tag only, and pass "
         "the others.",
-        *FOUR_MESSAGES, pull(0, finds(*bodies(1, 3), nextBeginOffset="4"), tags="T1"),
+        *FOUR, pull(0, finds(*bodies(1, 3), nextBeginOffset="4"), tags="T1"),
     ),
     case("11/23", MATCH, "A pull with several tags MUST return messages with any of them.",
         topic(), *fill(6, tags=("A", "B", "C")), visible(6),
@@ -270,11 +270,11 @@ CASES: Final = (
     ),
     case("11/24", MATCH, "A pull with a tag that no message has MUST be answered with 20 and the "
         "end.",
-        *FOUR_MESSAGES, pull(0, nothing(20, "NO_MATCHED_MESSAGE", 4), tags="T9"),
+        *FOUR, pull(0, nothing(20, "NO_MATCHED_MESSAGE", 4), tags="T9"),
     ),
     case("11/25", "FilterAPI.buildSubscriptionData @ 5.5.0",
         "A blank subscription MUST select all messages.",
-        *FOUR_MESSAGES, pull(0, finds(*bodies(0, 1, 2, 3)), tags=""),
+        *FOUR, pull(0, finds(*bodies(0, 1, 2, 3)), tags=""),
         pull(0, finds(*bodies(0, 1, 2, 3)), tags="*"),
     ),
     case("11/26", MATCH, "Messages without a tag MUST NOT be found by a tag.",

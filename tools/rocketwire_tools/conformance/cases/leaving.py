@@ -31,6 +31,7 @@ from rocketwire_tools.conformance.model.requests import (
     success,
     unregister,
     until,
+    without,
 )
 from rocketwire_tools.conformance.model.steps import Close, Open, Request, Send, Step, Wait
 
@@ -149,8 +150,7 @@ CASES: Final = (
         "brokers.",
         register(on="a"),
         register(SLAVE, None, on="b"),
-        ask(104, {key: value for key, value in broker_ext().items() if key != "brokerId"}, DONE,
-            on="a"),
+        ask(104, without(broker_ext(), "brokerId"), DONE, on="a"),
         not_live(broker_ext()),
         live(SLAVE),
         ask(104, None, DONE, on="a"),

@@ -44,6 +44,7 @@ from rocketwire_tools.conformance.model.requests import (
     topic_config,
     unregister,
     until,
+    without,
 )
 from rocketwire_tools.conformance.model.steps import CHECKSUM, Close, Request
 
@@ -116,10 +117,6 @@ MEMBERS: Final = {"0": "{address}", "1": "{addressS}"}
 # Registration (103): header fields, bodies, checksums and packed bodies in good and bad forms.
 
 
-def _without(name: str) -> dict[str, str]:
-    return {key: value for key, value in broker_ext().items() if key != name}
-
-
 def _header(number: int, what: str, ext: dict[str, str], outcome: Outcome, item: int) -> Case:
     return case(f"ns/103/{number}", item,
         "RemotingCommand.decodeCommandCustomHeader, DefaultRequestProcessor.registerBroker @ 5.5.0",
@@ -166,14 +163,17 @@ OLD_VERSION: Final = {"counter": 1, "timestamp": 1000}
 
 def old_topic(name: str) -> dict[str, Any]:
     """A TopicConfig of 4.x, without attributes."""
-    return {key: value for key, value in topic_config(name).items() if key != "attributes"}
+    return without(topic_config(name), "attributes")
 
 
 OLD_BODY: Final[dict[str, Any]] = {
     "filterServerList": [],
     "topicConfigSerializeWrapper": {
         "dataVersion": OLD_VERSION,
-        "topicConfigTable": {"{topic}": old_topic("{topic}"), "{topicB}": old_topic("{topicB}")},
+        "topicConfigTable": {
+            "{topic}": old_topic("{topic}"),
+            "{topicB}": old_topic("{topicB}"),
+        },
     },
 }
 
@@ -444,7 +444,7 @@ CASES: Final = (
     ),
     # Registration (103): header fields, bodies, checksums and packed bodies in good and bad forms.
     _header(130, "A registration without brokerId MUST be answered with code 1.",
-        _without("brokerId"), THROWN, 55),
+        without(broker_ext(), "brokerId"), THROWN, 55),
     _header(131, "A brokerId that is not a number MUST be answered with code 1.",
         broker_ext(broker_id="abc"), THROWN, 55),
     _header(132, "A brokerId with a space MUST be answered with code 1.",
@@ -458,8 +458,8 @@ CASES: Final = (
             has({"brokerAddrTable": Has({"{broker}": Has({"brokerAddrs": {"1": "{address}"}})})})),
         cleanup=(unregister(broker_ext(broker_id=1)),),
     ),
-    _header(135, "A registration without haServerAddr MUST be accepted.", _without("haServerAddr"),
-        ACCEPTED, 55),
+    _header(135, "A registration without haServerAddr MUST be accepted.",
+        without(broker_ext(), "haServerAddr"), ACCEPTED, 55),
     _header(136, "A registration without ext fields MUST be answered with code 1.", {}, THROWN, 55),
     case("ns/103/140", 76,
         "RouteInfoManager.registerBroker @ 5.5.0 (its exceptions are only logged)",
@@ -469,7 +469,7 @@ CASES: Final = (
         *(
             ask(
                 103,
-                {name: text for name, text in BAD.items() if name != left_out},
+                without(BAD, left_out),
                 Response(code=ANY, remark=ANY, body=ANY),
                 body=registration(("{topicX}", "{topicY}")),
                 on="x",

@@ -166,9 +166,9 @@ def _fields_of(
     commands = arrivals[0].command, arrivals[1].command
     if commands[0] is None or commands[1] is None:
         return {"bytes": (arrivals[0].data, arrivals[1].data)}
-    codes = first.request_code, second.request_code if is_broker else first.request_code
     view = _view_broker if is_broker else _view_name_server
-    views = [view(command, code, names) for command, code in zip(commands, codes, strict=True)]
+    codes = first.request_code, second.request_code if is_broker else first.request_code
+    views = view(commands[0], codes[0], names), view(commands[1], codes[1], names)
     fields = {name: (value, views[1][name]) for name, value in views[0].items()}
     fields["frame"] = arrivals[0].violation, arrivals[1].violation
     if is_broker and broker_view.same_remarks(*fields["remark"]):
