@@ -105,8 +105,7 @@ def settings_of(
 ) -> dict[str, str | bool | float]:
     """The values that are set, by name.
 
-    Raises:
-        UsageError: the profile is missing or unreadable, or a value is invalid.
+    Raises ``UsageError`` if the profile is missing or unreadable, or a value is invalid.
     """
     profile = _profile(arguments, environment)
     values: dict[str, str | bool | float] = {}

@@ -54,14 +54,7 @@ class BrokerPlace(NamedTuple):
 
 
 class Asking:
-    """Requests to one broker.
-
-    Args:
-        admin: sends the requests.
-        place: the broker.
-        samples: values of the collection.
-        concurrent: maximum number of concurrent requests.
-    """
+    """Requests to one broker."""
 
     def __init__(
         self,
@@ -97,12 +90,7 @@ class Asking:
             del self.incomplete[part]
 
     async def ask(self, request: Callable[[], Awaitable[T]]) -> T:
-        """Send a request.
-
-        Raises:
-            BrokerGoneError: too many connections or requests of this collection have failed.
-            RocketWireError: the request failed.
-        """
+        """Send a request; raises ``BrokerGoneError`` after too many failures of this collection."""
         async with self._limit:
             if self._channel_errors >= MOST_CHANNEL_ERRORS:
                 raise BrokerGoneError
@@ -119,9 +107,7 @@ class Asking:
         """Call a function for each item, with the requests of several items at once.
 
         The failure of one does not end the others. An item that was deleted meanwhile is skipped.
-
-        Raises:
-            BrokerGoneError: the broker is not asked any more.
+        Raises ``BrokerGoneError`` if the broker is not asked any more.
         """
         waiting = iter(items)
         is_gone = False

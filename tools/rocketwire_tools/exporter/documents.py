@@ -19,12 +19,7 @@ _PAGE = """\
 
 
 class Documents:
-    """The documents of one exporter.
-
-    Args:
-        collector: has the metrics.
-        local_only: whether requests to host names other than localhost are refused.
-    """
+    """The documents of one exporter."""
 
     def __init__(self, collector: Collector, *, local_only: bool) -> None:
         self._collector = collector

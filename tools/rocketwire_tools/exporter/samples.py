@@ -13,11 +13,7 @@ Labels = tuple[str, ...]
 
 
 class Samples:
-    """Values by family and labels.
-
-    Args:
-        most: maximum number of series; further ones are counted and dropped.
-    """
+    """Values by family and labels; series beyond a maximum are counted and dropped."""
 
     def __init__(self, most: int = MOST_SERIES) -> None:
         # family -> values of labels -> value

@@ -33,8 +33,7 @@ async def serve(
 ) -> None:
     """Serve metrics until cancelled; the task's value is the address of the first page.
 
-    Raises:
-        BindError: the port is in use, or a library is missing.
+    Raises ``BindError`` if the port is in use, or a library is missing.
     """
     async with open_admin(config, within=options.request_timeout) as admin:
 

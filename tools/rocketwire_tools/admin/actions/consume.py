@@ -68,12 +68,7 @@ FROM: Final = {
 
 
 async def consume(context: Context) -> None:
-    """Run the command.
-
-    Raises:
-        UsageError: options contradict each other.
-        RefusedError: fewer messages than requested arrived before the timeout.
-    """
+    """Run the command; raises ``RefusedError`` if too few messages arrive before the timeout."""
     args = context.arguments
     _check(args)
     async with (

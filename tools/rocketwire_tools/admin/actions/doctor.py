@@ -115,19 +115,13 @@ class Probe:
 
 
 def findings(
-    snapshots: Sequence[Snapshot],
-    failures: Mapping[str, str],
-    probes: Mapping[str, Probe],
+    snapshots: Sequence[Snapshot],  # the states of the name servers that responded
+    failures: Mapping[str, str],  # why others did not respond, by address
+    probes: Mapping[str, Probe],  # the results for every registered broker, by address
+    # messages by topic, broker name and id of a queue outside of the route
     unread: Mapping[tuple[str, str], Mapping[int, int]],
 ) -> list[Finding]:
-    """All findings.
-
-    Args:
-        snapshots: the states of the name servers that responded.
-        failures: why others did not respond, by address.
-        probes: the results for every registered broker, by address.
-        unread: numbers of messages by topic and broker name, and by queue id outside of the route.
-    """
+    """All findings."""
     return [
         *_check_name_servers(snapshots, failures),
         *_check_brokers(snapshots, probes),

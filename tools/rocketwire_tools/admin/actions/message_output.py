@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str, Value]:
     """The members of a message's JSON object.
 
-    Args:
-        message: the received message.
-        topic: topic of the subscription without namespace, also for messages from a retry topic.
-        broker_name: the broker that delivered it.
+    ``topic`` is that of the subscription, without namespace, also for a message from a retry topic.
     """
     properties = dict(message.properties or {})
     text, encoded = _body(message.body or b"")

@@ -76,13 +76,7 @@ class _Job:
 
 
 async def produce(context: Context) -> None:
-    """Run the command.
-
-    Raises:
-        UsageError: options contradict each other.
-        LineError: a message could not be sent.
-        StoppedError: a signal ended the command.
-    """
+    """Run the command; raises ``LineError`` for the first failure, or ``StoppedError``."""
     args = context.arguments
     _check(args)
     outcome = None if args.transaction is None else OUTCOMES[args.transaction]
@@ -296,12 +290,7 @@ class _Sending:
 
 
 def describe_failures(lost: Sequence[int], unsent: int | None) -> str:
-    """Describe the messages after the first failure.
-
-    Args:
-        lost: numbers of further failed messages, in order.
-        unsent: number of the first message that was not sent; None if all were sent.
-    """
+    """Describe the messages after the first failure."""
     runs: list[list[int]] = []
     for number in lost:
         if runs and runs[-1][-1] == number - 1:

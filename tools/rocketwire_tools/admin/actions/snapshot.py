@@ -38,11 +38,7 @@ class Snapshot:
 async def take_snapshot(
     server: SingleNameServer, topics: Collection[str] | None = None
 ) -> Snapshot:
-    """Request the state of a name server, with the routes of these topics or of all.
-
-    Raises:
-        NameServerError, ChannelError, DecodeError: as in ``NameServerCalls.call``.
-    """
+    """Request the state of a name server, with the routes of these topics or of all."""
     response = await server.call(RequestCode.GET_BROKER_CLUSTER_INFO)
     cluster_info: ClusterInfo = response.body or ClusterInfo()
     if topics is None:

@@ -92,12 +92,7 @@ KNOWN_BROKER_FILE: Final = Path(__file__).with_name("known_broker_differences.to
 
 
 def read_differences(names: Sequence[str], *, is_broker: bool = False) -> list[KnownDifference]:
-    """Read the files of ``--known``, for name servers or for brokers.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: as in ``read_known``, with the name of the file.
-    """
+    """Read the files of ``--known``; raises ``OSError``, or ``ValueError`` for an invalid file."""
     entries: list[KnownDifference] = []
     for name in names:
         included = KNOWN_BROKER_FILE if is_broker else KNOWN_FILE
@@ -110,11 +105,7 @@ def read_differences(names: Sequence[str], *, is_broker: bool = False) -> list[K
 
 
 def read_known(text: str) -> list[KnownDifference]:
-    """Read known differences from TOML tables ``[[difference]]``; other members are ignored.
-
-    Raises:
-        ValueError: not TOML, or a table lacks a member.
-    """
+    """Read TOML tables ``[[difference]]``; raises ``ValueError`` if one is invalid."""
     tables: list[dict[str, Any]] = tomllib.loads(text).get("difference", [])
     try:
         return [
@@ -311,12 +302,7 @@ def judge(
 
 
 async def play_both(cases: Sequence[Case], runs: Sequence[SuiteRun]) -> None:
-    """Run cases on both servers concurrently.
-
-    Raises:
-        UnreachableError: a running server cannot be reached, or is no name server.
-        NotStartedError: a server did not start.
-    """
+    """Run cases on both servers; raises ``UnreachableError`` or ``NotStartedError``."""
     for run in runs:
         wrong = await run.probe_target()
         if wrong is not None:

@@ -60,13 +60,7 @@ class Names:
     """
 
     def __init__(self, run: str, number: int, namespace: str = "") -> None:
-        """Names for one case.
-
-        Args:
-            run: short word of letters and digits for the run.
-            number: number of the case.
-            namespace: value of ``{namespace}``; empty for a new name.
-        """
+        """Names for one case; an empty ``namespace`` is a new one."""
         self._namespace = namespace
         self._mark = f"-{run}-{number:04}"
         self._network = f"198.{18 + number // 256}.{number % 256}."

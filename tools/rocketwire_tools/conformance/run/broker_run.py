@@ -52,11 +52,7 @@ class BrokerRun(SuiteRun):
     """One run of many cases against a broker that is running already."""
 
     async def probe(self, target: Target) -> ProbeResult:
-        """Ask for the configuration, which cases need.
-
-        Raises:
-            UnreachableError: it does not accept connections.
-        """
+        """Ask for the configuration, which cases need; raises ``UnreachableError``."""
         return await examine(target, self._examine, PROBE_SECONDS * self.settings.patience)
 
     async def _examine(self, link: RawConnection, seconds: float) -> ProbeResult:

@@ -32,22 +32,14 @@ class ProbeResult:
 
 
 async def probe(target: Target, seconds: float = PROBE_SECONDS) -> ProbeResult:
-    """Request the list of clusters.
-
-    Raises:
-        UnreachableError: the target does not accept connections.
-    """
+    """Request the list of clusters; raises ``UnreachableError``."""
     return await examine(target, _examine, seconds)
 
 
 async def examine(
     target: Target, ask: Callable[[RawConnection, float], Awaitable[ProbeResult]], seconds: float
 ) -> ProbeResult:
-    """Ask over a new connection.
-
-    Raises:
-        UnreachableError: the target does not accept connections.
-    """
+    """Ask over a new connection; raises ``UnreachableError`` if it cannot be opened."""
     try:
         link = await connect("probe", target.address, seconds)
     except OSError as error:

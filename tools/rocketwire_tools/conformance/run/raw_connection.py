@@ -160,13 +160,7 @@ class RawConnection:
 
 
 def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLContext:
-    """A TLS context for clients.
-
-    Args:
-        version: ``any``, ``1.2`` or ``1.3``.
-        shows: name of the client certificate in ``CERTIFICATES``; empty for none.
-        trusts: name of the only trusted authority; empty to trust every certificate.
-    """
+    """A TLS context for clients, for the values of ``Open``."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     if trusts:
@@ -191,9 +185,8 @@ async def connect(
 ) -> RawConnection:
     """Open a connection; ``preamble`` is sent first, before any TLS.
 
-    Raises:
-        TimeoutError: it was not opened in time.
-        OSError: it was refused, or the handshake failed.
+    Raises ``OSError`` if it was refused or the handshake failed, ``TimeoutError`` if it took
+    longer.
     """
     with trio.move_on_after(seconds):
         return await _connect(name, address, preamble, tls)

@@ -243,8 +243,7 @@ class SuiteRun:
     async def probe_target(self) -> str | None:
         """Probe the running server; returns why no case can be run on it, None if they can.
 
-        Raises:
-            UnreachableError: it does not accept connections.
+        Raises ``UnreachableError`` if it does not accept connections.
         """
         if self.target is None:
             return None
@@ -253,18 +252,13 @@ class SuiteRun:
         return None if probed.wrong is None else f"{self.target.address} {probed.wrong}"
 
     async def probe(self, target: Target) -> ProbeResult:
-        """Probe a server.
-
-        Raises:
-            UnreachableError: it does not accept connections.
-        """
+        """Probe a server; raises ``UnreachableError`` if it does not accept connections."""
         return await probe(target, PROBE_SECONDS * self.settings.patience)
 
     async def cases(self, cases: Sequence[Case]) -> list[Verdict]:
         """Run cases, or skip them with a reason; returns a verdict for each, in their order.
 
-        Raises:
-            NotStartedError: no server started.
+        Raises ``NotStartedError`` if no server started.
         """
         runnable: list[Case] = []
         for case in cases:

@@ -151,10 +151,9 @@ class StartedTarget(Target):
     async def start(self) -> None:
         """Start the server and wait until it accepts connections.
 
-        Raises:
-            CommandError: the command cannot be run.
-            NeverListenedError: nothing listens on the port within a minute, times the patience.
-            NotStartedError: the program ended.
+        Raises ``CommandError`` if the command cannot be run, ``NeverListenedError`` if nothing
+        listens on the port within a minute, times the patience, and ``NotStartedError`` if the
+        program ended.
         """
         self._write_config({})
         self._process = self._spawn(self.words())
@@ -190,23 +189,16 @@ class StartedTarget(Target):
 
     async def launch(
         self,
-        arguments: Sequence[str] | None = None,
+        arguments: Sequence[str] | None = None,  # replace all words from ``-c``; None to keep them
         *,
-        without: Sequence[str] = (),
-        options: Mapping[str, str] | None = None,
-        kv: str | None = None,
-        until: str | None = None,
+        without: Sequence[str] = (),  # variables to remove
+        options: Mapping[str, str] | None = None,  # additional properties
+        kv: str | None = None,  # content of the KV file; None to keep it
+        until: str | None = None,  # output text after which the process is stopped
     ) -> ProcessResult:
         """Run the command again with the same port in a new folder, and await its end.
 
         After a minute, times the patience, it is killed.
-
-        Args:
-            arguments: replacement for all words from ``-c``; None to keep them.
-            without: variables to remove.
-            options: additional properties.
-            kv: content of the KV file; None to keep it.
-            until: output text after which the process is stopped.
         """
         self._launched += 1
         folder = self.folder / f"launch{self._launched}"
