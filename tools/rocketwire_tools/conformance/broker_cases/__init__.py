@@ -25,9 +25,7 @@ from rocketwire_tools.conformance.broker_cases import (
     clients,
     delays,
     lite,
-    members,
     pops,
-    protocol,
     pulls,
     sends,
 )
@@ -36,8 +34,7 @@ from rocketwire_tools.conformance.model.case import number_cases
 ALL: Final = number_cases(
     (
         *(*sends.CASES, *pulls.CASES, *delays.CASES, *pops.CASES, *lite.CASES),
-        *(*members.CASES, *clients.CASES),
-        *(*administration.CASES, *lite.FIGURES, *protocol.CASES),
+        *(*clients.CASES, *administration.CASES, *lite.FIGURES, *administration.PROTOCOL),
     )
 )
 """All cases."""

@@ -1,26 +1,41 @@
-"""Requests to clients, replies (324 to 326), and assignments of queues (400, 401)."""
+"""Groups, their offsets, members, locks and assignments, and requests to clients."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.conformance.broker_cases.common import (
+    FOUR,
+    NOT_5_3,
     OK,
     ask,
     beat,
+    bodies,
     case,
     comes,
     consumers,
+    fill,
+    finds,
     group,
+    groups_have,
     json_body,
+    leave,
     members_changed,
     message,
+    nothing,
+    offset,
+    one_way,
     only_4_9,
+    pull,
     put,
     refuses,
     silence,
     since_5_3,
+    stores,
+    subscription,
     topic,
+    topics_have,
+    until,
     visible,
     with_body,
 )
@@ -35,10 +50,98 @@ from rocketwire_tools.conformance.model.outcomes import (
     Response,
     TextBody,
 )
-from rocketwire_tools.conformance.model.steps import Expect, Reply, Request, Send, Step
+from rocketwire_tools.conformance.model.steps import (
+    Close,
+    Expect,
+    Reply,
+    Request,
+    Send,
+    Step,
+    Until,
+)
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.steps import Ask
+
+# Offsets of groups and queues: codes 14, 15, 29 to 32 and 43, and resets (222).
+
+QUERY: Final = "ConsumerManageProcessor.queryConsumerOffset @ 5.5.0"
+UPDATE: Final = "ConsumerManageProcessor.updateConsumerOffset @ 5.5.0"
+SEARCH: Final = "AdminBrokerProcessor.searchOffsetByTimestamp @ 5.5.0"
+RESET: Final = "AdminBrokerProcessor.resetOffset, ConsumerOffsetManager.assignResetOffset @ 5.5.0"
+QUEUE: Final = {"topic": "{topic}", "queueId": "0"}
+OF_GROUP: Final = QUEUE | {"consumerGroup": "{group}"}
+THREE: Final[tuple[Step, ...]] = (topic(), group(), *fill(3), visible(3))
+NOT_FOUND: Final = refuses(22, Like("Not found.*"))
+SERVER_SIDE: Final = {"useServerSideResetOffset": "true"}
+
+
+def commit(place: int | str, *outcomes: Response, **changes: str) -> Step:
+    """The group has consumed up to this offset (15)."""
+    return ask(
+        15,
+        OF_GROUP | {"commitOffset": str(place)} | changes,
+        *(outcomes or (Response(remark=ANY),)),
+    )
+
+
+def keeps(place: int | str, **changes: str) -> Step:
+    """The stored offset of the group (14)."""
+    return ask(14, OF_GROUP | changes, offset(place))
+
+
+def reset(*outcomes: Response, **changes: str) -> Step:
+    """Reset the offsets of the group (222)."""
+    fields = {"topic": "{topic}", "group": "{group}", "timestamp": "0", "isForce": "true"}
+    return ask(222, fields | changes, *outcomes)
+
+
+# Heartbeats, members of groups and notifications: codes 34, 35, 38, 40, 203, 204 and 328.
+
+BEAT: Final = "ClientManageProcessor.heartBeat, ConsumerManager.registerConsumer @ 5.5.0"
+CHANGED: Final = "DefaultConsumerIdsChangeListener.handle @ 5.5.0"
+LIST: Final = "ConsumerManageProcessor.getConsumerListByGroup @ 5.5.0"
+CONNECTIONS: Final = "AdminBrokerProcessor.getConsumerConnectionList @ 5.5.0"
+PULL: Final = "PullMessageProcessor.processRequest @ 5.5.0"
+
+
+def members(*clients: str, on: str = "main", group: str = "{group}") -> Step:
+    """The group has these members (38)."""
+    outcome = json_body({"consumerIdList": list(clients)})
+    return until(38, {"consumerGroup": group}, outcome, on=on)
+
+
+NOBODY: Final = ask(
+    38, {"consumerGroup": "{group}"}, refuses(1, "no consumer for this group, {group}")
+)
+# Locks of queues for orderly consumers: codes 41 and 42.
+
+LOCK: Final = "AdminBrokerProcessor.lockBatchMQ, RebalanceLockManager.tryLockBatch @ 5.5.0"
+UNLOCK: Final = "AdminBrokerProcessor.unlockBatchMQ, RebalanceLockManager.unlockBatch @ 5.5.0"
+
+
+def _body(client: str, queues: tuple[int, ...], group: str) -> dict[str, object]:
+    names = [{"topic": "{topic}", "brokerName": "{=broker}", "queueId": queue} for queue in queues]
+    return {"clientId": client, "consumerGroup": group, "mqSet": names, "onlyThisBroker": False}
+
+
+def locks(
+    *queues: int,
+    client: str = "{client}",
+    gets: tuple[int, ...] | None = None,
+    group: str = "{group}",
+    on: str = "main",
+) -> Step:
+    """A client locks queues and gets these; all of them by default (41)."""
+    held = [
+        Has({"queueId": queue, "topic": "{topic}"}) for queue in (queues if gets is None else gets)
+    ]
+    return ask(41, {}, json_body({"lockOKMQSet": held}), body=_body(client, queues, group), on=on)
+
+
+def unlocks(*queues: int, client: str = "{client}", group: str = "{group}") -> Step:
+    """A client gives queues back (42)."""
+    return ask(42, {}, Response(remark=ANY), body=_body(client, queues, group))
 
 
 # Request and reply: codes 324, 325 and 326.
@@ -97,7 +200,7 @@ def relays(code: int, body: Any = ANY, **ext: object) -> Expect:
 
 # Queues that a broker assigns to its consumers: codes 400 and 401.
 
-QUERY: Final = "QueryAssignmentProcessor.queryAssignment @ 5.5.0"
+ASSIGNMENT: Final = "QueryAssignmentProcessor.queryAssignment @ 5.5.0"
 MODE: Final = "QueryAssignmentProcessor.setMessageRequestMode @ 5.5.0"
 MEMBERS: Final[tuple[Step, ...]] = (
     topic(),
@@ -142,6 +245,401 @@ MODES: Final = Has({"{group}": Has({"mode": "POP", "popShareQueueNum": 2})})
 
 
 CASES: Final = (
+    # Offsets of groups and queues: codes 14, 15, 29 to 32 and 43, and resets (222).
+    case("15/1", UPDATE, "A stored offset MUST be returned to the group.", *THREE, commit(2),
+        keeps(2)),
+    case("15/2", UPDATE, "A lower offset MUST replace a higher one.", *THREE, commit(3), commit(1),
+        keeps(1)),
+    case("15/3", UPDATE, "An offset beyond the end MUST be stored all the same.", *THREE,
+        commit(99), keeps(99)),
+    case("15/4", UPDATE, "Offsets MUST be stored by group.", *THREE, group("{groupB}"), commit(2),
+        commit(1, consumerGroup="{groupB}"), keeps(2), keeps(1, consumerGroup="{groupB}")),
+    case("15/5", UPDATE, "Offsets MUST be stored by queue.", *THREE, commit(2),
+        commit(7, queueId="1"), keeps(2), keeps(7, queueId="1")),
+    case("15/6", UPDATE, "A one-way request MUST store the offset.", *THREE,
+        one_way(15, OF_GROUP | {"commitOffset": "2"}), until(14, OF_GROUP, offset(2))),
+    since_5_3("15/7", UPDATE, "The offset of an unknown group MUST be refused with 26.", topic(),
+        commit(1, refuses(26, "Group {group} not exist!"))),
+    since_5_3("15/8", UPDATE, "The offset in an unknown topic MUST be refused with 17.", group(),
+        commit(1, refuses(17, "Topic {topic} not exist!"))),
+    only_4_9("15/9", "ConsumerManageProcessor.updateConsumerOffset @ 4.9.4",
+        "The offset of an unknown group in an unknown topic MUST be stored.", commit(1),
+        keeps(1)),
+    case("15/10", UPDATE, "A request without an offset MUST be refused.", *THREE,
+        ask(15, OF_GROUP, refuses(29), refuses(1))),
+    case("15/11", UPDATE, "The offset of a queue that the topic has not MUST be stored.", *THREE,
+        commit(5, queueId="99"), keeps(5, queueId="99")),
+    case("14/1", QUERY, "A group without an offset MUST begin at 0 if the queue still has its "
+        "first message.", *THREE, keeps(0)),
+    since_5_3("14/2", QUERY, "A group without an offset MUST get 22 for an empty queue.", *THREE,
+        ask(14, OF_GROUP | {"queueId": "1"}, NOT_FOUND)),
+    only_4_9("14/3", "ConsumerManageProcessor.queryConsumerOffset @ 4.9.4",
+        "A group without an offset MUST get 0 for an empty queue.", *THREE,
+        keeps(0, queueId="1")),
+    since_5_3("14/4", QUERY, "A group that does not want 0 MUST get 22 if it has no offset.",
+        *THREE, ask(14, OF_GROUP | {"setZeroIfNotFound": "false"}, NOT_FOUND)),
+    case("14/5", QUERY, "A queue id that is not a number MUST be answered with 1.", topic(),
+        group(), ask(14, OF_GROUP | {"queueId": "x"}, refuses(1))),
+    case("30/1", "AdminBrokerProcessor.getMaxOffset @ 5.5.0",
+        "The end of a queue MUST be the offset of its next message.", *THREE,
+        ask(30, QUEUE, offset(3))),
+    case("30/2", "AdminBrokerProcessor.getMaxOffset @ 5.5.0",
+        "The end of an empty or unknown queue MUST be 0.",
+        topic(), *(ask(30, QUEUE | {"queueId": queue}, offset(0)) for queue in ("0", "1", "9")),
+        ask(30, {"topic": "{topicB}", "queueId": "0"}, offset(0)),
+    ),
+    case("31/1", "AdminBrokerProcessor.getMinOffset @ 5.5.0",
+        "The first offset of a queue MUST be 0 while nothing was removed.", *THREE,
+        ask(31, QUEUE, offset(0)), ask(31, QUEUE | {"queueId": "9"}, offset(0))),
+    case("32/1", "AdminBrokerProcessor.getEarliestMsgStoretime @ 5.5.0",
+        "The store time of the first message MUST be returned.",
+        *THREE, pull(0, OK, save={"time": "message.0.storeTimestamp"}),
+        ask(32, QUEUE, Response(remark=ANY, ext=Has({"timestamp": Number(equal="{=time}")}))),
+    ),
+    case("32/2", "AdminBrokerProcessor.getEarliestMsgStoretime @ 5.5.0",
+        "The store time of the first message of an empty queue MUST be -1.",
+        topic(), ask(32, QUEUE, Response(remark=ANY, ext=Has({"timestamp": "-1"}))),
+    ),
+    case("29/1", SEARCH, "The offset of a time before the first message MUST be 0.", *THREE,
+        ask(29, QUEUE | {"timestamp": "0"}, offset(0))),
+    only_4_9("29/7", "DefaultMessageStore.getOffsetInQueueByTime @ 4.9.4",
+        "The offset of a time after the last message MUST be that of the last message.", *THREE,
+        ask(29, QUEUE | {"timestamp": "{=now+3600000}"}, offset(2))),
+    since_5_3("29/2", SEARCH, "The offset of a time after the last message MUST be the end.",
+        *THREE, ask(29, QUEUE | {"timestamp": "{=now+3600000}"}, offset(3))),
+    since_5_3("29/3", SEARCH,
+        "The upper offset of a time after the last message MUST be that of the last message.",
+        *THREE, ask(29, QUEUE | {"timestamp": "{=now+3600000}", "boundaryType": "UPPER"},
+            offset(2)),
+    ),
+    case("29/4", SEARCH, "The offset of a message's store time MUST be at most that of the "
+        "message.",
+        *THREE, pull(1, OK, save={"time": "message.0.storeTimestamp"}),
+        ask(29, QUEUE | {"timestamp": "{=time}"},
+            Response(remark=ANY, ext=Has({"offset": Number(least=0, most=1)}))),
+    ),
+    since_5_3("29/5", SEARCH,
+        "The offset of a time after a message and before another MUST be that of the other.",
+        topic(), *fill(1), visible(1), pull(0, OK, save={"time": "message.0.storeTimestamp"}),
+        until(29, QUEUE | {"timestamp": "{=now}"}, offset(1)), *fill(1), visible(2),
+        ask(29, QUEUE | {"timestamp": "{=time+1}"}, offset(1)),
+    ),
+    case("29/6", SEARCH, "The offset of any time in an empty queue MUST be 0.", topic(),
+        ask(29, QUEUE | {"timestamp": "{=now}"}, offset(0))),
+    case("43/1", "AdminBrokerProcessor.getAllConsumerOffset @ 5.5.0",
+        "The dump of offsets MUST have the offsets by topic, group and queue.",
+        *THREE, commit(2), ask(43, {},
+            json_body(Has({"offsetTable": Has({"{topic}@{group}": Has({"0": 2})})}))),
+    ),
+    since_5_3("222/1", RESET, "A reset MUST be answered with the new offsets.",
+        *THREE, reset(Response(remark=ANY, body=ANY), queueId="0", offset="1"), keeps(1),
+        requires=SERVER_SIDE,
+    ),
+    since_5_3("222/2", RESET,
+        "A reset by time MUST set all queues to the first message stored since.",
+        *THREE, commit(3), reset(OK), keeps(0), requires=SERVER_SIDE,
+    ),
+    since_5_3("222/3", RESET, "A commit MUST be ignored between a reset and the next pull.",
+        *THREE, commit(3), reset(OK, queueId="0", offset="1"), commit(3, Response(remark=ANY)),
+        keeps(1), pull(3, nothing(21, "OFFSET_RESET", 1)),
+        keeps(1), requires=SERVER_SIDE,
+    ),
+    since_5_3("222/4", RESET,
+        "The next pull after a reset MUST be answered with 21 and the new offset, once.",
+        *THREE, commit(3), reset(OK, queueId="0", offset="1"),
+        pull(3, nothing(21, "OFFSET_RESET", 1)), pull(3, nothing(19, ANY, 3)), commit(3),
+        keeps(3),
+        requires=SERVER_SIDE,
+    ),
+    since_5_3("222/5", RESET, "A reset to an offset outside of the queue MUST be refused with 1.",
+        *THREE, reset(refuses(1, Like(r"Target offset 99 not in consume queue range \[0-\d\]")),
+            queueId="0", offset="99"), requires=SERVER_SIDE,
+    ),
+    since_5_3("222/6", RESET, "A reset of an unknown topic MUST be refused with 17.", group(),
+        reset(refuses(17, Like(".*{topic}.*not exist.*"))), requires=SERVER_SIDE),
+    since_5_3("222/7", RESET, "A reset of an unknown group MUST be refused with 26.", *THREE,
+        reset(refuses(26, Like(".*{groupB}.*not exist.*")), group="{groupB}"),
+        requires=SERVER_SIDE),
+    since_5_3("222/8", RESET, "A reset to the end MUST set the offset behind the last message.",
+        *THREE, reset(OK, timestamp="-1"), keeps(3), requires=SERVER_SIDE),
+    only_4_9("222/9", "Broker2Client.resetOffset @ 4.9.4",
+        "A reset of a group without members MUST be refused with 1.", *THREE,
+        reset(refuses(1, Like("T[Hh]e consumer group <{group}> not exist")))),
+    case("314/1", "AdminBrokerProcessor.cloneGroupOffset @ 5.5.0",
+        "Cloned offsets MUST be stored for the other group.",
+        *THREE, group("{groupB}"), commit(2),
+        ask(314, {"srcGroup": "{group}", "destGroup": "{groupB}", "topic": "{topic}",
+            "offline": "true"}),
+        keeps(2, consumerGroup="{groupB}"),
+    ),
+    since_5_3("207/10", "ConsumerOffsetManager.removeOffset @ 5.5.0",
+        "The removal of a group with its offsets MUST remove them.",
+        *THREE, commit(2), ask(207, {"groupName": "{group}", "cleanOffset": "true"}), group(),
+        keeps(0),
+    ),
+    case("215/10", "AdminBrokerProcessor.deleteTopic @ 5.5.0",
+        "A topic that is created again MUST be empty.",
+        *THREE, ask(215, {"topic": "{topic}"}), topic(), ask(30, QUEUE, offset(0)),
+        pull(0, nothing(19, ANY, 0)),
+    ),
+    # Heartbeats, members of groups and notifications: codes 34, 35, 38, 40, 203, 204 and 328.
+    since_5_3("34/1", BEAT, "The response to a heartbeat MUST say that subscriptions and "
+        "heartbeats of version 2 are supported.",
+        beat(consumers(), outcomes=[Response(remark=ANY,
+            ext=Has({"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "true"}))]),
+    ),
+    only_4_9("34/2", "ClientManageProcessor.heartBeat @ 4.9.4",
+        "The response to a heartbeat SHOULD NOT have ext fields.",
+        beat(consumers(), outcomes=[Response(remark=ANY, ext=None)]),
+    ),
+    case("34/3", BEAT, "A heartbeat without groups MUST be accepted.", beat()),
+    case("34/4", "ClientManageProcessor.heartBeat @ 5.5.0",
+        "A heartbeat without a body MUST be answered with 1.", ask(34, {}, refuses(1))),
+    case("34/5", BEAT, "The first heartbeat of a consumer MUST create its group.",
+        topic(), beat(consumers()),
+        ask(201, {}, groups_have(**{"{group}": Has({"consumeEnable": True, "retryMaxTimes": 16})})),
+        requires={"autoCreateSubscriptionGroup": "true"},
+    ),
+    case("34/6", BEAT, "The first heartbeat of a consumer MUST create the retry topic of its "
+        "group.",
+        topic(), beat(consumers()),
+        ask(21, {}, topics_have(**{"%RETRY%{group}": Has({"readQueueNums": 1,
+            "writeQueueNums": 1, "perm": 6})})),
+    ),
+    case("34/7", BEAT, "A client MUST be a member of its group after the heartbeat.",
+        beat(consumers()), members("{client}")),
+    case("34/8", BEAT, "A request right behind a heartbeat MUST be answered, and the member be "
+        "there soon.",
+        Send((
+            Request(code=34, ext={}, body={"clientID": "{client}", "consumerDataSet": [consumers()],
+                "producerDataSet": []}),
+            Request(code=38, ext={"consumerGroup": "{group}"}),
+        )), Expect((OK, refuses(1))), Expect((OK, refuses(1))), members("{client}"),
+    ),
+    case("34/9", BEAT, "Two clients MUST both be members of their group.",
+        beat(consumers(), on="a"), beat(consumers(), client="{clientB}", on="b"),
+        members("{client}", "{clientB}"),
+    ),
+    case("34/10", BEAT, "One client MUST be able to be a member of several groups.",
+        beat(consumers(), consumers("{groupB}")), members("{client}"),
+        members("{client}", group="{groupB}"),
+    ),
+    case("34/11", BEAT, "A heartbeat of producers MUST NOT make members.",
+        beat(producers=["{group}"]), NOBODY),
+    case("38/1", LIST, "A group without members MUST be answered with 1.", NOBODY),
+    case("38/2", "ClientHousekeepingService.onChannelClose @ 5.5.0",
+        "A client whose connection closes MUST leave its groups.",
+        beat(consumers(), on="a"), members("{client}"), Close("a"),
+        until(38, {"consumerGroup": "{group}"}, refuses(1)),
+    ),
+    case("35/1", "ClientManageProcessor.unregisterClient @ 5.5.0",
+        "A client MUST be able to leave its group.",
+        beat(consumers()), members("{client}"), leave(), NOBODY,
+    ),
+    case("35/2", "ClientManageProcessor.unregisterClient @ 5.5.0",
+        "A client that leaves MUST NOT take other members with it.",
+        beat(consumers(), on="a"), beat(consumers(), client="{clientB}", on="b"), leave(on="a"),
+        members("{clientB}"),
+    ),
+    case("35/3", "ClientManageProcessor.unregisterClient @ 5.5.0",
+        "A client that is no member MUST be answered with success.", leave()),
+    case("35/4", "ClientManageProcessor.unregisterClient @ 5.5.0",
+        "A producer MUST be able to leave its group.",
+        beat(producers=["{group}"]), ask(204, {"producerGroup": "{group}"}),
+        ask(35, {"clientID": "{client}", "producerGroup": "{group}"}),
+        ask(204, {"producerGroup": "{group}"},
+            refuses(1, Like("the producer group.*{group}.* not exist"))),
+    ),
+    case("40/1", CHANGED, "The first heartbeat of a member MUST be told to all members, the new "
+        "one included.",
+        beat(consumers(), on="a"), members_changed(on="a"), beat(consumers(), client="{clientB}",
+            on="b"), members_changed(on="a"), members_changed(on="b"),
+    ),
+    case("40/2", CHANGED, "A repeated heartbeat MUST NOT be told to anybody.",
+        beat(consumers(), on="a"), members_changed(on="a"), beat(consumers(), on="a"),
+        silence(1.0, on="a"),
+    ),
+    case("40/3", CHANGED, "A member that leaves MUST be told to the others.",
+        beat(consumers(), on="a"), members_changed(on="a"), beat(consumers(), client="{clientB}",
+            on="b"), members_changed(on="a"), members_changed(on="b"),
+        leave(client="{clientB}", on="b"), members_changed(on="a"),
+    ),
+    case("40/4", "ClientHousekeepingService.onChannelClose @ 5.5.0",
+        "A member whose connection closes MUST be told to the others.",
+        beat(consumers(), on="a"), members_changed(on="a"), beat(consumers(), client="{clientB}",
+            on="b"), members_changed(on="a"), members_changed(on="b"),
+        Close("b"), members_changed(on="a"),
+    ),
+    case("40/5", "ConsumerGroupInfo.updateSubscription @ 5.5.0",
+        "A new topic in the subscriptions of a group MUST be told to its members.",
+        beat(consumers(), on="a"), members_changed(on="a"),
+        beat(consumers(subscriptions=[subscription(), subscription("{topicB}")]), on="a"),
+        members_changed(on="a"),
+    ),
+    case("40/6", "ConsumerGroupInfo.updateSubscription @ 5.5.0",
+        "A topic that leaves the subscriptions of a group MUST be told to its members.",
+        beat(consumers(subscriptions=[subscription(), subscription("{topicB}")]), on="a"),
+        members_changed(on="a"), beat(consumers(), on="a"), members_changed(on="a"),
+    ),
+    case("40/7", "ConsumerGroupInfo.updateSubscription @ 5.5.0",
+        "A changed filter of a topic MUST NOT be told to the members.",
+        beat(consumers(), on="a"), members_changed(on="a"),
+        beat(consumers(subscriptions=[subscription(text="red", version=2)]), on="a"),
+        silence(1.0, on="a"),
+    ),
+    since_5_3("40/8", CHANGED, "Members of a broadcasting group SHOULD NOT be told anything.",
+        beat(consumers(model="BROADCASTING"), on="a"), beat(consumers(model="BROADCASTING"),
+            client="{clientB}", on="b"), silence(1.0, on="a"),
+    ),
+    only_4_9("40/9", "DefaultConsumerIdsChangeListener.handle @ 4.9.4",
+        "Members of a broadcasting group SHOULD be told of new members.",
+        beat(consumers(model="BROADCASTING"), on="a"), members_changed(on="a"),
+    ),
+    case("40/10", CHANGED, "Members of a group without notifications MUST NOT be told anything.",
+        group(notifyConsumerIdsChangedEnable=False), beat(consumers(), on="a"),
+        silence(1.0, on="a"),
+    ),
+    case("203/1", CONNECTIONS,
+        "The connections of a group MUST name its clients and its subscriptions.",
+        beat(consumers(subscriptions=[subscription(text="red")])),
+        ask(203, {"consumerGroup": "{group}"}, json_body(Has({
+            "connectionSet": [Has({"clientId": "{client}", "clientAddr": Like(r"[\d.]+:\d+"),
+            "language": "JAVA"})],
+            "consumeFromWhere": "CONSUME_FROM_FIRST_OFFSET", "consumeType": "CONSUME_PASSIVELY",
+            "messageModel": "CLUSTERING",
+            "subscriptionTable": Has({"{topic}": Has({"subString": "red", "topic": "{topic}"})}),
+        }))),
+    ),
+    case("203/2", CONNECTIONS,
+        "The connections of a group without members MUST be answered with 206.",
+        ask(203, {"consumerGroup": "{group}"},
+            refuses(206, Like("the consumer group.{group}. not online"))),
+    ),
+    case("203/3", "ConsumerGroupInfo.updateSubscription @ 5.5.0",
+        "A heartbeat MUST replace the subscriptions of the whole group.",
+        beat(consumers(subscriptions=[subscription("{topicA}")]), on="a"),
+        beat(consumers(subscriptions=[subscription("{topicB}")]), client="{clientB}", on="b"),
+        ask(203, {"consumerGroup": "{group}"},
+            json_body(Has({"subscriptionTable": {"%RETRY%{group}": ANY, "{topicB}": ANY}})),
+            json_body(Has({"subscriptionTable": {"{topicB}": ANY}}))),
+    ),
+    case("204/1", "AdminBrokerProcessor.getProducerConnectionList @ 5.5.0",
+        "The connections of a group of producers MUST name its clients.",
+        beat(producers=["{group}"]), ask(204, {"producerGroup": "{group}"},
+            json_body({"connectionSet": [Has({"clientId": "{client}",
+            "clientAddr": Like(r"[\d.]+:\d+")})]})),
+    ),
+    case("204/2", "AdminBrokerProcessor.getProducerConnectionList @ 5.5.0",
+        "A group of producers without members MUST be answered with 1.",
+        ask(204, {"producerGroup": "{group}"},
+            refuses(1, Like("the producer group.*{group}.* not exist"))),
+    ),
+    since_5_3("204/3", "ProducerManager.doChannelCloseEvent @ 5.5.0",
+        "A producer whose connection closes MUST leave its group.",
+        beat(producers=["{group}"], on="a"), ask(204, {"producerGroup": "{group}"}), Close("a"),
+        until(204, {"producerGroup": "{group}"}, refuses(1)),
+    ),
+    since_5_3("328/1", "AdminBrokerProcessor.getAllProducerInfo @ 5.5.0",
+        "The table of all producers MUST name the clients of each group.",
+        beat(producers=["{group}"]),
+        ask(328, {}, json_body(Has({"data": Has({"{group}": [Has({"clientId": "{client}"})]})}))),
+    ),
+    case("11/100", PULL, "A pull without a subscription MUST use that of the heartbeat.",
+        *FOUR, beat(consumers(subscriptions=[subscription(text="T1")])),
+        pull(0, finds(*bodies(1, 3), nextBeginOffset="4"), sysFlag="0", subVersion="1"),
+    ),
+    case("11/101", PULL, "A pull without a subscription of a topic to which the group has not "
+        "subscribed MUST be answered with 24.",
+        *FOUR, beat(consumers(subscriptions=[subscription("{topicB}")])),
+        pull(0, refuses(24, Like("the consumer's subscription not exist.*")), sysFlag="0",
+            subVersion="1"),
+    ),
+    case("11/102", PULL, "A pull with a newer subscription than the heartbeat's MUST be answered "
+        "with 25.",
+        *FOUR, beat(consumers()), pull(0, refuses(25, Like("the consumer's subscription not "
+            "latest.*")), sysFlag="0", subVersion="2"),
+    ),
+    since_5_3("11/103", PULL,
+        "A pull of a broadcasting group that may not broadcast MUST be answered with 16.",
+        *FOUR, group(consumeBroadcastEnable=False), beat(consumers(model="BROADCASTING")),
+        pull(0, refuses(16, ANY, Has({"forbiddenType": "4"})), sysFlag="0", subVersion="1"),
+    ),
+    since_5_3("11/104", "PullMessageProcessor.processRequest, "
+        "SubscriptionGroupManager.getForbidden @ 5.5.0",
+        "A pull of a topic that a group may not read (353) MUST be answered with 16, until it may "
+        "again.",
+        *FOUR, group(), ask(353, {"group": "{group}", "topic": "{topic}", "readable": "false"}),
+        beat(consumers()),
+        pull(0, refuses(16, ANY, Has({"forbiddenType": "5"})), sysFlag="0", subVersion="1"),
+        ask(353, {"group": "{group}", "topic": "{topic}", "readable": "true"}),
+        pull(0, OK, sysFlag="0", subVersion="1"),
+    ),
+    case("300/1", "AdminBrokerProcessor.queryTopicConsumeByWho @ 5.5.0",
+        "The groups of a topic MUST be those whose members subscribe to it.",
+        topic(), beat(consumers()), ask(300, {"topic": "{topic}"},
+            json_body(Has({"groupList": ["{group}"]}))),
+        profiles=NOT_5_3,
+    ),
+    since_5_3("343/1", "AdminBrokerProcessor.queryTopicsByConsumer @ 5.5.0",
+        "The topics of a group MUST be those in which it has offsets.",
+        topic(), group(), ask(15, {"topic": "{topic}", "queueId": "0", "consumerGroup": "{group}",
+            "commitOffset": "0"}),
+        ask(343, {"group": "{group}"}, json_body(Has({"topicList": ["{topic}"]}))),
+    ),
+    since_5_3("345/1", "AdminBrokerProcessor.querySubscriptionByConsumer @ 5.5.0",
+        "The subscription of a group to a topic MUST be that of the heartbeat.",
+        beat(consumers(subscriptions=[subscription(text="red")])),
+        ask(345, {"group": "{group}", "topic": "{topic}"},
+            json_body(Has({"group": "{group}", "topic": "{topic}",
+            "subscriptionData": Has({"subString": "red"})}))),
+    ),
+    since_5_3("345/2", "AdminBrokerProcessor.querySubscriptionByConsumer @ 5.5.0",
+        "The subscription of a group without members MUST be empty.",
+        ask(345, {"group": "{group}", "topic": "{topic}"},
+            json_body({"group": "{group}", "topic": "{topic}"})),
+    ),
+    # Locks of queues for orderly consumers: codes 41 and 42.
+    case("41/1", LOCK, "A client MUST get the locks of free queues.", locks(0, 1)),
+    case("41/2", LOCK, "A second client MUST NOT get a queue that is locked.", locks(0),
+        locks(0, client="{clientB}", gets=())),
+    case("41/3", LOCK, "A client MUST get its own locks again.", locks(0), locks(0)),
+    case("41/4", LOCK, "A client MUST get the free ones of the queues that it asks for.", locks(0),
+        locks(0, 1, 2, client="{clientB}", gets=(1, 2))),
+    case("41/5", LOCK, "Groups MUST NOT share locks.", locks(0),
+        locks(0, client="{clientB}", group="{groupB}")),
+    case("41/6", LOCK, "A lock of a queue of an unknown topic MUST be given.", locks(9)),
+    case("41/7", "RebalanceLockManager.tryLockBatch @ 5.5.0",
+        "A lock MUST stay if the connection of its client closes.",
+        locks(0, on="a"), Close("a"), locks(0, client="{clientB}", gets=()),
+    ),
+    case("41/8", "RebalanceLockManager.LockEntry.isExpired @ 5.5.0",
+        "A lock that is not renewed MUST be free after 60 s, and not before 50 s.",
+        locks(0),
+        Until(Request(code=41, ext={}, body=_body("{clientB}", (0,), "{group}")),
+            json_body({"lockOKMQSet": [Has({"queueId": 0})]}), within=75.0, not_before=50.0),
+        tags=frozenset({"slow", "minute"}),
+    ),
+    case("41/9", LOCK, "A request without a body MUST be answered with 1.",
+        ask(41, {}, Response(code=1, remark=ANY))),
+    case("42/1", UNLOCK, "A queue that was given back MUST be free.", locks(0), unlocks(0),
+        locks(0, client="{clientB}")),
+    case("42/2", UNLOCK, "A client MUST NOT be able to give back the queue of another.", locks(0),
+        unlocks(0, client="{clientB}"), locks(0, client="{clientB}", gets=())),
+    case("42/3", UNLOCK, "A queue that was given back MUST NOT free others.", locks(0, 1),
+        unlocks(0), locks(0, 1, client="{clientB}", gets=(0,))),
+    case("42/4", UNLOCK, "A queue that is not locked MAY be given back.", unlocks(0)),
+    since_5_3("41/10", "AbstractSendMessageProcessor.handleRetryAndDLQ, "
+        "RebalanceLockManager.isLockAllExpired @ 5.5.0",
+        "A message to the retry topic of a group with a locked queue MUST go to the dead letters.",
+        locks(0), put("a", stores(0, 0), to="%RETRY%{group}"),
+        comes(with_body("a"), of="%DLQ%{group}"),
+    ),
+    case("41/11", "AbstractSendMessageProcessor.handleRetryAndDLQ @ 5.5.0",
+        "A message to the retry topic of a group whose queues were given back MUST go to the retry "
+        "topic.",
+        locks(0), unlocks(0), put("a", stores(0, 0), to="%RETRY%{group}"),
+        comes(with_body("a"), of="%RETRY%{group}"),
+    ),
     # Request and reply: codes 324, 325 and 326.
     case("325/1", PUSH, "A reply MUST be pushed to the client that it names.", *ASKER, sends(),
         pushes(), Reply(on="asker"), answers()),
@@ -250,21 +748,22 @@ CASES: Final = (
         Expect((Response(remark=ANY, body=ANY),)),
     ),
     # Queues that a broker assigns to its consumers: codes 400 and 401.
-    since_5_3("400/1", QUERY, "The queues of a topic MUST be divided among the members of a group, "
-        "in the order of their ids.",
+    since_5_3("400/1", ASSIGNMENT,
+        "The queues of a topic MUST be divided among the members of a group, in the order of "
+        "their ids.",
         *MEMBERS, assigns(0, 1), assigns(2, 3, client="{clientB}"),
     ),
-    since_5_3("400/2", QUERY, "The strategy AVG_BY_CIRCLE MUST deal the queues in turn.",
+    since_5_3("400/2", ASSIGNMENT, "The strategy AVG_BY_CIRCLE MUST deal the queues in turn.",
         *MEMBERS, assigns(0, 2, strategyName="AVG_BY_CIRCLE"), assigns(1, 3, client="{clientB}",
             strategyName="AVG_BY_CIRCLE"),
     ),
-    since_5_3("400/3", QUERY, "A broadcasting client MUST get all queues.", *MEMBERS,
+    since_5_3("400/3", ASSIGNMENT, "A broadcasting client MUST get all queues.", *MEMBERS,
         assigns(0, 1, 2, 3, messageModel="BROADCASTING")),
-    since_5_3("400/4", QUERY, "A client that is no member MUST get no queue.", *MEMBERS,
+    since_5_3("400/4", ASSIGNMENT, "A client that is no member MUST get no queue.", *MEMBERS,
         assigns(client="{clientC}")),
-    since_5_3("400/5", QUERY, "A single member MUST get all queues.", topic(),
+    since_5_3("400/5", ASSIGNMENT, "A single member MUST get all queues.", topic(),
         beat(consumers(), client="{clientA}"), assigns(0, 1, 2, 3)),
-    since_5_3("400/6", QUERY, "A member too many MUST get no queue.",
+    since_5_3("400/6", ASSIGNMENT, "A member too many MUST get no queue.",
         topic(queues=1), beat(consumers(), client="{clientA}", on="a"),
         beat(consumers(), client="{clientB}", on="b"), assigns(0),
         assigns(client="{clientB}"),

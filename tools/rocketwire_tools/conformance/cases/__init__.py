@@ -31,11 +31,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases import (
+    brokers,
     config,
     connections,
     frames,
-    groups,
-    leaving,
     process,
     registration,
     routes,
@@ -62,10 +61,10 @@ ALL: Final = number_cases(
         *(*frames.CASES, *frames.HEADERS, *config.KV),
         *_with_bystander(registration.CASES),
         *frames.SIZES,
-        *_with_bystander(groups.CASES),
-        *groups.NOTIFICATIONS,
-        *_with_bystander((*routes.MAPPINGS, *leaving.CASES)),
-        *(*leaving.LIVENESS, *routes.CASES),
+        *_with_bystander(brokers.CASES),
+        *brokers.NOTIFICATIONS,
+        *_with_bystander((*routes.MAPPINGS, *brokers.LEAVING)),
+        *(*brokers.LIVENESS, *routes.CASES),
         *_with_bystander(routes.ZONES),
         *topics.LISTS,
         *_with_bystander(topics.CASES),
