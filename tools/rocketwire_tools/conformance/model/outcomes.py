@@ -119,7 +119,7 @@ class TextBody:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A body that the predicate with this name (``predicates.py``) accepts."""
+    """A body that the predicate with this name (``match.PREDICATES``) accepts."""
 
     name: str
     arguments: tuple[object, ...] = ()

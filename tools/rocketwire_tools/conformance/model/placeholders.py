@@ -12,13 +12,14 @@ the time in milliseconds since 1970.
 
 from __future__ import annotations
 
+import random
 import re
+import socket
 import string
 import time
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
-
-from rocketwire_tools.conformance.model.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,27 @@ _SAVED: Final = re.compile(r"\{=(\w+)([+-]\d+)?\}")
 _HOSTS: Final = f" {string.digits}{string.ascii_letters}"
 """Host numbers of one-character suffixes by position; the first is for no suffix."""
 _PORTS: Final = {"address": 10911, "ha": 10912}
+
+
+LOOPBACK: Final = "127.0.0.1"
+_FREE_PORTS: Final = range(28_000, 32_000)
+"""Below the range of outgoing connections, which could take a port before its use."""
+_chance: Final = random.SystemRandom()
+_used: Final[set[int]] = set()
+
+
+def free_port() -> int:
+    """A free port on loopback that was not returned before."""
+    while True:
+        port = _chance.choice(_FREE_PORTS)
+        if port in _used:
+            continue
+        with socket.socket() as attempt:
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):
+                attempt.bind((LOOPBACK, port))
+                _used.add(port)
+                return port
 
 
 @cache

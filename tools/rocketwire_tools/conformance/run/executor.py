@@ -31,7 +31,7 @@ from rocketwire_tools.conformance.model.steps import (
     Wait,
 )
 from rocketwire_tools.conformance.model.wording import describe_outcome, request_name
-from rocketwire_tools.conformance.run.judging import belongs, byte_for_byte, deciding, mismatch
+from rocketwire_tools.conformance.run.match import belongs, byte_for_byte, deciding, mismatch
 from rocketwire_tools.conformance.run.raw_connection import (
     Arrival,
     RawConnection,

@@ -66,12 +66,8 @@ async def _examine(link: RawConnection, seconds: float) -> ProbeResult:
     if command.opaque != _CLUSTERS.opaque:
         return ProbeResult("responds with an unknown opaque")
     if command.code != 0:
-        arrival_of_broker = await receive(link, _BROKER_RUNTIME, seconds)
-        if (
-            arrival_of_broker is not None
-            and arrival_of_broker.command is not None
-            and arrival_of_broker.command.code == 0
-        ):
+        of_broker = await response(link, _BROKER_RUNTIME, seconds)
+        if of_broker is not None and of_broker.code == 0:
             return ProbeResult(
                 "is a broker, not a name server; give the address of its name server"
             )
@@ -84,6 +80,14 @@ async def receive(link: RawConnection, request: RemotingCommand, seconds: float)
     with trio.move_on_after(seconds):
         return await link.next(lambda arrival: arrival.kind != "request")
     return None
+
+
+async def response(
+    link: RawConnection, request: RemotingCommand, seconds: float
+) -> RemotingCommand | None:
+    """The response to a request; None for anything else, or nothing in time."""
+    arrival = await receive(link, request, seconds)
+    return None if arrival is None else arrival.command
 
 
 def version_name(number: int) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_tools.conformance.model.ports import LOOPBACK, free_port
+from rocketwire_tools.conformance.model.placeholders import LOOPBACK, free_port
 from rocketwire_tools.conformance.run.frame_rules import FrameRules
 
 if TYPE_CHECKING:

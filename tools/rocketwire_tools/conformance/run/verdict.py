@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import Case, Severity, VerdictKind
 from rocketwire_tools.conformance.model.wording import cut
 
 if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.case import Case, VerdictKind
     from rocketwire_tools.conformance.run.raw_connection import Arrival
 
 MAX_HEX_BYTES: Final = 128
@@ -74,11 +74,3 @@ class Verdict:
     # results of the awaiting steps
     observations: list[Observation] = field(default_factory=list[Observation])
     seconds: float = 0.0
-
-
-def counts(verdict: Verdict, *, strict: bool) -> bool:
-    """Whether a verdict makes the run fail: a failed MUST, or with ``strict`` a failed SHOULD."""
-    if verdict.kind not in {VerdictKind.FAIL, VerdictKind.ERROR}:
-        return False
-    severity = verdict.case.severity
-    return severity is Severity.MUST or (strict and severity is Severity.SHOULD)
