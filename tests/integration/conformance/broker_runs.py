@@ -9,7 +9,6 @@ import trio
 
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.server import BrokerServer
-from rocketwire_tools.conformance.arguments import BROKER_NUMBERS
 from rocketwire_tools.conformance.broker_cases import ALL
 from rocketwire_tools.conformance.model.case import Profile
 from rocketwire_tools.conformance.model.placeholders import wall_clock
@@ -64,6 +63,6 @@ async def play_at(
     run = BrokerRun(settings, lambda _: None, Target(address))
     started = trio.current_time()
     assert await run.probe_target() is None
-    verdicts = await run.cases(cases, BROKER_NUMBERS)
+    verdicts = await run.cases(cases)
     assert run.left_behind == []
     return Played(verdicts, trio.current_time() - started)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Profile, VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
@@ -73,7 +72,7 @@ def play(settings: Settings, cases: Sequence[Case] = ALL) -> Played:
 
     async def run() -> Played:
         started = trio.current_time()
-        verdicts = await SuiteRun(settings, lambda _: None).cases(cases, NUMBERS)
+        verdicts = await SuiteRun(settings, lambda _: None).cases(cases)
         return Played(verdicts, trio.current_time() - started)
 
     return trio.run(run)

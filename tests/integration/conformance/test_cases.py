@@ -16,8 +16,8 @@ from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Profile, Severity
 from rocketwire_tools.conformance.model.packed_body import Packed
 from rocketwire_tools.conformance.model.placeholders import Names
-from rocketwire_tools.conformance.model.predicates import PREDICATES
 from rocketwire_tools.conformance.model.steps import Frame, Send
+from rocketwire_tools.conformance.run.match import PREDICATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,6 @@ import pytest
 import trio
 
 from rocketwire.codes import RequestCode
-from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings, random_word, run_case
@@ -41,7 +40,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 
 async def play(case: Case, address: Address, patience: float) -> Verdict:
     settings = Settings(patience=patience, run=random_word(), destructive=True)
-    return await run_case(case, NUMBERS[case.id], Target(address), settings)
+    return await run_case(case, Target(address), settings)
 
 
 @pytest.mark.process

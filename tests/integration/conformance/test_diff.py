@@ -136,7 +136,7 @@ def test_known_differences_explain_and_are_told_when_they_were_not_seen() -> Non
     first = observe(response(remark="java.lang", body=b"1"))
     second = observe(response(remark="ours", body=b"2"))
 
-    result = judge([first], [second], "run", {CASE.id: 0}, known)
+    result = judge([first], [second], "run", known)
 
     assert [one.field for one in result.unexplained] == ["body"]
     assert [reason.reason for _, reason in result.explained] == ["texts"]
@@ -148,8 +148,8 @@ def test_known_differences_explain_and_are_told_when_they_were_not_seen() -> Non
 def test_what_was_skipped_or_played_once_is_not_compared() -> None:
     skipped = verdict(kind=VerdictKind.SKIP)
 
-    assert judge([skipped], [verdict()], "run", {CASE.id: 0}).played == 0
-    assert judge([verdict()], [], "run", {CASE.id: 0}).played == 0
+    assert judge([skipped], [verdict()], "run").played == 0
+    assert judge([verdict()], [], "run").played == 0
 
 
 def test_a_known_difference_can_ask_for_the_second_value() -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.compare.diff import judge, read_differences
 from tests.integration.conformance.runs import NAMES, PROFILES, Played, java_played
 from tests.peers.peers import CURRENT
@@ -47,7 +46,7 @@ def test_an_older_release_meets_every_requirement_of_its_profile(version: str) -
 def test_ours_does_what_javas_does_but_for_what_is_documented(
     java_run: Played, our_run: Played
 ) -> None:
-    result = judge(java_run.verdicts, our_run.verdicts, NAMES, NUMBERS, read_known())
+    result = judge(java_run.verdicts, our_run.verdicts, NAMES, read_known())
 
     assert [str(one) for one in result.unexplained] == []
     assert [entry.reason for entry in result.unused] == []

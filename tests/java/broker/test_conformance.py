@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire_tools.conformance.arguments import BROKER_NUMBERS
 from rocketwire_tools.conformance.broker_cases import ALL
 from rocketwire_tools.conformance.compare.diff import judge, play_both, read_differences
 from rocketwire_tools.conformance.run.broker_run import BrokerRun
@@ -55,10 +54,10 @@ def test_ours_answers_as_java_does_but_for_what_is_listed(
             BrokerRun(settings, lambda _: None, Target(address_of(cluster.master.address)))
             for cluster in (java_cluster, ours)
         ]
-        trio.run(play_both, QUICK, BROKER_NUMBERS, runs)
+        trio.run(play_both, QUICK, runs)
 
     known = read_differences(["rocketwire"], is_broker=True)
-    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, BROKER_NUMBERS, known)
+    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, known)
 
     assert Played(runs[0].verdicts, 0).bad() == []
     assert comparison.played >= 500

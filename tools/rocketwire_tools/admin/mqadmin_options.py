@@ -69,14 +69,7 @@ _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> Option:
-    """Define an option.
-
-    Args:
-        flags: its names in mqadmin, a long one last: ``-b --brokerAddr``.
-        text: its help.
-        switch: whether it takes no value.
-        settings: further arguments of ``add_argument``: ``required``, ``type``, ``default``, ...
-    """
+    """Define an option; ``flags`` are its names in mqadmin, a long one last."""
     names = flags.split()
     long = next(name for name in reversed(names) if name.startswith("--"))
     words = _CAPITAL.sub("-", long).lower()
@@ -129,30 +122,17 @@ def boolean_option(
 
 
 def admin_command(
-    name: str,
+    name: str,  # its name in mqadmin
     text: str,
     call: Call,
     *options: Option,
-    one_of: Sequence[str] = (),
-    epilog: str | None = None,
-    repeats: bool = False,
-    collects: bool = False,
-    changes: bool = False,
+    one_of: Sequence[str] = (),  # destinations of options of which exactly one is required
+    epilog: str | None = None,  # text at the end of ``--help``
+    repeats: bool = False,  # whether it has mqadmin's ``-i``, which repeats the call at an interval
+    collects: bool = False,  # whether it only collects information, and skips silent brokers
+    changes: bool = False,  # whether it changes something; it then has ``--dry-run``
 ) -> Command:
-    """Define a command that uses an ``Admin``.
-
-    Args:
-        name: its name in mqadmin.
-        text: one line of help.
-        call: its body.
-        options: its options.
-        one_of: destinations of options of which exactly one is required.
-        epilog: text at the end of ``--help``.
-        repeats: whether it has mqadmin's ``-i``, which repeats the call at an interval.
-        collects: whether it only collects information from several brokers; it then skips brokers
-            that do not respond (``leaving_out``).
-        changes: whether it changes something; it then has ``--dry-run``.
-    """
+    """Define a command that uses an ``Admin``."""
 
     async def print_listing(admin: Admin, args: argparse.Namespace) -> Output:
         output = await call(admin, args)
@@ -186,19 +166,14 @@ def broker_command(name: str, text: str, call: Call, *options: Option, **setting
 def change_command(
     name: str,
     text: str,
-    headings: str,
+    headings: str,  # as of ``change_table``
     change: ChangeCall,
     *options: Option,
+    # returns the error if no server has what is deleted
     missing: Callable[[argparse.Namespace], Exception] | None = None,
     **settings: Any,
 ) -> Command:
-    """Define an ``admin_command`` that shows what it changes, and has ``--dry-run``.
-
-    Args:
-        headings: as of ``change_table``.
-        change: its body.
-        missing: returns the error if no server has what is deleted.
-    """
+    """Define an ``admin_command`` that shows what it changes, and has ``--dry-run``."""
 
     async def call(admin: Admin, args: argparse.Namespace) -> Table:
         changes = list(await change(admin, args))
@@ -263,21 +238,17 @@ async def _repeat(call: Callable[[], Awaitable[Output]], context: Context) -> No
 def order_command(
     name: str,
     text: str,
-    headings: str,
+    headings: str,  # of server, ``told`` and answer
+    # returns the servers; or the option that names the only one
     places: str | Callable[[Admin, argparse.Namespace], Awaitable[Iterable[str]]],
+    # gives the order to a server and returns its answer
     order: Callable[[Admin, argparse.Namespace, str], Awaitable[Sequence[Value] | None]],
     *options: Option,
+    # returns what the servers are told
     told: Callable[[argparse.Namespace], Sequence[Value]] = lambda _: (),
     **settings: Any,
 ) -> Command:
-    """Define an ``admin_command`` that gives servers an order; ``--dry-run`` only lists them.
-
-    Args:
-        headings: column headings of server, ``told`` and answer.
-        places: returns the servers; or the destination of the option that names the only one.
-        order: gives the order to a server and returns its answer.
-        told: returns what the servers are told.
-    """
+    """Define an ``admin_command`` that gives servers an order; ``--dry-run`` only lists them."""
 
     async def call(admin: Admin, args: argparse.Namespace) -> Table:
         servers = [getattr(args, places)] if isinstance(places, str) else await places(admin, args)
@@ -295,17 +266,12 @@ def list_command(
     name: str,
     text: str,
     cls: type[Config],
+    # the method that takes edits by name
     update: Callable[[Admin, argparse.Namespace], Callable[..., Awaitable[list[Change[Config]]]]],
-    heading: str,
+    heading: str,  # of the elements' names, such as ``topic``
     *options: Option,
 ) -> Command:
-    """Define a command that changes what the JSON array of a file names, and keeps the rest.
-
-    Args:
-        cls: class of the array's elements.
-        update: the method of ``Admin`` that takes edits by name.
-        heading: column heading of the elements' names, such as ``topic``.
-    """
+    """Define a command that changes what the JSON array of a file names, and keeps the rest."""
 
     async def change(admin: Admin, args: argparse.Namespace) -> list[Change[Config]]:
         name_of = f"{heading}Name"
@@ -416,17 +382,11 @@ def select_given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
 
 
 def change_table(
-    headings: str,
+    headings: str,  # of address and name, and of the members of values that have some
     changes: Iterable[Change[Any]],
     nothing: str = "nothing changes: all values are already as given",
 ) -> Table:
-    """A table with a row for each value that differs.
-
-    Args:
-        headings: of address and name, and of the members of values that have some.
-        changes: the changes.
-        nothing: the warning if there are none.
-    """
+    """A table with a row for each value that differs; ``nothing`` warns if there are none."""
     rows: list[tuple[Value, ...]] = []
     for address, name, before, after in changes:
         old, new = _members(before), _members(after)
@@ -457,8 +417,7 @@ def _hide(key: str, old: Value, new: Value) -> Value:
 async def objects_in(cls: type[Config], filename: str, name: str) -> list[dict[str, Any]]:
     """Read a JSON array of objects from a file: each is a ``cls`` and has the member ``name``.
 
-    Raises:
-        UsageError: the file cannot be read, or its content is invalid.
+    Raises ``UsageError`` if the file cannot be read, or its content is invalid.
     """
     try:
         content = await trio.Path(filename).read_bytes()

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def all_commands() -> tuple[Command, ...]:
-    """All commands, sorted by name.
-
-    Raises:
-        ValueError: two commands have the same name.
-    """
+    """All commands, sorted by name; raises ``ValueError`` if two have the same name."""
     by_name: dict[str, Command] = {}
     for module in iter_modules(commands.__path__, f"{commands.__name__}."):
         of_module: Sequence[Command] = import_module(module.name).COMMANDS

@@ -32,11 +32,7 @@ _TLS_FILES: Final = ("ca", "cert", "key-file", "tls-server-name")
 
 
 def context_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Context:
-    """Build the context of a command.
-
-    Raises:
-        UsageError: a setting is invalid.
-    """
+    """Build the context of a command; raises ``UsageError`` if a setting is invalid."""
     settings = settings_of(arguments, environment)
     timeout = float(settings.get("request-timeout", REQUEST_TIMEOUT))
     return Context(arguments, client_config(settings), timeout)
@@ -45,8 +41,7 @@ def context_of(arguments: argparse.Namespace, environment: Mapping[str, str]) ->
 def client_config(settings: Settings) -> ClientConfig:
     """Build a client configuration; its list of name servers may be empty.
 
-    Raises:
-        UsageError: an invalid address, incomplete credentials, or an unreadable file.
+    Raises ``UsageError`` for an invalid address, incomplete credentials, or an unreadable file.
     """
     address_map = _text(settings, "address-map") or ""
     try:
@@ -123,15 +118,11 @@ class _Password:
     """Callback for the password of an encrypted key.
 
     Without a callback OpenSSL would prompt on the terminal or read a line of stdin.
-
-    Attributes:
-        text: the password; empty for none.
-        was_asked: whether OpenSSL asked for it, because the key is encrypted.
     """
 
     def __init__(self, text: str | None) -> None:
-        self.text = text or ""
-        self.was_asked = False
+        self.text = text or ""  # the password; empty for none
+        self.was_asked = False  # whether OpenSSL asked for it, because the key is encrypted
 
     def __call__(self) -> str:
         self.was_asked = True

@@ -30,17 +30,12 @@ class RefusedError(Exception):
 
 
 class LineError(Exception):
-    """A message could not be processed; ``__cause__`` is the reason and sets the exit status.
-
-    Attributes:
-        number: number of the input line or message, from 1.
-        details: text about further messages; empty if there is none.
-    """
+    """A message could not be processed; ``__cause__`` is the reason and sets the exit status."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.number = number
-        self.details = ""
+        self.number = number  # number of the input line or message, from 1
+        self.details = ""  # text about further messages; empty if there is none
 
 
 class StoppedError(Exception):
@@ -64,15 +59,10 @@ class CellType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
+    """A column of a table."""
 
-    Attributes:
-        name: heading and JSON member name, in camelCase as in Java.
-        cell_type: how its cells are shown.
-    """
-
-    name: str
-    cell_type: CellType = CellType.TEXT
+    name: str  # heading and JSON member name, in camelCase as in Java
+    cell_type: CellType = CellType.TEXT  # how its cells are shown
 
 
 def columns(text: str) -> tuple[Column, ...]:
@@ -83,25 +73,17 @@ def columns(text: str) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows with the same columns.
+    """Rows with the same columns."""
 
-    Attributes:
-        columns: the columns, or a text for ``columns``; a plain name is a text column.
-        rows: one value per column; None for an empty cell.
-        failed: whether the rows report a failure: exit status 1.
-        warned: whether the rows report warnings: exit status 4 unless ``failed``.
-        searched: what there is none of if there are no rows: printed to stderr, exit status 1.
-        footer: a line below the rows, in the form for people only.
-        document: what JSON has instead of the rows.
-    """
-
+    # the columns, or a text for ``columns``; a plain name is a text column
     columns: str | Sequence[Column | str]
-    rows: Sequence[Sequence[Value]]
-    failed: bool = False
-    warned: bool = False
+    rows: Sequence[Sequence[Value]]  # one value per column; None for an empty cell
+    failed: bool = False  # whether the rows report a failure: exit status 1
+    warned: bool = False  # whether the rows report warnings: exit status 4 unless ``failed``
+    # what there is none of if there are no rows: printed to stderr, exit status 1
     searched: str | None = None
-    footer: str | None = None
-    document: Value = None
+    footer: str | None = None  # a line below the rows, in the form for people only
+    document: Value = None  # what JSON has instead of the rows
 
     @property
     def typed(self) -> tuple[Column, ...]:
@@ -113,32 +95,21 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Rows that are printed as they arrive.
+    """Rows that are printed as they arrive."""
 
-    Attributes:
-        head: the table without its rows; printed as it is if there are none.
-        rows: the rows; closed when ``limit`` are printed.
-        limit: how many to print; 0 for all.
-        more: returns what to say if there are more; None for nothing.
-    """
-
-    head: Table
-    rows: AsyncGenerator[Sequence[Value]]
-    limit: int
+    head: Table  # the table without its rows; printed as it is if there are none
+    rows: AsyncGenerator[Sequence[Value]]  # the rows; closed when ``limit`` are printed
+    limit: int  # how many to print; 0 for all
+    # returns what to say if there are more; None for nothing
     more: Callable[[], Awaitable[str]] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One object; a table or CSV has a line for each member.
+    """One object; a table or CSV has a line for each member."""
 
-    Attributes:
-        members: values by name.
-        failed: as in ``Table``.
-    """
-
-    members: Mapping[str, Value]
-    failed: bool = False
+    members: Mapping[str, Value]  # values by name
+    failed: bool = False  # as in ``Table``
 
 
 def record(*, failed: bool = False, **members: Value) -> Record:
@@ -148,31 +119,22 @@ def record(*, failed: bool = False, **members: Value) -> Record:
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """A partial output, because a server did not respond (reported on stderr): exit status 3.
+    """A partial output, because a server did not respond (reported on stderr): exit status 3."""
 
-    Attributes:
-        output: the results of the servers that responded.
-    """
-
-    output: Table | Record | str | None
+    output: Table | Record | str | None  # the results of the servers that responded
 
 
 class NotFoundError(RefusedError):
-    """The requested object does not exist; exit status 3 if a server that may have it is silent.
-
-    Attributes:
-        kind: ``topic``, ``group``, ``cluster`` or ``broker`` if similar names shall be shown.
-        name: the name that does not exist.
-        partial: the objects that do exist, to be shown if a server is silent.
-    """
+    """The requested object does not exist; exit status 3 if a server that may have it is silent."""
 
     def __init__(
         self, text: str, *, kind: str | None = None, name: str = "", partial: Table | None = None
     ) -> None:
         super().__init__(text)
+        # ``topic``, ``group``, ``cluster`` or ``broker`` if similar names shall be shown
         self.kind = kind
-        self.name = name
-        self.partial = partial
+        self.name = name  # the name that does not exist
+        self.partial = partial  # the objects that do exist, to be shown if a server is silent
 
 
 Output: TypeAlias = Table | Record | Incomplete | str | None
@@ -181,17 +143,12 @@ Output: TypeAlias = Table | Record | Incomplete | str | None
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The input of a command.
+    """The input of a command."""
 
-    Attributes:
-        arguments: its parsed arguments.
-        config: client configuration; ``namesrv_addr`` is empty if the user set no name server.
-        request_timeout: timeout of a call in seconds.
-    """
-
-    arguments: argparse.Namespace
+    arguments: argparse.Namespace  # its parsed arguments
+    # client configuration; ``namesrv_addr`` is empty if the user set no name server
     config: ClientConfig
-    request_timeout: float
+    request_timeout: float  # timeout of a call in seconds
 
 
 Option: TypeAlias = Callable[[Any], object]
@@ -204,23 +161,13 @@ class Command:
 
     A command's short option replaces the program's option of the same name (``-o`` of mqadmin's
     ``updateTopic``). Long names such as ``--output`` must stay unused.
-
-    Attributes:
-        name: its name on the command line.
-        help: one line of help.
-        run: the function to run.
-        options: its options and positional arguments.
-        epilog: text at the end of ``--help``.
-        group: its heading in the list of commands.
-        offline: whether it opens no connection and has no connection options.
-        streams: whether it writes its output itself, for example JSON lines.
     """
 
-    name: str
-    help: str
-    run: Callable[[Context], Awaitable[Output]]
-    options: Sequence[Option] = ()
-    epilog: str | None = None
-    group: str = "other commands"
-    offline: bool = False
-    streams: bool = False
+    name: str  # its name on the command line
+    help: str  # one line of help
+    run: Callable[[Context], Awaitable[Output]]  # the function to run
+    options: Sequence[Option] = ()  # its options and positional arguments
+    epilog: str | None = None  # text at the end of ``--help``
+    group: str = "other commands"  # its heading in the list of commands
+    offline: bool = False  # whether it opens no connection and has no connection options
+    streams: bool = False  # whether it writes its output itself, for example JSON lines

@@ -95,11 +95,7 @@ class Denied:
             self._errors.append(error)
 
     def report(self, *, is_empty: bool) -> None:
-        """Log the number of skipped items; ``is_empty`` if no item is left.
-
-        Raises:
-            BrokerError: no item is left.
-        """
+        """Log the number of skipped items; raises a ``BrokerError`` if no item is left."""
         if self._errors and is_empty:
             raise self._errors[0]
         if self._errors:

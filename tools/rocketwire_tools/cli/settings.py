@@ -31,23 +31,15 @@ _PREFIX: Final = "setting_"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A connection setting.
+    """A connection setting."""
 
-    Attributes:
-        name: name of the option without dashes.
-        help: one line of help.
-        metavar: placeholder for the option's value; None for a switch.
-        aliases: further names of the option.
-        variables: environment variables in addition to the one derived from the name.
-        number: whether the value is a number of seconds.
-    """
-
-    name: str
-    help: str
-    metavar: str | None = None
-    aliases: tuple[str, ...] = ()
+    name: str  # name of the option without dashes
+    help: str  # one line of help
+    metavar: str | None = None  # placeholder for the option's value; None for a switch
+    aliases: tuple[str, ...] = ()  # further names of the option
+    # environment variables in addition to the one derived from the name
     variables: tuple[str, ...] = ()
-    number: bool = False
+    number: bool = False  # whether the value is a number of seconds
 
     @property
     def attribute(self) -> str:
@@ -113,8 +105,7 @@ def settings_of(
 ) -> dict[str, str | bool | float]:
     """The values that are set, by name.
 
-    Raises:
-        UsageError: the profile is missing or unreadable, or a value is invalid.
+    Raises ``UsageError`` if the profile is missing or unreadable, or a value is invalid.
     """
     profile = _profile(arguments, environment)
     values: dict[str, str | bool | float] = {}

@@ -13,16 +13,11 @@ if TYPE_CHECKING:
 
 
 class Stop:
-    """A request to stop.
-
-    Attributes:
-        requested: set when the program must stop.
-        signal: the signal that requested it; 0 for another reason.
-    """
+    """A request to stop."""
 
     def __init__(self) -> None:
-        self.requested = trio.Event()
-        self.signal = 0
+        self.requested = trio.Event()  # set when the program must stop
+        self.signal = 0  # the signal that requested it; 0 for another reason
 
     @property
     def is_requested(self) -> bool:

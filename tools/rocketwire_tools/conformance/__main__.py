@@ -11,7 +11,6 @@ import json
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,12 +23,13 @@ from rocketwire.controls import escape_lines
 from rocketwire.os_errors import os_error_text
 from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
-    BROKER_NUMBERS,
+    BROKERS,
     FAILED,
     FILE_STATUSES,
-    NUMBERS,
+    NAME_SERVERS,
     PASSED,
     USAGE,
+    Suite,
     add_run_options,
     add_start_options,
     address,
@@ -38,18 +38,14 @@ from rocketwire_tools.conformance.arguments import (
     settings_of,
     start_command,
 )
-from rocketwire_tools.conformance.broker_cases import ALL as BROKER_CASES
-from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.compare.diff_command import diff
 from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import page, report, terminal
 from rocketwire_tools.conformance.report.explain import explain
-from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.runner import SuiteRun, skip_reason
 from rocketwire_tools.conformance.run.target import NotStartedError, Target
-from rocketwire_tools.conformance.selection import select
 from rocketwire_tools.conformance.vectors.vectors import NoVectorsError, export
 
 if TYPE_CHECKING:
@@ -86,38 +82,17 @@ exit status: 0 passed, 1 failed, 2 invalid usage, 3 the broker cannot be reached
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
-    """The cases for one kind of server.
-
-    Attributes:
-        cases: all cases.
-        numbers: the number of each case, from which its names are derived.
-        run: runs cases against one server.
-        is_started: whether the suite can start servers.
-    """
-
-    cases: Sequence[Case]
-    numbers: dict[str, int]
-    run: type[SuiteRun]
-    is_started: bool
-
-
-NAME_SERVERS: Final = Suite(cases=ALL, numbers=NUMBERS, run=SuiteRun, is_started=True)
-BROKERS: Final = Suite(cases=BROKER_CASES, numbers=BROKER_NUMBERS, run=BrokerRun, is_started=False)
-
-
 def parser(suite: Suite = NAME_SERVERS) -> argparse.ArgumentParser:
     """Build the parser of a run."""
-    kind = "name server" if suite.is_started else "broker"
     result = ProgramParser(
-        prog="rocketwire-conformance" + ("" if suite.is_started else " broker"),
-        description=f"Compare the behaviour of a RocketMQ {kind} with Java's.",
+        prog=suite.program,
+        description=f"Compare the behaviour of a RocketMQ {suite.kind} with Java's.",
         epilog=_EPILOG if suite.is_started else _BROKER_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = result.add_argument
-    add("target", nargs="?", type=address, metavar="HOST:PORT", help=f"address of a running {kind}")
+    text = f"address of a running {suite.kind}"
+    add("target", nargs="?", type=address, metavar="HOST:PORT", help=text)
     if suite.is_started:
         add(
             "--start",
@@ -162,7 +137,7 @@ def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
     """Run cases against one target, or list or explain them."""
     arguments_parser = parser(suite)
     args = arguments_parser.parse_args(words)
-    cases = select(suite.cases, args.only, args.tag, args.without)
+    cases = suite.select(args)
     if args.explain is not None:
         return _explain(args.explain, suite)
     if not cases:
@@ -184,14 +159,13 @@ def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
     suite_run = suite.run(settings, printer.verdict, target)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.monotonic()
-    status, problem = trio.run(_run, suite_run, cases, suite.numbers)
+    status, problem = trio.run(_run, suite_run, cases)
     if problem:
         print(escape_lines(problem), file=sys.stderr)
-    order = {case.id: place for place, case in enumerate(cases)}
     run_report = report.Report(
         target=args.name or (str(args.target) if args.target else "started"),
         profile=settings.profile.value,
-        verdicts=sorted(suite_run.verdicts, key=lambda verdict: order[verdict.case.id]),
+        verdicts=sorted(suite_run.verdicts, key=lambda verdict: verdict.case.number),
         seconds=time.monotonic() - clock,
         started=started,
         server=str(args.target or start),
@@ -208,18 +182,16 @@ def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
 
 def broker(words: Sequence[str]) -> int:
     """Run cases against a broker, or compare two brokers."""
-    return diff(words[1:], is_broker=True) if words[:1] == ["diff"] else run(words, BROKERS)
+    return diff(words[1:], BROKERS) if words[:1] == ["diff"] else run(words, BROKERS)
 
 
-async def _run(
-    suite_run: SuiteRun, cases: Sequence[Case], numbers: dict[str, int]
-) -> tuple[int, str]:
+async def _run(suite_run: SuiteRun, cases: Sequence[Case]) -> tuple[int, str]:
     # Run cases; returns an exit status for a run that ended early, and the reason
     try:
         wrong = await suite_run.probe_target()
         if wrong is not None:
             return FAILED, f"{wrong}; no case can be run"
-        if await until_interrupted(partial(suite_run.cases, cases, numbers)):
+        if await until_interrupted(partial(suite_run.cases, cases)):
             skipped = sum(verdict.kind is VerdictKind.SKIP for verdict in suite_run.verdicts)
             played = len(suite_run.verdicts) - skipped
             counts = f"{played} of {len(cases)} cases were run, {skipped} skipped"
@@ -232,7 +204,7 @@ async def _run(
 def _explain(case_id: str, suite: Suite) -> int:
     for case in suite.cases:
         if case.id == case_id:
-            explain(case, suite.numbers[case.id], sys.stdout)
+            explain(case, sys.stdout)
             return PASSED
     print(f"unknown case {case_id}; --list shows all cases", file=sys.stderr)
     return USAGE

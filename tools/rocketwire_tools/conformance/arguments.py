@@ -1,4 +1,4 @@
-"""Exit statuses, argument types and options of the commands, and the numbers of the cases.
+"""The suites, and the exit statuses, argument types and options of the commands.
 
 Functions that convert an argument raise ``argparse.ArgumentTypeError`` if it is invalid.
 """
@@ -8,15 +8,20 @@ from __future__ import annotations
 import argparse
 import math
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.conformance.broker_cases import ALL as BROKER_CASES
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.model.case import Profile
+from rocketwire_tools.conformance.model.case import Case, Profile, under
+from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.executor import UnreachableError
-from rocketwire_tools.conformance.run.runner import Settings
+from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
 from rocketwire_tools.conformance.run.target import Address, CommandError, NotStartedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PASSED: Final = 0
 FAILED: Final = 1
@@ -29,11 +34,42 @@ exit status: 0 no differences, or only intended ones; 1 other differences, or in
 usage; 3 a server cannot be reached or does not start
 """
 
-BROKER_NUMBERS: Final = {case.id: number for number, case in enumerate(BROKER_CASES)}
-"""The same for the cases of brokers."""
 
-NUMBERS: Final = {case.id: number for number, case in enumerate(ALL)}
-"""The number of each case, from which its names are derived."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """The cases for one kind of server."""
+
+    kind: str
+    program: str  # the words that run it
+    cases: Sequence[Case]
+    run: type[SuiteRun]  # runs cases against one server
+    is_started: bool  # whether the suite can start servers
+
+    def select(self, args: argparse.Namespace) -> list[Case]:
+        """The cases that ``--only``, ``--tag`` and ``--without`` select."""
+        return [
+            case
+            for case in self.cases
+            if (not args.only or any(under(case.id, prefix) for prefix in args.only))
+            and (not args.tag or case.all_tags.intersection(args.tag))
+            and not case.all_tags.intersection(args.without)
+        ]
+
+
+NAME_SERVERS: Final = Suite(
+    kind="name server",
+    program="rocketwire-conformance",
+    cases=ALL,
+    run=SuiteRun,
+    is_started=True,
+)
+BROKERS: Final = Suite(
+    kind="broker",
+    program="rocketwire-conformance broker",
+    cases=BROKER_CASES,
+    run=BrokerRun,
+    is_started=False,
+)
 
 
 def address(text: str) -> Address:

@@ -33,21 +33,14 @@ class BrokerGoneError(Exception):
 
 
 class BrokerPlace(NamedTuple):
-    """A broker.
+    """A broker."""
 
-    Attributes:
-        cluster: name of its cluster.
-        name: name of its group of master and slaves.
-        address: ``host:port``.
-        broker_id: 0 for the master.
-        is_primary: whether topics and groups are asked here: the master, or the slave with the
-            lowest id if there is no master.
-    """
-
-    cluster: str
-    name: str
-    address: str
-    broker_id: int
+    cluster: str  # name of its cluster
+    name: str  # name of its group of master and slaves
+    address: str  # ``host:port``
+    broker_id: int  # 0 for the master
+    # whether topics and groups are asked here: the master, or the slave with the lowest id if there
+    # is no master
     is_primary: bool
 
     @property
@@ -61,20 +54,7 @@ class BrokerPlace(NamedTuple):
 
 
 class Asking:
-    """Requests to one broker.
-
-    Args:
-        admin: sends the requests.
-        place: the broker.
-        samples: values of the collection.
-        concurrent: maximum number of concurrent requests.
-
-    Attributes:
-        version: of the broker, as a number of ``MQVersion``; 0 as long as it is not known.
-        requests: number of requests.
-        failures: (part, error) -> number of failed requests.
-        incomplete: parts that have not ended, or in which a request failed.
-    """
+    """Requests to one broker."""
 
     def __init__(
         self,
@@ -87,9 +67,12 @@ class Asking:
         self.admin = admin
         self.place = place
         self.samples = samples
+        # of the broker, as a number of ``MQVersion``; 0 as long as it is not known
         self.version = 0
         self.requests = 0
+        # (part, error) -> number of failed requests
         self.failures: Counter[tuple[str, str]] = Counter()
+        # parts that have not ended, or in which a request failed
         self.incomplete: dict[str, None] = {}
         self._limit = trio.CapacityLimiter(concurrent)
         self._channel_errors = 0
@@ -107,12 +90,7 @@ class Asking:
             del self.incomplete[part]
 
     async def ask(self, request: Callable[[], Awaitable[T]]) -> T:
-        """Send a request.
-
-        Raises:
-            BrokerGoneError: too many connections or requests of this collection have failed.
-            RocketWireError: the request failed.
-        """
+        """Send a request; raises ``BrokerGoneError`` after too many failures of this collection."""
         async with self._limit:
             if self._channel_errors >= MOST_CHANNEL_ERRORS:
                 raise BrokerGoneError
@@ -129,9 +107,7 @@ class Asking:
         """Call a function for each item, with the requests of several items at once.
 
         The failure of one does not end the others. An item that was deleted meanwhile is skipped.
-
-        Raises:
-            BrokerGoneError: the broker is not asked any more.
+        Raises ``BrokerGoneError`` if the broker is not asked any more.
         """
         waiting = iter(items)
         is_gone = False

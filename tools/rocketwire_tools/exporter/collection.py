@@ -38,18 +38,12 @@ Part = Callable[[Asking], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a collection.
+    """Limits of a collection."""
 
-    Attributes:
-        deadline: seconds, after which parts that have not ended are incomplete.
-        series: maximum number of series.
-        concurrent: maximum number of concurrent requests to one broker.
-        clients: maximum number of members that are asked for their state; 0 for none.
-    """
-
-    deadline: float = DEADLINE
-    series: int = MOST_SERIES
-    concurrent: int = CONCURRENT_REQUESTS
+    deadline: float = DEADLINE  # seconds, after which parts that have not ended are incomplete
+    series: int = MOST_SERIES  # maximum number of series
+    concurrent: int = CONCURRENT_REQUESTS  # maximum number of concurrent requests to one broker
+    # maximum number of members that are asked for their state; 0 for none
     clients: int = MOST_CLIENTS
 
 

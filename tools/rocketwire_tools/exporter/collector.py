@@ -23,32 +23,22 @@ COLLECTIONS: Final = "rocketmq_exporter_collections"
 
 
 class Result(NamedTuple):
-    """A complete collection.
+    """A complete collection."""
 
-    Attributes:
-        gauges: text of its gauges.
-        ended: time of its end, in trio's seconds.
-    """
-
-    gauges: bytes
-    ended: float
+    gauges: bytes  # text of its gauges
+    ended: float  # time of its end, in trio's seconds
 
 
 class Collector:
-    """Collects when a scrape asks for it; scrapes at the same time share one collection.
-
-    Args:
-        collect: collects once, and returns the text of its gauges, which others follow.
-        wait: seconds that a scrape waits for a collection. Later it gets the last result.
-        min_interval: seconds after a collection in which no other begins.
-    """
+    """Collects when a scrape asks for it; scrapes at the same time share one collection."""
 
     def __init__(
         self,
-        collect: Callable[[], Awaitable[bytes]],
+        collect: Callable[[], Awaitable[bytes]],  # returns the text of the gauges of a collection
         *,
+        # seconds that a scrape waits for a collection, before it gets the last result
         wait: float = WAIT,
-        min_interval: float = MIN_INTERVAL,
+        min_interval: float = MIN_INTERVAL,  # seconds after a collection in which no other begins
     ) -> None:
         self._collect = collect
         self._wait = wait
@@ -89,11 +79,7 @@ class Collector:
             await self._running.wait()
 
     def text(self, content_type: str) -> bytes:
-        """Return the last complete result and the metrics of the exporter.
-
-        Args:
-            content_type: ``exposition.PLAIN`` or ``OPENMETRICS``.
-        """
+        """Return the last complete result and the metrics of the exporter."""
         gauges = b"" if self._result is None else self._result.gauges
         return gauges + text_of(self._own(), content_type)
 

@@ -33,25 +33,15 @@ exit status: 0 success or a signal, 1 the port is in use, 2 invalid usage,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options.
+    """The options."""
 
-    Attributes:
-        address: to listen on.
-        port: to listen on; 0 for any free one.
-        once: collect once and print.
-        wait: seconds that a scrape waits for a collection.
-        min_interval: seconds after a collection in which no other begins.
-        request_timeout: seconds of a request.
-        limits: of a collection.
-    """
-
-    address: str
-    port: int
-    once: bool
-    wait: float
-    min_interval: float
-    request_timeout: float
-    limits: Limits
+    address: str  # to listen on
+    port: int  # to listen on; 0 for any free one
+    once: bool  # collect once and print
+    wait: float  # seconds that a scrape waits for a collection
+    min_interval: float  # seconds after a collection in which no other begins
+    request_timeout: float  # seconds of a request
+    limits: Limits  # of a collection
 
 
 def build_parser() -> argparse.ArgumentParser:

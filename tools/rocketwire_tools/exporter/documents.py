@@ -18,31 +18,14 @@ _PAGE = """\
 """
 
 
-class Documents:
-    """The documents of one exporter.
+def exchange_of(collector: Collector, *, local_only: bool) -> Exchange:
+    """An exchange over the documents; ``local_only`` refuses host names other than localhost."""
 
-    Args:
-        collector: has the metrics.
-        local_only: whether requests to host names other than localhost are refused.
-    """
-
-    def __init__(self, collector: Collector, *, local_only: bool) -> None:
-        self._collector = collector
-        self._local_only = local_only
-
-    def exchange(self) -> Exchange:
-        def respond(path: str, _: Mapping[str, str]) -> Document | None:
-            return self.respond(path, exchange.accept, accepts_gzip=exchange.accepts_gzip)
-
-        exchange = Exchange(respond, local_only=self._local_only)
-        return exchange
-
-    def respond(self, path: str, accept: str, *, accepts_gzip: bool) -> Document | None:
-        """Return the document at a path, or None; ``accept`` is the header of the request."""
+    def respond(path: str, _: Mapping[str, str]) -> Document | None:
         if path == "/metrics":
-            form = content_type_for(accept)
-            text = self._collector.text(form)
-            if accepts_gzip:  # fast: the text shrinks to a twentieth already
+            form = content_type_for(exchange.accept)
+            text = collector.text(form)
+            if exchange.accepts_gzip:  # fast: the text shrinks to a twentieth already
                 return Document(200, form, gzip.compress(text, 1), encoding="gzip")
             return Document(200, form, text)
         if path == "/healthz":
@@ -50,3 +33,6 @@ class Documents:
         if path == "/":
             return Document(200, "text/html; charset=utf-8", _PAGE.encode())
         return None
+
+    exchange = Exchange(respond, local_only=local_only)
+    return exchange

@@ -74,11 +74,7 @@ def _gauge(name: str, pairs: Iterable[tuple[Labels, float]]) -> Metric:
 
 
 def text_of(metrics: Iterable[Metric], content_type: str) -> bytes:
-    """Return the text of families.
-
-    Args:
-        content_type: ``PLAIN`` or ``OPENMETRICS``; the text of the latter has its last line.
-    """
+    """Return the text of families; that of ``OPENMETRICS`` has its last line."""
     registry = CollectorRegistry()
     registry.register(_Families(metrics))
     if content_type == OPENMETRICS:

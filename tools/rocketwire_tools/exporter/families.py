@@ -20,71 +20,45 @@ CLIENT: Final = ("cluster", "clientAddr", "clientId", "group", "topic")
 
 
 class Family(NamedTuple):
-    """A family of metrics.
-
-    Attributes:
-        name: its name.
-        labels: names of its labels.
-        text: what it measures, in one sentence.
-    """
+    """A family of metrics."""
 
     name: str
     labels: tuple[str, ...]
-    text: str
+    text: str  # what it measures, in one sentence
 
 
-_BROKERS: Final = (
-    Family("rocketmq_broker_tps", BROKER, "Messages stored per second, over a minute."),
-    Family("rocketmq_broker_qps", BROKER, "Messages read per second, over a minute."),
-    Family("rocketmq_broker_commitlog_diff", BROKER, "Bytes that a slave is behind its master."),
-    Family("rocketmq_producer_count", BROKER_GROUP, "Connected producers of a group."),
-)
-
-_TOPICS: Final = (
-    Family("rocketmq_producer_offset", TOPIC, "Sum of the next offsets of a topic's queues."),
-    Family("rocketmq_topic_retry_offset", TOPIC, "The same for the topic of a group's retries."),
-    Family("rocketmq_topic_dlq_offset", BROKER_GROUP, "The same for a group's dead letters."),
-    Family("rocketmq_producer_tps", TOPIC, "Messages stored per second, over a minute."),
-    Family("rocketmq_producer_message_size", TOPIC, "Bytes stored per second, over a minute."),
-)
-
-_GROUPS: Final = (
-    Family("rocketmq_consumer_offset", CONSUMED, "Sum of the committed offsets of the queues."),
-    Family("rocketmq_message_accumulation", CONSUMED, "Messages that are not consumed yet."),
-    Family(
-        "rocketmq_group_get_latency_by_storetime",
-        CONSUMED,
-        "Age of the oldest message that is not consumed yet, in milliseconds; 0 without one.",
-    ),
-    Family("rocketmq_consumer_tps", CONSUMED, "Messages read per second, over a minute."),
-    Family("rocketmq_consumer_message_size", CONSUMED, "Bytes read per second, over a minute."),
-    Family("rocketmq_send_back_nums", CONSUMED, "Messages sent back for a retry in a minute."),
-    Family(
-        "rocketmq_group_queue_lag_messages", QUEUE, "Messages of a queue that are not consumed yet."
-    ),
-    Family(
-        "rocketmq_group_queue_lag_seconds",
-        QUEUE,
-        "Age of the oldest message of a queue that is not consumed yet; 0 without one.",
-    ),
-    Family("rocketmq_group_diff", GROUP_TOPIC, "Messages that are not consumed yet."),
-    Family("rocketmq_group_retrydiff", GROUP_TOPIC, "Retries that are not consumed yet."),
-    Family("rocketmq_group_dlqdiff", GROUP_TOPIC, "Dead letters that are stored."),
-    Family("rocketmq_group_count", GROUP, "Connected members of a consumer group."),
-)
-
-_CLIENTS: Final = (
-    Family(
-        "rocketmq_client_consume_fail_msg_count",
-        CLIENT,
-        "Messages of the last hour whose handler failed, as the member counts them.",
-    ),
-    Family("rocketmq_client_consume_fail_msg_tps", CLIENT, "Failed messages per second."),
-    Family("rocketmq_client_consume_ok_msg_tps", CLIENT, "Consumed messages per second."),
-    Family("rocketmq_client_consume_rt", CLIENT, "Average time of a handler in milliseconds."),
-    Family("rocketmq_client_consumer_pull_rt", CLIENT, "Average time of a pull in milliseconds."),
-    Family("rocketmq_client_consumer_pull_tps", CLIENT, "Pulled messages per second."),
-)
+_OF_CLUSTER: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "rocketmq_broker_tps": (BROKER, "Messages stored per second, over a minute."),
+    "rocketmq_broker_qps": (BROKER, "Messages read per second, over a minute."),
+    "rocketmq_broker_commitlog_diff": (BROKER, "Bytes that a slave is behind its master."),
+    "rocketmq_producer_count": (BROKER_GROUP, "Connected producers of a group."),
+    "rocketmq_producer_offset": (TOPIC, "Sum of the next offsets of a topic's queues."),
+    "rocketmq_topic_retry_offset": (TOPIC, "The same for the topic of a group's retries."),
+    "rocketmq_topic_dlq_offset": (BROKER_GROUP, "The same for a group's dead letters."),
+    "rocketmq_producer_tps": (TOPIC, "Messages stored per second, over a minute."),
+    "rocketmq_producer_message_size": (TOPIC, "Bytes stored per second, over a minute."),
+    "rocketmq_consumer_offset": (CONSUMED, "Sum of the committed offsets of the queues."),
+    "rocketmq_message_accumulation": (CONSUMED, "Messages that are not consumed yet."),
+    "rocketmq_group_get_latency_by_storetime": (CONSUMED,
+        "Age of the oldest message that is not consumed yet, in milliseconds; 0 without one."),
+    "rocketmq_consumer_tps": (CONSUMED, "Messages read per second, over a minute."),
+    "rocketmq_consumer_message_size": (CONSUMED, "Bytes read per second, over a minute."),
+    "rocketmq_send_back_nums": (CONSUMED, "Messages sent back for a retry in a minute."),
+    "rocketmq_group_queue_lag_messages": (QUEUE, "Messages of a queue that are not consumed yet."),
+    "rocketmq_group_queue_lag_seconds": (QUEUE,
+        "Age of the oldest message of a queue that is not consumed yet; 0 without one."),
+    "rocketmq_group_diff": (GROUP_TOPIC, "Messages that are not consumed yet."),
+    "rocketmq_group_retrydiff": (GROUP_TOPIC, "Retries that are not consumed yet."),
+    "rocketmq_group_dlqdiff": (GROUP_TOPIC, "Dead letters that are stored."),
+    "rocketmq_group_count": (GROUP, "Connected members of a consumer group."),
+    "rocketmq_client_consume_fail_msg_count": (CLIENT,
+        "Messages of the last hour whose handler failed, as the member counts them."),
+    "rocketmq_client_consume_fail_msg_tps": (CLIENT, "Failed messages per second."),
+    "rocketmq_client_consume_ok_msg_tps": (CLIENT, "Consumed messages per second."),
+    "rocketmq_client_consume_rt": (CLIENT, "Average time of a handler in milliseconds."),
+    "rocketmq_client_consumer_pull_rt": (CLIENT, "Average time of a pull in milliseconds."),
+    "rocketmq_client_consumer_pull_tps": (CLIENT, "Pulled messages per second."),
+}  # fmt: skip
 
 RUNTIME: Final = {
     "rocketmq_brokeruntime_boot_timestamp": "bootTimestamp",
@@ -172,7 +146,7 @@ def distribution_family(end: str) -> str:
     return f"rocketmq_brokeruntime_pmdt_{end}"
 
 
-def _runtime_families() -> tuple[Family, ...]:
+def _runtime_texts() -> dict[str, str]:
     texts = {name: f"{key} of the broker." for name, key in RUNTIME.items()}
     texts |= {
         rate_family(word, period): f"{keys[0]} of the broker over {period} seconds."
@@ -184,35 +158,30 @@ def _runtime_families() -> tuple[Family, ...]:
         for key, end in DISTRIBUTION.items()
     }
     texts |= {name: f"{key} bytes of the disk of the commit log." for name, key in CAPACITY.items()}
-    return tuple(Family(name, BROKER, text) for name, text in texts.items())
+    return texts
 
 
-_EXPORTER: Final = (
-    Family("rocketmq_exporter_up", (), "1 if a name server answered in this collection."),
-    Family(
-        "rocketmq_exporter_broker_up",
-        BROKER,
-        "1 if the broker answered all requests of this collection but those to members.",
-    ),
-    Family("rocketmq_exporter_broker_info", (*BROKER, "version"), "1; the broker's version."),
-    Family(
-        "rocketmq_exporter_part_complete",
-        (*BROKER, "part"),
-        "1 if a part of this collection is complete, 0 if series of it may be missing.",
-    ),
-    Family(
-        "rocketmq_exporter_failures",
-        (*BROKER, "part", "error"),
-        "Requests of this collection that failed.",
-    ),
-    Family("rocketmq_exporter_requests", (), "Requests of this collection."),
-    Family("rocketmq_exporter_series", (), "Series of this collection."),
-    Family("rocketmq_exporter_dropped_series", (), "Series left out because of --max-series."),
-    Family("rocketmq_exporter_collection_seconds", (), "Duration of this collection."),
-)
+_OF_EXPORTER: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "rocketmq_exporter_up": ((), "1 if a name server answered in this collection."),
+    "rocketmq_exporter_broker_up": (BROKER,
+        "1 if the broker answered all requests of this collection but those to members."),
+    "rocketmq_exporter_broker_info": ((*BROKER, "version"), "1; the broker's version."),
+    "rocketmq_exporter_part_complete": ((*BROKER, "part"),
+        "1 if a part of this collection is complete, 0 if series of it may be missing."),
+    "rocketmq_exporter_failures": ((*BROKER, "part", "error"),
+        "Requests of this collection that failed."),
+    "rocketmq_exporter_requests": ((), "Requests of this collection."),
+    "rocketmq_exporter_series": ((), "Series of this collection."),
+    "rocketmq_exporter_dropped_series": ((), "Series left out because of --max-series."),
+    "rocketmq_exporter_collection_seconds": ((), "Duration of this collection."),
+}  # fmt: skip
 
 FAMILIES: Final = {
-    family.name: family
-    for family in (*_BROKERS, *_TOPICS, *_GROUPS, *_CLIENTS, *_runtime_families(), *_EXPORTER)
+    name: Family(name, labels, text)
+    for name, (labels, text) in (
+        _OF_CLUSTER
+        | {name: (BROKER, text) for name, text in _runtime_texts().items()}
+        | _OF_EXPORTER
+    ).items()
 }
 """All families of a collection, by name."""

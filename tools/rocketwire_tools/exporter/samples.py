@@ -13,17 +13,10 @@ Labels = tuple[str, ...]
 
 
 class Samples:
-    """Values by family and labels.
-
-    Args:
-        most: maximum number of series; further ones are counted and dropped.
-
-    Attributes:
-        values: family -> values of labels -> value.
-        dropped: number of dropped series.
-    """
+    """Values by family and labels; series beyond a maximum are counted and dropped."""
 
     def __init__(self, most: int = MOST_SERIES) -> None:
+        # family -> values of labels -> value
         self.values: dict[str, dict[Labels, float]] = {name: {} for name in FAMILIES}
         self.dropped = 0
         self._most = most

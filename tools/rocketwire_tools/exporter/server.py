@@ -12,7 +12,7 @@ from rocketwire.serving.addresses import is_loopback
 from rocketwire.serving.http.port import HttpPort
 from rocketwire_tools.exporter.collection import collect
 from rocketwire_tools.exporter.collector import Collector
-from rocketwire_tools.exporter.documents import Documents
+from rocketwire_tools.exporter.documents import exchange_of
 from rocketwire_tools.exporter.exposition import gauges_text
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ async def serve(
 ) -> None:
     """Serve metrics until cancelled; the task's value is the address of the first page.
 
-    Raises:
-        BindError: the port is in use, or a library is missing.
+    Raises ``BindError`` if the port is in use, or a library is missing.
     """
     async with open_admin(config, within=options.request_timeout) as admin:
 
@@ -45,7 +44,7 @@ async def serve(
 
         async def open_exchange(address: str) -> Exchange:
             await trio.lowlevel.checkpoint()
-            return Documents(collector, local_only=is_loopback(address)).exchange()
+            return exchange_of(collector, local_only=is_loopback(address))
 
         port = HttpPort(
             open_exchange,

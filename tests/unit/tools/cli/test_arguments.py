@@ -6,8 +6,8 @@ import argparse
 
 import pytest
 
-from rocketwire_tools.admin.actions.consume import subscription
-from rocketwire_tools.admin.actions.produce import BATCH_BYTES, batches, describe_failures
+from rocketwire_tools.admin.commands.consume import subscription
+from rocketwire_tools.admin.commands.produce import BATCH_BYTES, batches, describe_failures
 from rocketwire_tools.cli.arguments import (
     host_and_port,
     hosts_and_ports,

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from rocketwire_tools.exporter.collector import Collector
-from rocketwire_tools.exporter.documents import Documents
+from rocketwire_tools.exporter.documents import exchange_of
 
 
 async def collect() -> bytes:
@@ -15,7 +15,7 @@ async def collect() -> bytes:
 
 
 def get(path: str, *, host: str = "localhost", accept: str = "*/*", local: bool = True) -> str:
-    exchange = Documents(Collector(collect), local_only=local).exchange()
+    exchange = exchange_of(Collector(collect), local_only=local)
     head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: {accept}\r\n\r\n"
     return exchange.receive(head.encode()).decode()
 
@@ -41,7 +41,7 @@ def test_a_foreign_host_name_is_refused_on_a_loopback_address_only() -> None:
 
 
 def test_prometheus_gets_gzip_because_it_asks_for_it() -> None:
-    exchange = Documents(Collector(collect), local_only=True).exchange()
+    exchange = exchange_of(Collector(collect), local_only=True)
     head = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
     headers, _, body = exchange.receive(head).partition(b"\r\n\r\n")
 

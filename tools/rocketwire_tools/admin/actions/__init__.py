@@ -1,4 +1,4 @@
-"""Work of commands that take more than one call: producing, consuming, snapshots, diagnosis.
+"""Work that several commands share, or rules without I/O: output, snapshots, diagnosis.
 
 Its modules import only ``cli``, ``command`` and the library.
 """

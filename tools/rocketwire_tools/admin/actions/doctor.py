@@ -70,20 +70,12 @@ ADVICE: Final[dict[str, str]] = {
 
 
 class Finding(NamedTuple):
-    """A row of the report.
+    """A row of the report."""
 
-    Attributes:
-        status: ``OK``, ``WARNING`` or ``PROBLEM``.
-        id: id of the rule, a key of ``ADVICE``; None for ``OK``.
-        subject: type of the subject, for example ``broker`` or ``topic``.
-        name: name of the subject.
-        text: the observation.
-    """
-
-    status: str
-    id: str | None
-    subject: str
-    name: str
+    status: str  # ``OK``, ``WARNING`` or ``PROBLEM``
+    id: str | None  # id of the rule, a key of ``ADVICE``; None for ``OK``
+    subject: str  # type of the subject, for example ``broker`` or ``topic``
+    name: str  # name of the subject
     text: str
 
     @property
@@ -94,61 +86,42 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A broker's identity according to its own configuration.
+    """A broker's identity according to its own configuration."""
 
-    Attributes:
-        name: ``brokerName``.
-        id: ``brokerId``.
-        address: ``brokerIP1`` with the port, as the broker registers itself.
-    """
-
-    name: str
-    id: int
-    address: str
+    name: str  # ``brokerName``
+    id: int  # ``brokerId``
+    address: str  # ``brokerIP1`` with the port, as the broker registers itself
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The responses of a broker at one of its addresses.
+    """The responses of a broker at one of its addresses."""
 
-    Attributes:
-        error: why it did not respond, or refused the request; None if it did neither.
-        is_refused: whether it responded with that error.
-        version: the name of its release.
-        replication: the state of its slaves; None if it does not report it.
-        disk: usage of its fullest disk, 0 to 1; None if it does not report it.
-        identity: its own identity; None if this user may not read the configuration.
-        reachable_at: another address at which the same broker responds; None if there is none.
-        mapped_to: address that the requests went to in place of the registered one; None if it is
-            the same.
-        unmapped: the responses at the registered address, if it is mapped to another one.
-    """
-
+    # why it did not respond, or refused the request; None if it did neither
     error: str | None = None
-    is_refused: bool = False
-    version: str | None = None
+    is_refused: bool = False  # whether it responded with that error
+    version: str | None = None  # the name of its release
+    # the state of its slaves; None if it does not report it
     replication: HARuntimeInfo | None = None
-    disk: float | None = None
+    disk: float | None = None  # usage of its fullest disk, 0 to 1; None if it does not report it
+    # its own identity; None if this user may not read the configuration
     identity: Identity | None = None
+    # another address at which the same broker responds; None if there is none
     reachable_at: str | None = None
+    # address that the requests went to in place of the registered one; None if it is the same
     mapped_to: str | None = None
+    # the responses at the registered address, if it is mapped to another one
     unmapped: Probe | None = None
 
 
 def findings(
-    snapshots: Sequence[Snapshot],
-    failures: Mapping[str, str],
-    probes: Mapping[str, Probe],
+    snapshots: Sequence[Snapshot],  # the states of the name servers that responded
+    failures: Mapping[str, str],  # why others did not respond, by address
+    probes: Mapping[str, Probe],  # the results for every registered broker, by address
+    # messages by topic, broker name and id of a queue outside of the route
     unread: Mapping[tuple[str, str], Mapping[int, int]],
 ) -> list[Finding]:
-    """All findings.
-
-    Args:
-        snapshots: the states of the name servers that responded.
-        failures: why others did not respond, by address.
-        probes: the results for every registered broker, by address.
-        unread: numbers of messages by topic and broker name, and by queue id outside of the route.
-    """
+    """All findings."""
     return [
         *_check_name_servers(snapshots, failures),
         *_check_brokers(snapshots, probes),

@@ -88,17 +88,11 @@ async def configs_of(admin: Admin, cluster: str) -> _Document:
 
 
 class _Metrics(NamedTuple):
-    """Metrics of one broker.
+    """Metrics of one broker."""
 
-    Attributes:
-        report: its part of the document.
-        tps: messages per second by type.
-        number: messages per day by type.
-    """
-
-    report: _Document
+    report: _Document  # its part of the document
     tps: dict[str, float]
-    number: dict[str, int]
+    number: dict[str, int]  # messages per day by type
 
 
 async def metrics_of(admin: Admin, cluster: str) -> _Document:

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str, Value]:
     """The members of a message's JSON object.
 
-    Args:
-        message: the received message.
-        topic: topic of the subscription without namespace, also for messages from a retry topic.
-        broker_name: the broker that delivered it.
+    ``topic`` is that of the subscription, without namespace, also for a message from a retry topic.
     """
     properties = dict(message.properties or {})
     text, encoded = _body(message.body or b"")
@@ -55,18 +52,12 @@ def _body(body: bytes) -> tuple[str | None, str | None]:
 
 
 class MessagePrinter:
-    """Prints messages, counts them and requests a stop.
-
-    Attributes:
-        printed: number of printed messages.
-        last: trio's time of the last message, initially of the start.
-        timed_out: whether the timeout requested the stop.
-    """
+    """Prints messages, counts them and requests a stop."""
 
     def __init__(self, output: JsonLines, topic: str, count: int | None, stop: Stop) -> None:
         self.printed = 0
-        self.last = trio.current_time()
-        self.timed_out = False
+        self.last = trio.current_time()  # trio's time of the last message, initially of the start
+        self.timed_out = False  # whether the timeout requested the stop
         self._output = output
         self._topic = topic
         self._count = count

@@ -28,8 +28,7 @@ _NO_QUEUE: Final = -1
 async def connect_to_any(client: ClientInstance, route: TopicRouteData) -> tuple[str, str] | None:
     """Connect to a broker of a topic; returns name and address, None if the topic has no broker.
 
-    Raises:
-        ChannelError: no broker of the topic is reachable.
+    Raises ``ChannelError`` if none is reachable.
     """
     failure: ChannelError | None = None
     for broker in route.broker_datas or ():
@@ -50,8 +49,7 @@ async def check_permissions(
 ) -> None:
     """Send a broker the requests that a consumer will send.
 
-    Raises:
-        BrokerError: the broker denied permission: code 16, or 1 from the plain ACL of 4.x.
+    Raises ``BrokerError`` if it denies permission: code 16, or 1 from the plain ACL of 4.x.
     """
     namespace = client.config.namespace
     topic, group = (with_namespace(namespace, name) for name in (args.topic, args.group))

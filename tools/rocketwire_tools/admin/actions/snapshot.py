@@ -24,33 +24,21 @@ MAX_CONCURRENT_REQUESTS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of a name server.
-
-    Attributes:
-        address: address of the server.
-        version: version in its responses (a value of ``MQVersion``).
-        clusters: names of broker groups by cluster.
-        brokers: broker groups by name.
-        routes: routes by topic; None if a topic is listed but has no route.
-        is_waiting: whether it has no brokers because it returns no routes yet.
-    """
+    """The state of a name server."""
 
     address: str
-    version: int
-    clusters: Mapping[str, tuple[str, ...]]
-    brokers: Mapping[str, BrokerData]
+    version: int  # version in its responses (a value of ``MQVersion``)
+    clusters: Mapping[str, tuple[str, ...]]  # names of broker groups by cluster
+    brokers: Mapping[str, BrokerData]  # broker groups by name
+    # routes by topic; None if a topic is listed but has no route
     routes: Mapping[str, TopicRouteData | None]
-    is_waiting: bool = False
+    is_waiting: bool = False  # whether it has no brokers because it returns no routes yet
 
 
 async def take_snapshot(
     server: SingleNameServer, topics: Collection[str] | None = None
 ) -> Snapshot:
-    """Request the state of a name server, with the routes of these topics or of all.
-
-    Raises:
-        NameServerError, ChannelError, DecodeError: as in ``NameServerCalls.call``.
-    """
+    """Request the state of a name server, with the routes of these topics or of all."""
     response = await server.call(RequestCode.GET_BROKER_CLUSTER_INFO)
     cluster_info: ClusterInfo = response.body or ClusterInfo()
     if topics is None:

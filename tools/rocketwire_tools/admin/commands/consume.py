@@ -1,16 +1,272 @@
-"""``consume``: prints the messages of a topic as JSON lines."""
+"""``consume``: prints the messages of a topic as JSON lines, with a consumer of any type.
+
+Only printed messages are acknowledged. Messages are handled one at a time: if a handler reaches the
+requested count, all earlier messages are complete. The handler then ends the consumer and is
+cancelled with it, so that its own message is redelivered.
+"""
 
 from __future__ import annotations
 
 import argparse
-from typing import Final
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import trio
+
+from rocketwire.client import (
+    ClientInstance,
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    ConsumeOrderlyContext,
+    ConsumeOrderlyStatus,
+    LitePullConsumer,
+    LitePullConsumerConfig,
+    PopConsumerConfig,
+    PushConsumerConfig,
+    open_client,
+    open_lite_pull_consumer,
+    open_pop_consumer,
+    open_push_consumer,
+)
+from rocketwire.client.consumer.filter_check import check_expression
+from rocketwire.client.consumer.pop.pop import InitMode
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
+from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
+from rocketwire.policy.pop_handle import handle_of
+from rocketwire.policy.resource_names import with_namespace
+from rocketwire.policy.subscription import looks_like_sql, subscription_data
 from rocketwire_tools.admin import mqadmin_options as mq
-from rocketwire_tools.admin.actions.consume import consume
+from rocketwire_tools.admin.actions.message_output import MessagePrinter
+from rocketwire_tools.admin.actions.preflight import check_permissions, connect_to_any
 from rocketwire_tools.cli.arguments import seconds
-from rocketwire_tools.cli.command import Command
+from rocketwire_tools.cli.command import Command, Context, RefusedError, UsageError
+from rocketwire_tools.cli.signals import Stop, stopping
+from rocketwire_tools.cli.stdio import JsonLines
 from rocketwire_tools.numbers import positive
 from rocketwire_tools.times import FORMS, parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from rocketwire.client.consumer.config import Filter
+    from rocketwire.client.consumer.lite.lite_pull_state import Polled
+    from rocketwire.wire.message.stored import StoredMessage
+
+
+Status = TypeVar("Status")
+
+MODES: Final = ("orderly", "pop", "broadcast", "pull")
+"""Options that select the type of consumer; the default is a push consumer."""
+
+SQL: Final = "sql:"
+"""Prefix of a filter that is an SQL92 expression."""
+
+GRACE: Final = 3.0
+"""Seconds to finish printing a message after a stop; after that it counts as not printed."""
+
+FROM: Final = {
+    "first": ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
+    "last": ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+}
+
+
+async def consume(context: Context) -> None:
+    """Run the command; raises ``RefusedError`` if too few messages arrive before the timeout."""
+    args = context.arguments
+    _check(args)
+    async with (
+        stopping() as stop,
+        open_client(context.config, own_instance=not args.broadcast) as client,
+    ):
+        route = await client.route(with_namespace(context.config.namespace, args.topic))
+        reachable = await connect_to_any(client, route)
+        if reachable is not None:
+            await check_permissions(client, args, *reachable)
+        output = JsonLines(sys.stdout.fileno())
+        printing = MessagePrinter(output, args.topic, args.count, stop)
+        consuming = _Consuming(client, args, printing, stop)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(printing.watch, args.timeout)
+            await consuming.run()
+            nursery.cancel_scope.cancel()
+    if printing.timed_out and printing.is_short:
+        raise RefusedError(
+            f"{printing.printed} of {args.count} messages arrived, then none for {args.timeout:g} s"
+        )
+
+
+def _check(args: argparse.Namespace) -> None:
+    modes = [mode for mode in MODES if getattr(args, mode)]
+    if len(modes) > 1:
+        raise UsageError(f"--{modes[0]} and --{modes[1]} cannot be combined")
+    for mode in ("broadcast", "pull"):
+        if args.fail_first and getattr(args, mode):
+            raise UsageError(f"--fail-first has no effect with --{mode}, which has no retries")
+    if args.pop and (args.start or "last") not in FROM:
+        raise UsageError("--pop supports only --from first and --from last")
+    if isinstance(subscription(args.filter), str) and looks_like_sql(args.filter or ""):
+        raise UsageError(
+            f"{args.filter!r} looks like SQL: write --filter {f'sql: {args.filter}'!r}"
+        )
+
+
+def subscription(text: str | None) -> Filter:
+    """The subscription for a filter: tags, or an SQL92 expression after ``sql:``."""
+    if text is not None and text[: len(SQL)].lower() == SQL:
+        return (text[len(SQL) :].strip(), "SQL92")
+    return text or "*"
+
+
+def _start(start: str | None) -> dict[str, Any]:
+    is_time = start is not None and start not in FROM
+    return {
+        "consume_from_where": FROM.get(start or "last", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP),
+        "consume_timestamp_millis": int(start) if start is not None and is_time else None,
+        "begin_as_told": start is not None,
+    }
+
+
+class _Consuming:
+    def __init__(
+        self, client: ClientInstance, args: argparse.Namespace, printing: MessagePrinter, stop: Stop
+    ) -> None:
+        self._client = client
+        self._args = args
+        self._printing = printing
+        self._stop = stop
+        self._scope = trio.CancelScope()
+        self._filter = subscription(args.filter)
+
+    async def run(self) -> None:
+        modes: dict[str, Callable[[], Awaitable[None]]] = {"pop": self._pop, "pull": self._pull}
+        selected = next((run for mode, run in modes.items() if getattr(self._args, mode)), None)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._cancel_after_grace)
+            with self._scope:
+                await (selected or self._push)()
+            nursery.cancel_scope.cancel()
+
+    async def _cancel_after_grace(self) -> None:
+        await self._stop.requested.wait()
+        await trio.sleep(GRACE)
+        self._scope.cancel()
+
+    async def _leave(self) -> None:
+        # End the consumer from its handler; never returns, so the message stays unacknowledged
+        self._scope.cancel()
+        await trio.sleep_forever()
+
+    def _must_fail(self, message: StoredMessage) -> bool:
+        return self._args.fail_first and message.reconsume_times == 0
+
+    async def _push(self) -> None:
+        args = self._args
+        model = MessageModel.BROADCASTING if args.broadcast else MessageModel.CLUSTERING
+        config = PushConsumerConfig(
+            message_model=model, consume_thread_max=1, await_termination=GRACE, **_start(args.start)
+        )
+        status, orderly = ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
+        concurrently = self._handle(status.CONSUME_SUCCESS, status.RECONSUME_LATER)
+        in_order = self._handle(orderly.SUCCESS, orderly.SUSPEND_CURRENT_QUEUE_A_MOMENT)
+        async with open_push_consumer(
+            self._client,
+            args.group,
+            {args.topic: self._filter},
+            None if args.orderly else concurrently,
+            orderly_listener=in_order if args.orderly else None,
+            config=config,
+        ):
+            await self._stop.requested.wait()
+
+    def _handle(self, done: Status, failed: Status) -> Callable[..., Awaitable[Status]]:
+        async def handle(
+            messages: Sequence[StoredMessage],
+            context: ConsumeConcurrentlyContext | ConsumeOrderlyContext,
+        ) -> Status:
+            for message in messages:
+                if not await self._printing.show(message, context.message_queue.broker_name or ""):
+                    await self._leave()
+                if self._must_fail(message):
+                    return failed
+            return done
+
+        return handle
+
+    async def _pop(self) -> None:
+        args = self._args
+        await self._check_pops()
+        defaults = PopConsumerConfig()
+        config = PopConsumerConfig(
+            init_mode=InitMode.MIN if args.start == "first" else InitMode.MAX,
+            pop_batch_nums=min(args.count or defaults.pop_batch_nums, defaults.pop_batch_nums),
+            consume_thread_max=1,
+            await_termination=GRACE,
+        )
+        async with open_pop_consumer(
+            self._client, args.group, {args.topic: self._filter}, self._popped, config=config
+        ):
+            await self._stop.requested.wait()
+
+    async def _check_pops(self) -> None:
+        # Raise ``BrokerError`` if a broker does not support pop: consumers would retry forever
+        from rocketwire.client.admin import open_admin
+
+        namespace = self._client.config.namespace
+        topic, group = (
+            with_namespace(namespace, name) for name in (self._args.topic, self._args.group)
+        )
+        async with open_admin(self._client) as admin:
+            for address in (await admin.clusters.of_topic(topic)).values():
+                try:
+                    await admin.lite.polling_num(address, group, topic)
+                except BrokerError as error:
+                    if error.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+                        raise
+                except ChannelError:
+                    continue  # the consumer waits until the broker is back
+
+    async def _popped(self, message: StoredMessage) -> bool:
+        if not await self._printing.show(message, handle_of(message).broker_name):
+            return False
+        return not self._must_fail(message)
+
+    async def _pull(self) -> None:
+        args = self._args
+        config = LitePullConsumerConfig(**_start(args.start))
+        text, expression_type = (
+            self._filter if isinstance(self._filter, tuple) else (self._filter, None)
+        )
+        namespace = self._client.config.namespace
+        requested = subscription_data(
+            with_namespace(namespace, args.topic), text, expression_type=expression_type, version=0
+        )
+        await check_expression(self._client, with_namespace(namespace, args.group), requested)
+        async with open_lite_pull_consumer(self._client, args.group, config=config) as consumer:
+            consumer.subscribe(args.topic, text, expression_type=expression_type)
+            while not self._stop.is_requested:
+                polled = await self._poll(consumer)
+                if polled is not None:
+                    await self._print_all(consumer, polled)
+            await consumer.commit()
+
+    async def _poll(self, consumer: LitePullConsumer) -> Polled | None:
+        polled = None
+        async with self._stop.cancelling():
+            while polled is None:
+                polled = await consumer.poll()
+        return polled
+
+    async def _print_all(self, consumer: LitePullConsumer, polled: Polled) -> None:
+        # Print polled messages; moves the position back to the first one that was not printed
+        queue = polled.message_queue
+        for message in polled.messages:
+            if not await self._printing.show(message, queue.broker_name or ""):
+                with suppress(LocalProtocolError):  # another member may own the queue now
+                    consumer.go_back(queue, message.queue_offset)
+                return
+
 
 _EPILOG: Final = """\
 Each message is written as one JSON object on a line:

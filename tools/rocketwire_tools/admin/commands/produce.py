@@ -1,14 +1,326 @@
-"""``produce``: sends a message for each line of stdin, or generated messages."""
+"""``produce``: sends a message for each line of stdin, or generated messages.
+
+Results are written in the order of the bodies, each as soon as all earlier ones are written. After
+the first failure no further message is sent. Results of requests in flight are still written, after
+a line for each earlier failure, so that line numbers match the input.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import logging
+import sys
+from collections import deque
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
+import trio
+
+from rocketwire.client import (
+    LocalTransactionState,
+    Message,
+    ProducerConfig,
+    open_client,
+    open_producer,
+)
+from rocketwire.client.publish.request_builder import wire_topic
+from rocketwire.errors import RocketWireError
+from rocketwire.policy.queue_selectors import queue_by_hash
+from rocketwire.policy.validation import check_producer_group, check_topic
 from rocketwire_tools.admin import mqadmin_options as mq
-from rocketwire_tools.admin.actions.produce import OUTCOMES, produce
 from rocketwire_tools.cli.arguments import property_pair
-from rocketwire_tools.cli.command import Command
+from rocketwire_tools.cli.command import Command, LineError, RefusedError, StoppedError, UsageError
+from rocketwire_tools.cli.exit_status import line_of
+from rocketwire_tools.cli.signals import stopping
+from rocketwire_tools.cli.stdio import JsonLines, read_lines
 from rocketwire_tools.numbers import positive
+from rocketwire_tools.terminal import ProgressLine, is_watched
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncGenerator, Iterator, Sequence
+
+    from rocketwire.client import ClientInstance, Producer, SendResult
+    from rocketwire_tools.cli.command import Context, Value
+    from rocketwire_tools.cli.signals import Stop
+
+
+_LOG: Final = logging.getLogger("rocketwire.admin")
+
+OUTCOMES: Final = {
+    "commit": LocalTransactionState.COMMIT_MESSAGE,
+    "rollback": LocalTransactionState.ROLLBACK_MESSAGE,
+    "unknown": LocalTransactionState.UNKNOW,
+}
+"""Outcomes of a transaction."""
+
+DEFAULT_SIZE: Final = 100
+"""Default size of a generated message in bytes."""
+
+BATCH_BYTES: Final = 1 << 20
+"""Maximum total of body sizes in a batch, in bytes."""
+
+
+_NOT_STORED: Final[dict[str, Value]] = dict.fromkeys(
+    ("offsetMsgId", "brokerName", "queueId", "queueOffset")
+)
+"""Members of a message for which no broker reported a position."""
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    """Messages of one request."""
+
+    number: int  # number of the first message, from 1
+    bodies: Sequence[bytes]
+    # output lines after success
+    lines: list[dict[str, Value]] = field(default_factory=list[dict[str, "Value"]])
+    error: RocketWireError | None = None
+    is_complete: bool = False  # whether the request has succeeded or failed
+
+
+async def produce(context: Context) -> None:
+    """Run the command; raises ``LineError`` for the first failure, or ``StoppedError``."""
+    args = context.arguments
+    _check(args)
+    outcome = None if args.transaction is None else OUTCOMES[args.transaction]
+    async with stopping() as stop, open_client(context.config) as client:
+        sending = _Sending(client, args, outcome, stop, context.request_timeout)
+        with sending.progress:
+            await sending.run()
+    if sending.error is not None:
+        raise sending.error
+    if stop.signal:
+        raise StoppedError(stop.signal)
+
+
+async def _config(client: ClientInstance, topic: str, within: float) -> ProducerConfig:
+    # Configure retries: if a topic has several brokers, try another one after half of the timeout.
+    # By default the first attempt of Java's producers may use the whole timeout.
+    try:
+        brokers = (await client.route(wire_topic(client.config, topic))).broker_datas or ()
+    except RocketWireError:  # the first send reports it
+        brokers = ()
+    if len(brokers) < 2:
+        return ProducerConfig(send_msg_timeout=within)
+    return ProducerConfig(
+        send_msg_timeout=within,
+        send_msg_max_timeout_per_request=within / 2,
+        send_latency_enable=True,
+    )
+
+
+def _check(args: argparse.Namespace) -> None:
+    check_topic(args.topic)
+    check_producer_group(args.group)
+    for first, conflicting in (
+        ("transaction", ("batch", "oneway", "order_key", "delay_level")),
+        ("batch", ("oneway", "delay_level")),
+    ):
+        for second in conflicting:
+            if getattr(args, first) and getattr(args, second):
+                raise UsageError(f"--{first} and --{second.replace('_', '-')} cannot be combined")
+    if args.size and not args.count:
+        raise UsageError("--size applies to generated messages: it needs --count")
+
+
+async def _bodies(args: argparse.Namespace) -> AsyncGenerator[list[bytes]]:
+    if args.count is None:
+        _LOG.info("waiting for lines on stdin")
+        async with aclosing(read_lines(sys.stdin.fileno())) as chunks:
+            async for lines in chunks:
+                yield [line for line in lines if line]
+        return
+    size, step = args.size or DEFAULT_SIZE, args.batch or 1
+    for first in range(1, args.count + 1, step):
+        numbers = range(first, min(first + step, args.count + 1))
+        yield [(b"%d " % number).ljust(size, b"x")[:size] for number in numbers]
+
+
+def batches(bodies: Sequence[bytes], max_messages: int) -> Iterator[list[bytes]]:
+    """Split bodies into batches of at most ``max_messages`` messages and ``BATCH_BYTES`` bytes."""
+    part: list[bytes] = []
+    size = 0
+    for body in bodies:
+        if part and (len(part) >= max_messages or size + len(body) > BATCH_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(body)
+        size += len(body)
+    if part:
+        yield part
+
+
+class _Sending:
+    """A run of the command."""
+
+    def __init__(
+        self,
+        client: ClientInstance,
+        args: argparse.Namespace,
+        outcome: LocalTransactionState | None,
+        stop: Stop,
+        within: float,
+    ) -> None:
+        self.error: LineError | None = None
+        self._client = client
+        self._within = within
+        self._args = args
+        self._outcome = outcome
+        self._stop = stop
+        self._jobs: deque[_Job] = deque()
+        self._failed: list[dict[str, Value]] = []
+        self._lost: list[int] = []
+        self._next: int | None = 1
+        self._output = JsonLines(sys.stdout.fileno())
+        is_shown = is_watched() and not sys.stdout.isatty()
+        # shows how many messages have a line
+        self.progress = ProgressLine("{:,} messages", is_shown=is_shown)
+        self._written = 0
+        self._turn = trio.Lock()
+
+    async def run(self) -> None:
+        send, receive = trio.open_memory_channel[_Job](0)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._send_all, receive)
+            async with self._stop.cancelling():
+                await self._feed(send)
+            send.close()
+        if self.error is not None:
+            lost = [number for number in self._lost if number != self.error.number]
+            self.error.details = describe_failures(lost, self._next)
+
+    async def _feed(self, send: trio.MemorySendChannel[_Job]) -> None:
+        number = 1
+        async with aclosing(_bodies(self._args)) as chunks:
+            async for bodies in chunks:
+                for part in batches(bodies, self._args.batch or 1):
+                    await send.send(_Job(number, part))
+                    self._next = number = number + len(part)
+        self._next = None
+
+    async def _send_all(self, receive: trio.MemoryReceiveChannel[_Job]) -> None:
+        # Start workers when the first message is available; before, no request is sent
+        args = self._args
+        async with receive:
+            try:
+                first = await receive.receive()
+            except trio.EndOfChannel:
+                return
+            self._jobs.append(first)
+            config = await _config(self._client, args.topic, self._within)
+            async with (
+                open_producer(
+                    self._client, args.group, config, check=lambda half: self._outcome
+                ) as producer,
+                trio.open_nursery() as workers,
+            ):
+                workers.start_soon(self._work, producer, first, receive)
+                for _ in range(1, 1 if args.order_key else args.in_flight):
+                    workers.start_soon(self._work, producer, None, receive)
+
+    async def _work(
+        self, producer: Producer, job: _Job | None, receive: trio.MemoryReceiveChannel[_Job]
+    ) -> None:
+        if job is not None:
+            await self._process(job, producer)
+        async for following in receive:
+            self._jobs.append(following)
+            await self._process(following, producer)
+
+    async def _process(self, job: _Job, producer: Producer) -> None:
+        try:
+            job.lines = await self._send(job, producer)
+        except RocketWireError as error:
+            job.error = error
+            self._stop.requested.set()
+        job.is_complete = True
+        await self._write()
+
+    async def _write(self) -> None:
+        async with self._turn:
+            while self._jobs and self._jobs[0].is_complete:
+                job = self._jobs.popleft()
+                if job.error is not None:
+                    error = line_of(job.error)
+                    line = {"status": "FAILED", "msgId": None, **_NOT_STORED, "error": error}
+                    self._failed += [line] * len(job.bodies)
+                    self._lost += range(job.number, job.number + len(job.bodies))
+                    self._fail(job.number, job.error)
+                    continue
+                try:
+                    for line in (*self._failed, *job.lines):
+                        await self._output.write(line)
+                        self._written += 1
+                        self.progress.show(self._written)
+                except BrokenPipeError:
+                    self._fail(job.number, RefusedError("the reader of the results is gone"))
+                self._failed.clear()
+
+    def _fail(self, number: int, cause: Exception) -> None:
+        self._stop.requested.set()
+        if self.error is None:
+            self.error = LineError(number)
+            self.error.__cause__ = cause
+
+    async def _send(self, job: _Job, producer: Producer) -> list[dict[str, Value]]:
+        messages = [self._message(body) for body in job.bodies]
+        first = messages[0]
+        if self._outcome is not None:
+            outcome = self._outcome
+            ended = await producer.send_in_transaction(first, lambda message, half: outcome)
+            (line,) = _lines(ended.send_result, 1)
+            return [{**line, "transactionState": ended.state.name}]
+        queue = None
+        if self._args.order_key:
+            queue = queue_by_hash(await producer.queues(first.topic), self._args.order_key)
+        if self._args.oneway:
+            msg_id = await producer.send_oneway(first, queue)
+            return [{"status": "ONEWAY", "msgId": msg_id, **_NOT_STORED}]
+        if self._args.batch:
+            result = await producer.send_batch(messages, queue=queue)
+        elif queue is not None:
+            result = await producer.send_to(first, queue)
+        else:
+            result = await producer.send(first)
+        return _lines(result, len(messages))
+
+    def _message(self, body: bytes) -> Message:
+        args = self._args
+        return Message(
+            args.topic, body, tags=args.tag, keys=args.key, properties=dict(args.property),
+            delay_level=args.delay_level or 0,
+        )  # fmt: skip
+
+
+def describe_failures(lost: Sequence[int], unsent: int | None) -> str:
+    """Describe the messages after the first failure."""
+    runs: list[list[int]] = []
+    for number in lost:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    words = ", ".join("-".join(map(str, run)) for run in runs)
+    text = f"; also not acknowledged: {words}" if words else ""
+    return text if unsent is None else f"{text}; not sent: {unsent} and later"
+
+
+def _lines(result: SendResult, count: int) -> list[dict[str, Value]]:
+    ids = result.msg_id.split(",")
+    offset_ids = result.offset_msg_id.split(",")
+    return [
+        {
+            "status": result.status.name,
+            "msgId": ids[index] if index < len(ids) else None,
+            "offsetMsgId": offset_ids[index] if index < len(offset_ids) else None,
+            "brokerName": result.message_queue.broker_name,
+            "queueId": result.message_queue.queue_id,
+            "queueOffset": result.queue_offset + index,
+        }
+        for index in range(count)
+    ]
+
 
 _EPILOG: Final = """\
 Each acknowledged message is written as one JSON object on a line, in the order of the input:

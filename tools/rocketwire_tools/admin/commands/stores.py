@@ -40,11 +40,7 @@ async def _find_exporting(admin: Admin, args: Namespace) -> tuple[str, ...]:
 
 
 def rocksdb_configs(text: str) -> tuple[RocksDBConfig, ...]:
-    """Read names separated by semicolons, in any case, as Java does.
-
-    Raises:
-        argparse.ArgumentTypeError: a name is invalid.
-    """
+    """Read names separated by semicolons, in any case, as Java does."""
     by_name = {config.value.lower(): config for config in RocksDBConfig}
     try:
         return tuple(by_name[word.strip().lower()] for word in text.split(";") if word.strip())

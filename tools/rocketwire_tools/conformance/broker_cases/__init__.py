@@ -18,43 +18,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Final
 
-from rocketwire_tools.conformance.broker_cases.clients import (
-    assignments,
-    locks,
-    members,
-    offsets,
-    relays,
-    replies,
-)
-from rocketwire_tools.conformance.broker_cases.messages import (
-    acknowledgements,
-    batches,
+from rocketwire_tools.conformance.broker_cases import (
+    administration,
+    clients,
     delays,
-    filters,
     lite,
-    lite_figures,
-    long_polls,
     pops,
     pulls,
-    queries,
-    retries,
-    send_checks,
     sends,
-    transactions,
 )
-from rocketwire_tools.conformance.broker_cases.upkeep import figures, groups, protocol, topics
+from rocketwire_tools.conformance.model.case import number_cases
 
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.case import Case
-
-MODULES = (
-    *(sends, send_checks, batches, pulls, long_polls, filters, queries),
-    *(retries, delays, transactions, pops, acknowledgements, lite),
-    *(offsets, members, locks, replies, relays, assignments),
-    *(topics, groups, figures, lite_figures, protocol),
+ALL: Final = number_cases(
+    (
+        *(*sends.CASES, *pulls.CASES, *delays.CASES, *pops.CASES, *lite.CASES),
+        *(*clients.CASES, *administration.CASES, *lite.FIGURES, *administration.PROTOCOL),
+    )
 )
-
-ALL: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)
 """All cases."""

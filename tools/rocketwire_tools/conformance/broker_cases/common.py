@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from rocketwire.policy.java_strings import string_hash
+from rocketwire_tools.conformance.model import requests
 from rocketwire_tools.conformance.model.case import (
     ONLY_4_9,
     ONLY_5_5,
@@ -12,9 +14,11 @@ from rocketwire_tools.conformance.model.case import (
     Case,
     Profile,
 )
+from rocketwire_tools.conformance.model.case import case as write_case
 from rocketwire_tools.conformance.model.outcomes import (
     ANY,
     Has,
+    Incoming,
     JsonBody,
     Like,
     Messages,
@@ -32,28 +36,21 @@ from rocketwire_tools.conformance.model.steps import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rocketwire_tools.conformance.model.outcomes import Outcome
 
 ONE_WAY: Final = 2
+SOON: Final = 8.0
+"""Seconds until a message must have woken a pull or a pop."""
 NOT_5_3: Final = frozenset(Profile) - {Profile.JAVA_5_3}
 BEFORE_5_5: Final = frozenset({Profile.JAVA_4_9, Profile.JAVA_5_3})
 ONLY_5_3: Final = frozenset({Profile.JAVA_5_3})
 
 
 def case(address: str, evidence: str, requirement: str, *steps: Step, **settings: Any) -> Case:
-    """Write a case of a broker; ``settings`` are its further attributes.
-
-    Args:
-        address: code or subject, and number: ``310/1``.
-        evidence: Java's class and method with the release.
-        requirement: one sentence with MUST, SHOULD or MAY.
-        steps: its steps.
-    """
-    return Case(
-        id=f"broker/{address}", evidence=evidence, requirement=requirement, steps=steps, **settings
-    )
+    """Write a case; ``address`` is code or subject, and number: ``310/1``."""
+    return write_case(f"broker/{address}", (), evidence, requirement, *steps, **settings)
 
 
 since_5_3 = partial(case, profiles=SINCE_5_3)
@@ -106,35 +103,10 @@ def offset(value: int | str) -> Response:
 # ---------------------------------------------------------------------------- steps
 
 
-def ask(
-    code: int,
-    ext: Mapping[str, str] | None = None,
-    *outcomes: Outcome,
-    body: Any = None,
-    on: str = MAIN,
-    within: float = 10.0,
-    save: Mapping[str, str] | None = None,
-    **settings: Any,
-) -> Ask:
-    """Send a request and await its response; by default any success."""
-    request = Request(code=code, ext=ext, body=body, **settings)
-    return Ask(request, outcomes or (OK,), on, within, save or {})
-
-
-def until(
-    code: int,
-    ext: Mapping[str, str] | None,
-    outcome: Response,
-    *,
-    on: str = MAIN,
-    within: float = 10.0,
-    not_before: float = 0.0,
-    save: Mapping[str, str] | None = None,
-    **settings: Any,
-) -> Until:
-    """Repeat a request until its response is acceptable."""
-    request = Request(code=code, ext=ext, **settings)
-    return Until(request, outcome, on, within, not_before, save or {})
+ask = partial(requests.ask, within=10.0, default=OK)
+"""Send a request and await its response; by default any success."""
+until = partial(requests.until, within=10.0)
+"""Repeat a request until its response is acceptable."""
 
 
 def one_way(
@@ -265,6 +237,10 @@ def visible(count: int, *, to: str = "{topic}", queue: int = 0, within: float = 
     return until(30, {"topic": to, "queueId": str(queue)}, offset(count), within=within)
 
 
+FOUR: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
+"""A topic with the messages ``0`` to ``3`` in its first queue."""
+
+
 def pull_fields(
     place: int | str = 0,
     *,
@@ -349,3 +325,78 @@ def bodies(*texts: str | int) -> tuple[Has, ...]:
 
 POSITION: Final = {"position": "ext.msgId:position", "place": "ext.queueOffset"}
 """Saves the position in the commit log and the queue offset of a stored message."""
+
+
+# ---------------------------------------------------------------------------- heartbeats
+
+
+def subscription(
+    topic: str = "{topic}", text: str = "*", *, kind: str = "TAG", version: int = 1
+) -> dict[str, object]:
+    """The subscription of a group to a topic (Java: ``SubscriptionData``)."""
+    is_tags = kind == "TAG" and text != "*"
+    tags = [tag.strip() for tag in text.split("||")] if is_tags else []
+    return {
+        "classFilterMode": False,
+        "codeSet": [string_hash(tag) for tag in tags],
+        "expressionType": kind,
+        "subString": text,
+        "subVersion": version,
+        "tagsSet": tags,
+        "topic": topic,
+    }
+
+
+def consumers(
+    group: str = "{group}",
+    subscriptions: Sequence[dict[str, object]] | None = None,
+    *,
+    model: str = "CLUSTERING",
+    kind: str = "CONSUME_PASSIVELY",
+) -> dict[str, object]:
+    """A group of consumers in a heartbeat (Java: ``ConsumerData``)."""
+    return {
+        "consumeFromWhere": "CONSUME_FROM_FIRST_OFFSET",
+        "consumeType": kind,
+        "groupName": group,
+        "messageModel": model,
+        "subscriptionDataSet": [subscription()] if subscriptions is None else list(subscriptions),
+        "unitMode": False,
+    }
+
+
+def beat(
+    *groups: dict[str, object],
+    client: str = "{client}",
+    producers: Sequence[str] = (),
+    on: str = MAIN,
+    outcomes: Sequence[Outcome] = (OK,),
+) -> Ask:
+    """A heartbeat (34)."""
+    body: dict[str, Any] = {
+        "clientID": client,
+        "consumerDataSet": list(groups),
+        "producerDataSet": [{"groupName": group} for group in producers],
+    }
+    return ask(34, {}, *outcomes, body=body, on=on)
+
+
+def leave(*, client: str = "{client}", group: str = "{group}", on: str = MAIN) -> Ask:
+    """The client leaves its group (35)."""
+    return ask(35, {"clientID": client, "consumerGroup": group}, on=on)
+
+
+def members_changed(*, on: str = MAIN, group: str = "{group}", within: float = 10.0) -> Expect:
+    """The broker tells that the members of the group have changed (40)."""
+    request = Incoming(code=40, ext={"consumerGroup": group}, flag=ANY, body=ANY)
+    return Expect((request,), on, within)
+
+
+def check_client(text: str, *outcomes: Outcome, kind: str = "SQL92") -> Ask:
+    """A client asks whether its subscription is valid (46)."""
+    body: dict[str, Any] = {
+        "clientId": "{client}",
+        "group": "{group}",
+        "subscriptionData": subscription(text=text, kind=kind),
+    }
+    return ask(46, {}, *outcomes, body=body)

@@ -1,9 +1,9 @@
-"""The cases, one file per subject, each with a tuple ``CASES``; ``ALL`` joins them.
+"""The cases, one file per subject, each with tuples such as ``CASES``; ``ALL`` joins them.
 
 How to write a case
 -------------------
 Call ``case(address, items, evidence, requirement, *steps)``, or ``since_5_3`` and ``only_5_5`` for
-behaviour of newer releases; ``kv.py`` has examples.
+behaviour of newer releases; ``config.py`` has examples.
 
 * Addresses: ``transport/N``, ``ns/CODE/N``, ``process/N``, ``tls/N``. Never reuse a number.
 * Requirement: one sentence for authors of other servers, with MUST, SHOULD or MAY, which sets the
@@ -31,75 +31,44 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases import (
-    acting_master,
+    brokers,
     config,
-    headers,
-    kv,
-    lists,
-    liveness,
-    mappings,
-    names_and_sizes,
-    notifications,
-    old_brokers,
-    permissions,
-    preamble,
+    connections,
+    frames,
     process,
     registration,
-    registration_forms,
     routes,
-    tls,
     topics,
-    transport,
-    unregistration,
-    zones,
 )
+from rocketwire_tools.conformance.model.case import number_cases
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from rocketwire_tools.conformance.model.case import Case
 
-MODULES = (
-    transport,
-    headers,
-    kv,
-    registration,
-    registration_forms,
-    old_brokers,
-    names_and_sizes,
-    acting_master,
-    notifications,
-    mappings,
-    unregistration,
-    liveness,
-    routes,
-    zones,
-    lists,
-    topics,
-    permissions,
-    config,
-    preamble,
-    tls,
-    process,
-)
-
-BESIDE: Final = (
-    registration,
-    registration_forms,
-    old_brokers,
-    acting_master,
-    mappings,
-    unregistration,
-    zones,
-    topics,
-    permissions,
-)
-"""Subjects that change brokers and topics, so that a bystander's must remain."""
-
 ALONE: Final = frozenset({"ns/103/140"})
-"""Cases of these subjects after which Java's own lists (304) lack brokers."""
+"""Cases after which Java's own lists (304) lack brokers, also a bystander."""
 
-ALL: tuple[Case, ...] = tuple(
-    replace(case, bystander=module in BESIDE and case.id not in ALONE)
-    for module in MODULES
-    for case in module.CASES
+
+def _with_bystander(cases: Iterable[Case]) -> Iterator[Case]:
+    # Cases that change brokers and topics, so that a bystander's must remain
+    return (replace(case, bystander=case.id not in ALONE) for case in cases)
+
+
+ALL: Final = number_cases(
+    (
+        *(*frames.CASES, *frames.HEADERS, *config.KV),
+        *_with_bystander(registration.CASES),
+        *frames.SIZES,
+        *_with_bystander(brokers.CASES),
+        *brokers.NOTIFICATIONS,
+        *_with_bystander((*routes.MAPPINGS, *brokers.LEAVING)),
+        *(*brokers.LIVENESS, *routes.CASES),
+        *_with_bystander(routes.ZONES),
+        *topics.LISTS,
+        *_with_bystander(topics.CASES),
+        *(*config.CASES, *connections.CASES, *process.CASES),
+    )
 )
 """All cases."""

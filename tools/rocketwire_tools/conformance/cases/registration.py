@@ -1,7 +1,8 @@
-"""Registration (103): brokers, topics, masters and slaves, and repeated registrations."""
+"""Registrations (103): brokers, topics, masters and slaves, in all forms of all releases."""
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.conformance.cases.common import (
@@ -10,11 +11,23 @@ from rocketwire_tools.conformance.cases.common import (
     ORDER,
     ORDERED,
     ROUTE,
+    ROUTED,
     SLAVE,
+    THROWN,
     group,
+    route_with,
 )
-from rocketwire_tools.conformance.model.case import case, since_5_3
-from rocketwire_tools.conformance.model.outcomes import ANY, Contains, Has, Response, TextBody
+from rocketwire_tools.conformance.model.case import ALL_PROFILES, SINCE_5_3, Case, case, since_5_3
+from rocketwire_tools.conformance.model.outcomes import (
+    ANY,
+    Contains,
+    Has,
+    JsonBody,
+    Like,
+    Outcome,
+    Response,
+    TextBody,
+)
 from rocketwire_tools.conformance.model.packed_body import Packed
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
@@ -31,11 +44,16 @@ from rocketwire_tools.conformance.model.requests import (
     topic_config,
     unregister,
     until,
+    without,
 )
 from rocketwire_tools.conformance.model.steps import CHECKSUM, Close, Request
 
 if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.case import Profile
     from rocketwire_tools.conformance.model.steps import Step
+
+
+# Registration (103): brokers, topics, masters and slaves, and repeated registrations.
 
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
@@ -96,7 +114,99 @@ def whole(topics: dict[str, int], version: int) -> tuple[Step, ...]:
 
 MEMBERS: Final = {"0": "{address}", "1": "{addressS}"}
 
+# Registration (103): header fields, bodies, checksums and packed bodies in good and bad forms.
+
+
+def _header(number: int, what: str, ext: dict[str, str], outcome: Outcome, item: int) -> Case:
+    return case(f"ns/103/{number}", item,
+        "RemotingCommand.decodeCommandCustomHeader, DefaultRequestProcessor.registerBroker @ 5.5.0",
+        what,
+        ask(103, ext, outcome, body=registration()),
+    )  # fmt: skip
+
+
+DECODED: Final = "RegisterBrokerBody.decode @ 5.5.0"
+
+
+def body_case(
+    number: int,
+    what: str,
+    body: Any,
+    outcome: Outcome,
+    item: int,
+    *,
+    then: Outcome | None = None,
+    evidence: str = DECODED,
+    version: int = 513,
+    profiles: frozenset[Profile] = ALL_PROFILES,
+    **ext: str,
+) -> Case:
+    """A case of one registration and the result of 105 for ``{topic}`` after it."""
+    expected = then or (ROUTED if outcome is ACCEPTED else NO_ROUTE)
+    return case(f"ns/103/{number}", item, evidence, what,
+        ask(103, broker_ext(**ext), outcome, body=body, version=version),
+        ask(105, ROUTE, expected, on="reader"),
+        profiles=profiles,
+    )  # fmt: skip
+
+
+BAD: Final = broker_ext(cluster="{clusterX}", name="{brokerX}", address="{addressX}")
+EXTRACT: Final = "DefaultRequestProcessor.extractRegisterBrokerBodyFromRequest @ 5.5.0"
+CHECKED: Final = "DefaultRequestProcessor.checksum @ 5.5.0"
+
+# Registrations of releases before 5.0.0, with both header types and with null members.
+
+BODY: Final = "RegisterBrokerBody.decode, TopicConfigSerializeWrapper @ 5.5.0"
+ANYTHING: Final = Response(code=ANY, remark=ANY, body=ANY)
+OLD_VERSION: Final = {"counter": 1, "timestamp": 1000}
+
+
+def old_topic(name: str) -> dict[str, Any]:
+    """A TopicConfig of 4.x, without attributes."""
+    return without(topic_config(name), "attributes")
+
+
+OLD_BODY: Final[dict[str, Any]] = {
+    "filterServerList": [],
+    "topicConfigSerializeWrapper": {
+        "dataVersion": OLD_VERSION,
+        "topicConfigTable": {
+            "{topic}": old_topic("{topic}"),
+            "{topicB}": old_topic("{topicB}"),
+        },
+    },
+}
+
+
+def _release(number: int, release: str, version: int, **ext: str) -> Case:
+    return case(f"ns/103/{number}", 48, HANDLER,
+        f"A broker of {release} MUST be able to register, query its data version and unregister.",
+        ask(103, broker_ext(**ext), ACCEPTED, body=OLD_BODY, version=version),
+        ask(105, ROUTE, ROUTED, version=version, on="reader"),
+        ask(322, broker_ext(), has(OLD_VERSION, ext={"changed": "false"}), body=OLD_VERSION,
+            version=version),
+        ask(104, broker_ext(), Response(ext=None), version=version),
+        until(105, ROUTE, NO_ROUTE, on="reader"),
+    )  # fmt: skip
+
+
+def _null(number: int, what: str, body: Any, outcome: Outcome, then: Outcome) -> Case:
+    return since_5_3(f"ns/103/{number}", 54, BODY,
+        f"A registration with {what} SHOULD be handled as in Java.",
+        register(None, body, outcome),
+        ask(105, ROUTE, then, on="reader"),
+    )  # fmt: skip
+
+
+def _with(member: str, value: object) -> dict[str, Any]:
+    body = registration()
+    return body | {
+        "topicConfigSerializeWrapper": body["topicConfigSerializeWrapper"] | {member: value}
+    }
+
+
 CASES: Final = (
+    # Registration (103): brokers, topics, masters and slaves, and repeated registrations.
     case("ns/103/1", 48, f"{HANDLER}, {REGISTER}",
         "A registration MUST succeed with empty ext fields, and the topics MUST be routed to the "
         "broker.",
@@ -331,5 +441,241 @@ CASES: Final = (
                 "{broker}": Has({"brokerAddrs": {"0": "{address}"}}),
                 "{brokerB}": Has({"brokerAddrs": {"0": "{address}"}}),
             })})),
+    ),
+    # Registration (103): header fields, bodies, checksums and packed bodies in good and bad forms.
+    _header(130, "A registration without brokerId MUST be answered with code 1.",
+        without(broker_ext(), "brokerId"), THROWN, 55),
+    _header(131, "A brokerId that is not a number MUST be answered with code 1.",
+        broker_ext(broker_id="abc"), THROWN, 55),
+    _header(132, "A brokerId with a space MUST be answered with code 1.",
+        broker_ext(broker_id=" 1"), THROWN, 55),
+    _header(133, "A brokerId beyond 64 bits MUST be answered with code 1.",
+        broker_ext(broker_id="9223372036854775808"), THROWN, 55),
+    case("ns/103/134", 55, "RemotingCommand.decodeCommandCustomHeader @ 5.5.0 (Long.parseLong)",
+        "A brokerId with a plus sign SHOULD be accepted.",
+        register(broker_ext(broker_id="+1"), None, ACCEPTED),
+        ask(106, None,
+            has({"brokerAddrTable": Has({"{broker}": Has({"brokerAddrs": {"1": "{address}"}})})})),
+        cleanup=(unregister(broker_ext(broker_id=1)),),
+    ),
+    _header(135, "A registration without haServerAddr MUST be accepted.",
+        without(broker_ext(), "haServerAddr"), ACCEPTED, 55),
+    _header(136, "A registration without ext fields MUST be answered with code 1.", {}, THROWN, 55),
+    case("ns/103/140", 76,
+        "RouteInfoManager.registerBroker @ 5.5.0 (its exceptions are only logged)",
+        "A registration without brokerName, brokerAddr or clusterName MUST be answered without "
+        "side effects.",
+        register(on="a"),
+        *(
+            ask(
+                103,
+                without(BAD, left_out),
+                Response(code=ANY, remark=ANY, body=ANY),
+                body=registration(("{topicX}", "{topicY}")),
+                on="x",
+            )
+            for left_out in ("brokerName", "brokerAddr", "clusterName")
+        ),
+        ask(105, ROUTE, success(), on="a"),
+        register(on="a"),
+        unregister(on="a"),
+        ask(106, None, success(), on="a"),
+        options={"conformance.key": "mine"},
+    ),
+    since_5_3("ns/103/106", 53, EXTRACT,
+        "A registration without a body MUST be read as one without topics and with data version 0.",
+        ask(103, broker_ext(), ACCEPTED),
+        ask(322, broker_ext(), success(JsonBody(data_version(0, 0, 0)), ext={"changed": "false"}),
+            body=data_version(0, 0, 0)),
+    ),
+    case("ns/103/107", 54, DECODED,
+        "A registration with the body {} MUST be read as one without topics.",
+        register(None, b"{}", ACCEPTED),
+        ask(106, None,
+            has({"brokerAddrTable": Has({"{broker}": Has({"brokerAddrs": {"0": "{address}"}})})})),
+    ),
+    body_case(108, "A registration with the body null MUST be answered with code 1.", b"null",
+        THROWN, 54, evidence=EXTRACT),
+    body_case(109, "A registration with an invalid body MUST be answered with code 1 and a remark.",
+        b"xx", Response(code=1, ext=None, remark=Like(".*Failed to decode RegisterBrokerBody.*")),
+        54, profiles=SINCE_5_3, evidence=EXTRACT),
+    body_case(110, "A registration with a truncated body MUST be answered with code 1.",
+        b'{"filterServerList":[],"topicConfig', THROWN, 54, evidence=EXTRACT),
+    body_case(111, "A registration whose body is not an object MUST be answered with code 1.",
+        b"[1,2]", THROWN, 54, evidence=EXTRACT),
+    body_case(112, "A negative version MUST be answered with code 1.", registration(), THROWN, 56,
+        evidence="MQVersion.value2Version @ 5.5.0", version=-1),
+    body_case(113, "A version above the known ones MUST be read as the newest.", registration(),
+        ACCEPTED, 56, evidence="MQVersion.value2Version @ 5.5.0", version=9999),
+    body_case(114,
+        "A registration of a version below 37 MUST be accepted: its body contains only the topics.",
+        registration()["topicConfigSerializeWrapper"], ACCEPTED, 57,
+        evidence="DefaultRequestProcessor.registerBroker @ 5.5.0", version=36),
+    body_case(115,
+        "From version 37, a body that contains only the topics MUST be read as a body without "
+        "topics.", registration()["topicConfigSerializeWrapper"], ACCEPTED, 57, then=NO_ROUTE,
+        evidence="DefaultRequestProcessor.registerBroker @ 5.5.0", version=37),
+    body_case(116, "A topic without numbers MUST get 16 queues and permission 6.",
+        {"topicConfigSerializeWrapper": {"topicConfigTable": {
+            "{topic}": {"topicName": "{topic}"},
+            "x": {"topicName": "{topicB}"},
+        }}}, ACCEPTED, 48,
+        then=route_with(readQueueNums=16, writeQueueNums=16, perm=6, topicSysFlag=0),
+        evidence="TopicConfig.defaultReadQueueNums @ 5.5.0"),
+    body_case(117,
+        "A topic's name SHOULD be read from its configuration, not from its key in the table.",
+        {"topicConfigSerializeWrapper": {"topicConfigTable": {
+            "{topic}": topic_config("{topicC}"),
+            "y": topic_config("{topicB}"),
+        }}}, ACCEPTED, 79, then=NO_ROUTE,
+        evidence="RouteInfoManager.createAndUpdateQueueData @ 5.5.0"),
+    body_case(118, "Unknown members of a body MUST be ignored.",
+        registration() | {"unknown": {"a": [1, None, {"b": True}]}}, ACCEPTED, 48),
+    body_case(100, "A registration with a wrong bodyCrc32 MUST be rejected without side effects.",
+        registration(), MISMATCH, 52, evidence=CHECKED, bodyCrc32="5"),
+    body_case(101, "With bodyCrc32=0 the checksum MUST NOT be verified.", registration(), ACCEPTED,
+        52, evidence=CHECKED, bodyCrc32="0"),
+    body_case(102, "With an invalid bodyCrc32 the checksum SHOULD NOT be verified.", registration(),
+        ACCEPTED, 52, evidence=CHECKED, bodyCrc32="zz"),
+    case("ns/103/103", 52, f"{CHECKED}, UtilAll.crc32", "A correct bodyCrc32 MUST be accepted.",
+        register(broker_ext(bodyCrc32=str(zlib.crc32(b"{}") & 0x7FFFFFFF)), b"{}", ACCEPTED),
+    ),
+    case("ns/103/104", 52, f"{CHECKED}, UtilAll.crc32",
+        "The highest bit of the checksum MUST be ignored.",
+        register(broker_ext(bodyCrc32=str(zlib.crc32(b"{ }") & 0x7FFFFFFF)), b"{ }", ACCEPTED),
+        register(broker_ext(bodyCrc32=str(zlib.crc32(b"{  }") & 0x7FFFFFFF)), b"{  }", ACCEPTED),
+    ),
+    case("ns/103/105", 52, CHECKED, "A checksum without a body MUST be rejected.",
+        ask(103, broker_ext(bodyCrc32="5"), MISMATCH),
+    ),
+    body_case(150, "A packed registration MUST be accepted.", Packed(), ACCEPTED, 58,
+        profiles=SINCE_5_3, compressed="true"),
+    body_case(149,
+        "A packed registration of a broker before 5.0.0, whose topics have no attributes, MUST be "
+        "accepted.",
+        Packed(topics=("{topic} 8 8 6 SINGLE_TAG", "{topicB} 8 8 6 SINGLE_TAG"),
+            version='{"counter":1,"timestamp":1000}', mappings=None), ACCEPTED, 58, version=399,
+        compressed="true"),
+    body_case(151, "compressed=TRUE MUST be read as true.", Packed(), ACCEPTED, 60,
+        profiles=SINCE_5_3, compressed="TRUE"),
+    body_case(152,
+        "A packed registration of a version before 5.0.0, which has no mappings, MUST be accepted.",
+        Packed(mappings=None), ACCEPTED, 58, version=399, profiles=SINCE_5_3, compressed="true"),
+    body_case(153,
+        "A packed registration of 5.0.0 or later without the part of mappings MUST be answered "
+        "with code 1.", Packed(mappings=None), THROWN, 58, version=413, profiles=SINCE_5_3,
+        compressed="true"),
+    body_case(154,
+        "In a packed registration of a version before 5.0.0, the part of mappings SHOULD be "
+        "ignored.", Packed(), ACCEPTED, 58, version=399, profiles=SINCE_5_3, compressed="true"),
+    body_case(155, "A packed topic MUST get the numbers of its line and no flags.",
+        Packed(topics=("{topic} 3 5 4 MULTI_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")), ACCEPTED, 58,
+        then=route_with(readQueueNums=3, writeQueueNums=5, perm=4, topicSysFlag=0),
+        profiles=SINCE_5_3, compressed="true"),
+    body_case(156, "A packed topic without its last part MUST be answered with code 1.",
+        Packed(topics=("{topic} 8 8 6", "{topicB} 8 8 6 SINGLE_TAG {}")), THROWN, 59,
+        compressed="true"),
+    body_case(157, "An unknown filter type of a packed topic MUST be answered with code 1.",
+        Packed(topics=("{topic} 8 8 6 NO_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")), THROWN, 59,
+        compressed="true"),
+    body_case(158, "An invalid number in a packed topic MUST be answered with code 1.",
+        Packed(topics=("{topic} 8 x 6 SINGLE_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")), THROWN, 59,
+        compressed="true"),
+    body_case(159, "Attributes of a packed topic that are not JSON SHOULD be ignored.",
+        Packed(topics=("{topic} 8 8 6 SINGLE_TAG {{{", "{topicB} 8 8 6 SINGLE_TAG {}")), ACCEPTED,
+        59, profiles=SINCE_5_3, compressed="true"),
+    body_case(160, "Filter servers of a packed registration that are not JSON SHOULD be ignored.",
+        Packed(filters="[[["), ACCEPTED, 59, profiles=SINCE_5_3, compressed="true"),
+    body_case(161, "A packed registration as gzip MUST be answered with code 1.",
+        Packed(form="gzip"), THROWN, 60, compressed="true"),
+    body_case(162, "compressed=true with a JSON body MUST be answered with code 1.", registration(),
+        THROWN, 60, compressed="true"),
+    body_case(163, "compressed=1 MUST be read as false.", registration(), ACCEPTED, 60,
+        compressed="1"),
+    body_case(164, "A truncated packed registration MUST be answered with code 1.", Packed(cut=20),
+        THROWN, 59, compressed="true"),
+    body_case(165, "Bytes after the last part of a packed registration SHOULD be ignored.",
+        Packed(tail=b"more"), ACCEPTED, 59, profiles=SINCE_5_3, compressed="true"),
+    body_case(166, "A packed registration that is not compressed MUST be answered with code 1.",
+        Packed(form="plain"), THROWN, 60, compressed="true"),
+    body_case(167, "If a packed registration contains a topic twice, the last line SHOULD be used.",
+        Packed(topics=(
+            "{topic} 3 3 6 SINGLE_TAG {}",
+            "{topic} 4 4 6 SINGLE_TAG {}",
+            "{topicB} 1 1 6 SINGLE_TAG {}",
+        )), ACCEPTED, 58, then=route_with(readQueueNums=4, writeQueueNums=4), profiles=SINCE_5_3,
+        compressed="true"),
+    body_case(168,
+        "A packed body marked as JSON is answered: Java rejects it, another server MAY accept it.",
+        Packed(), Response(code=ANY, remark=ANY, body=ANY), 58,
+        then=Response(code=ANY, remark=ANY, body=ANY), compressed="false"),
+    # Registrations of releases before 5.0.0, with both header types and with null members.
+    _release(180, "3.2.6", 83),
+    _release(181, "4.2.0", 253),
+    _release(182, "4.9.4", 401, compressed="false", bodyCrc32="0"),
+    case("ns/103/183", (17, 48), "RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0",
+        "A broker with binary headers MUST be able to register, be listed and unregister.",
+        register(None, None, Response(ext=ANY), binary=True),
+        ask(105, ROUTE, ROUTED, binary=True, on="reader"),
+        ask(106, None, success(), binary=True, on="reader"),
+        ask(104, broker_ext(), Response(), binary=True),
+        until(105, ROUTE, NO_ROUTE, on="reader"),
+    ),
+    _null(190, "dataVersion null", _with("dataVersion", None), ACCEPTED, ROUTED),
+    _null(191, "topicConfigTable null", _with("topicConfigTable", None), ACCEPTED, NO_ROUTE),
+    _null(192, "topicQueueMappingInfoMap null", _with("topicQueueMappingInfoMap", None), ACCEPTED,
+        ROUTED),
+    _null(194, "a topic that is null",
+        _with("topicConfigTable", {"{topicX}": None, "{topic}": old_topic("{topic}")}), FAILED,
+        NO_ROUTE),
+    _null(196, "an enumeration that is not listed",
+        _with("topicConfigTable",
+            {
+                "{topic}": old_topic("{topic}") | {"topicFilterType": "NO_TAG"},
+                "{topicB}": old_topic("{topicB}"),
+            }), ACCEPTED, ROUTED),
+    _null(197, "numbers as texts",
+        _with("topicConfigTable",
+            {
+                "{topic}": old_topic("{topic}") | {"perm": "6", "readQueueNums": "8"},
+                "{topicB}": old_topic("{topicB}"),
+            }), ACCEPTED, ROUTED),
+    since_5_3("ns/103/193", 54, BODY,
+        "The result of a registration with topicConfigSerializeWrapper null, or a topic without a "
+        "name, MAY vary; the request is answered.",
+        register(None, {"topicConfigSerializeWrapper": None}, ANYTHING, on="a"),
+        register(None,
+            _with("topicConfigTable", {"{topicX}": {"perm": 6}, "{topic}": old_topic("{topic}")}),
+            ANYTHING, on="b"),
+        ask(106, None, success(), on="reader"),
+    ),
+    since_5_3("ns/103/200", 55, "RouteInfoManager.registerBroker @ 5.5.0",
+        "A negative brokerId SHOULD be accepted.",
+        register(broker_ext(broker_id=-1), None, ACCEPTED),
+        ask(901, {"clusterName": "{cluster}", "brokerName": "{broker}"},
+            success(JsonBody({"brokerMemberGroup": Has({"brokerAddrs": {"-1": "{address}"}})}),
+                remark=ANY)),
+    ),
+    since_5_3("ns/103/201", 55, "RemotingCommand.decodeCommandCustomHeader @ 5.5.0",
+        "Invalid optional fields of a registration MUST be treated as absent.",
+        register(broker_ext(heartbeatTimeoutMillis="abc", bodyCrc32=" 5", compressed="yes"), None,
+            ACCEPTED),
+        ask(105, ROUTE, ROUTED, on="reader"),
+    ),
+    since_5_3("ns/103/202", 68,
+        "RemotingCommand.decodeCommandCustomHeader @ 5.5.0 (Boolean.parseBoolean)",
+        "enableActingMaster=TRUE MUST be read as true, and any value other than true as false.",
+        register(broker_ext(enableActingMaster="TRUE")),
+        ask(105, ROUTE, has({"brokerDatas": [Has({"enableActingMaster": True})]})),
+        register(broker_ext(enableActingMaster="1")),
+        ask(105, ROUTE, has({"brokerDatas": [Has({"enableActingMaster": False})]})),
+    ),
+    case("ns/103/203", 48, "RouteInfoManager.registerBroker @ 5.5.0",
+        "Addresses MUST be stored unchanged, including host names and IPv6.",
+        register(broker_ext(address="broker.{cluster}.example:10911"), None, ACCEPTED),
+        ask(105, ROUTE,
+            has({"brokerDatas": [Has({"brokerAddrs": {"0": "broker.{cluster}.example:10911"}})]})),
+        unregister(broker_ext(address="broker.{cluster}.example:10911")),
+        until(105, ROUTE, NO_ROUTE),
     ),
 )  # fmt: skip

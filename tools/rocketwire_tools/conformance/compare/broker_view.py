@@ -91,9 +91,5 @@ def json_view(value: object) -> object:
 
 
 def messages_view(body: bytes) -> object:
-    """The messages of a body.
-
-    Raises:
-        DecodeError: it does not consist of messages.
-    """
+    """The messages of a body; raises ``DecodeError`` if it has none."""
     return json_view(message_values(body))

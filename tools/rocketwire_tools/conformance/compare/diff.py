@@ -18,16 +18,16 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.compare import broker_view
-from rocketwire_tools.conformance.model.case import Case, VerdictKind
+from rocketwire_tools.conformance.model.case import Case, VerdictKind, under
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.match import abbreviate
 from rocketwire_tools.conformance.run.target import NotStartedError
-from rocketwire_tools.conformance.selection import under
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.conformance.run.raw_connection import Arrival
     from rocketwire_tools.conformance.run.runner import SuiteRun
     from rocketwire_tools.conformance.run.verdict import Observation, Verdict
@@ -47,23 +47,15 @@ _VARIABLE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference between two servers.
+    """One difference between two servers."""
 
-    Attributes:
-        case: address of the case.
-        step: the awaiting step.
-        field: ``code``, ``remark``, ``ext``, ``body``, ``bytes``, ``flag``, ``header``, ``frame``
-            (a rule of all frames), ``what`` (type of the arrival) or ``course`` (one run ended
-            early).
-        first: value of the first server.
-        second: value of the second server.
-    """
-
-    case: str
-    step: str
+    case: str  # address of the case
+    step: str  # the awaiting step
+    # ``code``, ``remark``, ``ext``, ``body``, ``bytes``, ``flag``, ``header``, ``frame`` (a rule of
+    # all frames), ``what`` (type of the arrival) or ``course`` (one run ended early)
     field: str
-    first: object
-    second: object
+    first: object  # value of the first server
+    second: object  # value of the second server
 
     def __str__(self) -> str:
         values = f"{abbreviate(self.first)} / {abbreviate(self.second)}"
@@ -72,21 +64,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownDifference:
-    """An intended difference.
+    """An intended difference."""
 
-    Attributes:
-        case: address or its prefix; ``*`` for all cases.
-        fields: fields that may differ.
-        reason: the reason.
-        first: regular expression to find in the first server's value as text; None for any value.
-        second: the same for the second server.
-    """
-
-    case: str
-    fields: tuple[str, ...]
+    case: str  # address or its prefix; ``*`` for all cases
+    fields: tuple[str, ...]  # fields that may differ
     reason: str
+    # regular expression to find in the first server's value as text; None for any value
     first: str | None = None
-    second: str | None = None
+    second: str | None = None  # the same for the second server
 
     def explains(self, difference: Difference) -> bool:
         """Whether this entry covers a difference."""
@@ -107,12 +92,7 @@ KNOWN_BROKER_FILE: Final = Path(__file__).with_name("known_broker_differences.to
 
 
 def read_differences(names: Sequence[str], *, is_broker: bool = False) -> list[KnownDifference]:
-    """Read the files of ``--known``, for name servers or for brokers.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: as in ``read_known``, with the name of the file.
-    """
+    """Read the files of ``--known``; raises ``OSError``, or ``ValueError`` for an invalid file."""
     entries: list[KnownDifference] = []
     for name in names:
         included = KNOWN_BROKER_FILE if is_broker else KNOWN_FILE
@@ -125,11 +105,7 @@ def read_differences(names: Sequence[str], *, is_broker: bool = False) -> list[K
 
 
 def read_known(text: str) -> list[KnownDifference]:
-    """Read known differences from TOML tables ``[[difference]]``; other members are ignored.
-
-    Raises:
-        ValueError: not TOML, or a table lacks a member.
-    """
+    """Read TOML tables ``[[difference]]``; raises ``ValueError`` if one is invalid."""
     tables: list[dict[str, Any]] = tomllib.loads(text).get("difference", [])
     try:
         return [
@@ -174,58 +150,59 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
 def _fields_of(
     first: Observation, second: Observation, names: Names, *, is_broker: bool = False
 ) -> dict[str, tuple[object, object]]:
-    kinds = _kind(first.arrival), _kind(second.arrival)
-    if first.arrival is None or second.arrival is None or kinds[0] != kinds[1]:
+    arrivals = first.arrival, second.arrival
+    kinds = _kind(arrivals[0]), _kind(arrivals[1])
+    if arrivals[0] is None or arrivals[1] is None or kinds[0] != kinds[1]:
         return {"what": kinds}
-    first_command, second_command = first.arrival.command, second.arrival.command
-    if first_command is None or second_command is None:
-        return {"bytes": (first.arrival.data, second.arrival.data)}
-    if is_broker:
-        return _broker_fields(first, second, names)
-    own_view = first.request_code in _SHARED_LISTS
-    bodies = first_command.body, second_command.body
-    if first.request_code == _CONFIG:
-        bodies = _normalize_config(bodies[0]), _normalize_config(bodies[1])
-    fields: dict[str, tuple[object, object]] = {
-        "code": (first_command.code, second_command.code),
-        "remark": (first_command.remark, second_command.remark),
-        "ext": (_ext(first_command.ext_fields), _ext(second_command.ext_fields)),
-        "flag": (first_command.flag, second_command.flag),
-        "header": (first_command.serialize_type.name, second_command.serialize_type.name),
-        "frame": (first.arrival.violation, second.arrival.violation),
-        "body": (_body(bodies[0], names, own_view), _body(bodies[1], names, own_view)),
-    }
-    if first.exact and fields["body"][0] == fields["body"][1]:
-        fields["bytes"] = bodies
-    return fields
-
-
-def _broker_fields(
-    first: Observation, second: Observation, names: Names
-) -> dict[str, tuple[object, object]]:
-    fields: dict[str, tuple[object, object]] = {}
-    views: list[dict[str, object]] = []
-    for observation in (first, second):
-        arrival = observation.arrival
-        command = None if arrival is None else arrival.command
-        if arrival is None or command is None:
-            continue
-        views.append(
-            {
-                "code": int(command.code),
-                "remark": broker_view.remark_view(command.code, command.remark),
-                "ext": broker_view.ext_view(command.ext_fields),
-                "flag": int(command.flag),
-                "header": command.serialize_type.name,
-                "frame": arrival.violation,
-                "body": _broker_body(command.body, names, observation.request_code),
-            }
+    commands = arrivals[0].command, arrivals[1].command
+    if commands[0] is None or commands[1] is None:
+        return {"bytes": (arrivals[0].data, arrivals[1].data)}
+    view = _view_broker if is_broker else _view_name_server
+    codes = first.request_code, second.request_code if is_broker else first.request_code
+    views = view(commands[0], codes[0], names), view(commands[1], codes[1], names)
+    fields = {name: (value, views[1][name]) for name, value in views[0].items()}
+    fields["frame"] = arrivals[0].violation, arrivals[1].violation
+    if is_broker and broker_view.same_remarks(*fields["remark"]):
+        del fields["remark"]
+    if first.exact and not is_broker and fields["body"][0] == fields["body"][1]:
+        fields["bytes"] = (
+            _compared_body(commands[0], codes[0]),
+            _compared_body(commands[1], codes[1]),
         )
-    if len(views) == 2:
-        fields |= {name: (views[0][name], views[1][name]) for name in views[0]}
-        if broker_view.same_remarks(*fields["remark"]):
-            del fields["remark"]
     return fields
+
+
+def _view_name_server(
+    command: RemotingCommand, code: int | None, names: Names
+) -> dict[str, object]:
+    return {
+        "code": command.code,
+        "remark": command.remark,
+        "ext": None if command.ext_fields is None else dict(command.ext_fields),
+        "flag": command.flag,
+        "header": command.serialize_type.name,
+        "frame": "",
+        "body": _body(_compared_body(command, code), names, code in _SHARED_LISTS),
+    }
+
+
+def _view_broker(command: RemotingCommand, code: int | None, names: Names) -> dict[str, object]:
+    return {
+        "code": int(command.code),
+        "remark": broker_view.remark_view(command.code, command.remark),
+        "ext": broker_view.ext_view(command.ext_fields),
+        "flag": int(command.flag),
+        "header": command.serialize_type.name,
+        "frame": "",
+        "body": _broker_body(command.body, names, code),
+    }
+
+
+def _compared_body(command: RemotingCommand, code: int | None) -> bytes | None:
+    # The body; that of a response to 319 without variable lines
+    if command.body is None or code != _CONFIG:
+        return command.body
+    return _VARIABLE.sub(b"", command.body)
 
 
 def _broker_body(body: bytes | None, names: Names, code: int | None) -> object:
@@ -243,17 +220,8 @@ def _broker_body(body: bytes | None, names: Names, code: int | None) -> object:
     return _canonical(broker_view.json_view(value))
 
 
-def _normalize_config(body: bytes | None) -> bytes | None:
-    # The response to 319 without variable lines
-    return None if body is None else _VARIABLE.sub(b"", body)
-
-
 def _kind(arrival: Arrival | None) -> str:
     return "silence" if arrival is None else arrival.kind
-
-
-def _ext(fields: Mapping[str, str] | None) -> dict[str, str] | None:
-    return None if fields is None else dict(fields)
 
 
 def _body(body: bytes | None, names: Names, own_view: bool) -> object:
@@ -293,82 +261,48 @@ def _canonical(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result of ``diff``.
+    """The result of ``diff``."""
 
-    Attributes:
-        unexplained: unknown differences.
-        explained: known differences with their entries.
-        unused: entries that did not occur although their cases were run.
-        played: number of cases that were run on both servers.
-    """
-
-    unexplained: list[Difference]
-    explained: list[tuple[Difference, KnownDifference]]
-    unused: list[KnownDifference]
-    played: int
-
-
-def sort_out(
-    differences: Iterable[Difference],
-    known_list: Sequence[KnownDifference],
-    played: Sequence[str] | int,
-) -> Comparison:
-    """Split differences into unknown ones and known ones with their entries.
-
-    ``played`` are the compared cases, or the number of other compared items.
-    """
-    unexplained: list[Difference] = []
-    explained: list[tuple[Difference, KnownDifference]] = []
-    for difference in differences:
-        reason = next((entry for entry in known_list if entry.explains(difference)), None)
-        if reason is None:
-            unexplained.append(difference)
-        else:
-            explained.append((difference, reason))
-    used = {id(reason) for _, reason in explained}
-    unused = [
-        entry
-        for entry in known_list
-        if id(entry) not in used
-        and (
-            isinstance(played, int)
-            or entry.case == "*"
-            or any(under(case, entry.case) for case in played)
-        )
-    ]
-    number = played if isinstance(played, int) else len(played)
-    return Comparison(unexplained, explained, unused, number)
+    unexplained: list[Difference]  # unknown differences
+    explained: list[tuple[Difference, KnownDifference]]  # known differences with their entries
+    unused: list[KnownDifference]  # entries that did not occur although their cases were run
+    played: int  # number of cases that were run on both servers
 
 
 def judge(
     first: Sequence[Verdict],
     second: Sequence[Verdict],
     run: str,
-    numbers: Mapping[str, int],
     known_list: Sequence[KnownDifference] = (),
 ) -> Comparison:
     """Compare two runs with the same names, which contain the word ``run``."""
     by_case = {verdict.case.id: verdict for verdict in second}
-    differences: list[Difference] = []
+    unexplained: list[Difference] = []
+    explained: list[tuple[Difference, KnownDifference]] = []
     played: list[str] = []
     for verdict in first:
         counterpart = by_case.get(verdict.case.id)
         if counterpart is None or VerdictKind.SKIP in {verdict.kind, counterpart.kind}:
             continue
         played.append(verdict.case.id)
-        differences += compare(verdict, counterpart, Names(run, numbers[verdict.case.id]))
-    return sort_out(differences, known_list, played)
+        for difference in compare(verdict, counterpart, Names(run, verdict.case.number)):
+            reason = next((entry for entry in known_list if entry.explains(difference)), None)
+            if reason is None:
+                unexplained.append(difference)
+            else:
+                explained.append((difference, reason))
+    used = {id(reason) for _, reason in explained}
+    unused = [
+        entry
+        for entry in known_list
+        if id(entry) not in used
+        and (entry.case == "*" or any(under(case, entry.case) for case in played))
+    ]
+    return Comparison(unexplained, explained, unused, len(played))
 
 
-async def play_both(
-    cases: Sequence[Case], numbers: dict[str, int], runs: Sequence[SuiteRun]
-) -> None:
-    """Run cases on both servers concurrently.
-
-    Raises:
-        UnreachableError: a running server cannot be reached, or is no name server.
-        NotStartedError: a server did not start.
-    """
+async def play_both(cases: Sequence[Case], runs: Sequence[SuiteRun]) -> None:
+    """Run cases on both servers; raises ``UnreachableError`` or ``NotStartedError``."""
     for run in runs:
         wrong = await run.probe_target()
         if wrong is not None:
@@ -377,7 +311,7 @@ async def play_both(
 
     async def play(run: SuiteRun) -> None:
         try:
-            await run.cases(cases, numbers)
+            await run.cases(cases)
         except NotStartedError as error:
             failures.append(error)
             nursery.cancel_scope.cancel()

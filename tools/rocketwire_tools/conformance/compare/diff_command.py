@@ -15,11 +15,11 @@ from rocketwire.controls import escape_lines
 from rocketwire.os_errors import os_error_text
 from rocketwire.program import ProgramParser
 from rocketwire_tools.conformance.arguments import (
-    BROKER_NUMBERS,
     DIFF_STATUSES,
     FAILED,
-    NUMBERS,
+    NAME_SERVERS,
     PASSED,
+    Suite,
     add_run_options,
     add_start_options,
     address,
@@ -28,8 +28,6 @@ from rocketwire_tools.conformance.arguments import (
     settings_of,
     start_command,
 )
-from rocketwire_tools.conformance.broker_cases import ALL as BROKER_CASES
-from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.compare.diff import (
     ROCKETWIRE,
     Comparison,
@@ -38,12 +36,10 @@ from rocketwire_tools.conformance.compare.diff import (
     read_differences,
 )
 from rocketwire_tools.conformance.interrupts import until_interrupted
-from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.match import abbreviate
 from rocketwire_tools.conformance.run.runner import SuiteRun, random_word
 from rocketwire_tools.conformance.run.target import NotStartedError, Target
-from rocketwire_tools.conformance.selection import select
 from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
@@ -65,19 +61,20 @@ generated ids and texts of exceptions are not compared.
 """
 
 
-def parser(*, is_broker: bool = False) -> argparse.ArgumentParser:
+def parser(suite: Suite) -> argparse.ArgumentParser:
     """Build the parser of ``diff``."""
+    example = _EXAMPLE if suite.is_started else _BROKER_EXAMPLE
     result = ProgramParser(
-        prog=f"rocketwire-conformance {'broker ' if is_broker else ''}diff",
-        description=_BROKER_DESCRIPTION if is_broker else _DESCRIPTION,
-        epilog=f"example:\n  {_BROKER_EXAMPLE if is_broker else _EXAMPLE}\n\n{DIFF_STATUSES}",
+        prog=f"{suite.program} diff",
+        description=_DESCRIPTION if suite.is_started else _BROKER_DESCRIPTION,
+        epilog=f"example:\n  {example}\n\n{DIFF_STATUSES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = result.add_argument
-    kind = "broker, HOST:PORT" if is_broker else "server"
+    kind = "server" if suite.is_started else "broker, HOST:PORT"
     add("first", metavar="A", help=f"the first {kind}")
     add("second", metavar="B", help=f"the second {kind}")
-    if not is_broker:
+    if suite.is_started:
         add("--start", action="store_true", help="A and B are commands that start servers")
         add_start_options(result)
     add_run_options(result)
@@ -92,28 +89,27 @@ def parser(*, is_broker: bool = False) -> argparse.ArgumentParser:
     return result
 
 
-def diff(words: Sequence[str], *, is_broker: bool = False) -> int:
+def diff(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
     """Run ``diff`` and return the exit status."""
-    arguments_parser = parser(is_broker=is_broker)
+    arguments_parser = parser(suite)
     args = arguments_parser.parse_args(words)
-    numbers = BROKER_NUMBERS if is_broker else NUMBERS
     names = (args.first, args.second)
     word = random_word()
     try:
-        known_list = read_differences(args.known, is_broker=is_broker)
-        runs = [_suite_run(args, name, word, is_broker=is_broker) for name in names]
+        known_list = read_differences(args.known, is_broker=not suite.is_started)
+        runs = [_suite_run(suite, args, name, word) for name in names]
     except (OSError, ValueError, argparse.ArgumentTypeError) as error:
         arguments_parser.error(os_error_text(error))
-    cases = select(BROKER_CASES if is_broker else ALL, args.only, args.tag, args.without)
+    cases = suite.select(args)
     if not cases:
         arguments_parser.error("no case matches --only, --tag and --without")
     try:
-        interrupted = trio.run(until_interrupted, partial(play_both, cases, numbers, runs))
+        interrupted = trio.run(until_interrupted, partial(play_both, cases, runs))
     except (UnreachableError, NotStartedError) as error:
         status, text = failure(error)
         print(escape_lines(text), file=sys.stderr)
         return status
-    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, numbers, known_list)
+    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, known_list)
     _print(comparison)
     for name, run in zip(names, runs, strict=True):
         for text in (*run.left_behind, *run.problems):
@@ -129,13 +125,10 @@ def diff(words: Sequence[str], *, is_broker: bool = False) -> int:
     return FAILED if comparison.unexplained or not comparison.played or interrupted else PASSED
 
 
-def _suite_run(args: argparse.Namespace, server: str, word: str, *, is_broker: bool) -> SuiteRun:
-    if is_broker:
-        settings = settings_of(args, keep_going=True, run=word)
-        return BrokerRun(settings, lambda _: None, Target(address(server)))
-    start = start_command(server) if args.start else None
+def _suite_run(suite: Suite, args: argparse.Namespace, server: str, word: str) -> SuiteRun:
+    start = start_command(server) if suite.is_started and args.start else None
     settings = settings_of(args, start=start, keep_going=True, run=word)
-    return SuiteRun(settings, lambda _: None, None if start else Target(address(server)))
+    return suite.run(settings, lambda _: None, None if start else Target(address(server)))
 
 
 def _print(comparison: Comparison) -> None:

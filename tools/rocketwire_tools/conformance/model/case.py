@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rocketwire_tools.conformance.model.steps import Step
 
@@ -56,51 +56,40 @@ _SEVERITIES: Final = {"MUST": Severity.MUST, "SHOULD": Severity.SHOULD, "MAY": S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One requirement and the steps that verify it.
+    """One requirement and the steps that verify it."""
 
-    Attributes:
-        id: its address, ``subject/number`` or ``ns/code/number``; never reused for another case.
-        requirement: one sentence with MUST, SHOULD or MAY; a pass proves it.
-        evidence: its source: Java's class and method with the release
-            (``KVConfigManager.getKVConfig @ 5.5.0``), or the id of a recorded fixture.
-        steps: actions and expectations, in order; the first unacceptable outcome ends the case.
-        profiles: generations of Java's server that meet it.
-        items: numbers in the checklist of name-server behaviour.
-        tags: for selection. ``slow``: takes over two seconds. ``destructive``: changes data that is
-            not its own, or the server's configuration; on a running server it needs
-            ``--destructive``. The runner adds ``needs-start`` and ``needs-option=NAME`` if the next
-            fields require a started server.
-        options: properties of the server; cases with equal properties share a server.
-        jvm: system properties of the server (``-Dname=value``).
-        kv: content of the KV file at the start; None for no file.
-        files: names of files in ``certificates/`` to copy to the server's folder.
-        fresh: whether the server must not be used by another case.
-        requires: properties that the configuration of a running broker must have.
-        bystander: whether another broker is registered before the steps and read after them
-            (``bystander.py``).
-        live: whether a running server needs neither ``options`` nor ``fresh`` with
-            ``--destructive``: they only keep the case apart from others.
-        attempts: how often a failed case is tried, where a periodic task of Java's can disturb it.
-        cleanup: steps that always run at the end. Data that ``Request`` steps registered or stored
-            is removed without them.
-    """
-
-    id: str
-    requirement: str
+    id: str  # its address, ``subject/number`` or ``ns/code/number``; never reused for another case
+    requirement: str  # one sentence with MUST, SHOULD or MAY; a pass proves it
+    # its source: Java's class and method with the release (``KVConfigManager.getKVConfig @
+    # 5.5.0``), or the id of a recorded fixture
     evidence: str
+    # actions and expectations, in order; the first unacceptable outcome ends the case
     steps: tuple[Step, ...]
-    profiles: frozenset[Profile] = ALL_PROFILES
-    items: tuple[int, ...] = ()
+    profiles: frozenset[Profile] = ALL_PROFILES  # generations of Java's server that meet it
+    number: int = 0  # its place among all cases, from which its names are derived
+    items: tuple[int, ...] = ()  # numbers in the checklist of name-server behaviour
+    # for selection. ``slow``: takes over two seconds. ``destructive``: changes data that is not its
+    # own, or the server's configuration; on a running server it needs ``--destructive``. The runner
+    # adds ``needs-start`` and ``needs-option=NAME`` if the next fields require a started server.
     tags: frozenset[str] = frozenset()
+    # properties of the server; cases with equal properties share a server
     options: Mapping[str, str] | None = None
-    jvm: tuple[str, ...] = ()
-    kv: str | None = None
+    jvm: tuple[str, ...] = ()  # system properties of the server (``-Dname=value``)
+    kv: str | None = None  # content of the KV file at the start; None for no file
+    # names of files in ``certificates/`` to copy to the server's folder
     files: tuple[str, ...] = ()
-    fresh: bool = False
+    fresh: bool = False  # whether the server must not be used by another case
+    # properties that the configuration of a running broker must have
     requires: Mapping[str, str] = field(default_factory=dict[str, str])
+    # whether another broker is registered before the steps and read after them (``bystander.py``)
     bystander: bool = False
+    # whether a running server needs neither ``options`` nor ``fresh`` with ``--destructive``: they
+    # only keep the case apart from others
     live: bool = False
+    # how often a failed case is tried, where a periodic task of Java's can disturb it
     attempts: int = 1
+    # steps that always run at the end. Data that ``Request`` steps registered or stored is removed
+    # without them.
     cleanup: tuple[Step, ...] = ()
 
     @property
@@ -146,3 +135,13 @@ since_5_3 = partial(case, profiles=SINCE_5_3)
 """Write a case that Java's servers meet since 5.3."""
 only_5_5 = partial(case, profiles=ONLY_5_5)
 """Write a case that Java's servers meet since 5.5."""
+
+
+def number_cases(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Give each case its number."""
+    return tuple(replace(case, number=number) for number, case in enumerate(cases))
+
+
+def under(case_id: str, prefix: str) -> bool:
+    """Whether ``prefix`` contains an address: ``ns/103`` contains ``ns/103/4``, not ``ns/1030``."""
+    return case_id == prefix or case_id.startswith(prefix.rstrip("/") + "/")

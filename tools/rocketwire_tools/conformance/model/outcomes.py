@@ -69,17 +69,12 @@ class AllOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """A number, or a text of digits.
+    """A number, or a text of digits."""
 
-    Attributes:
-        equal: the exact number, also as a text with placeholders; None for any.
-        least: the smallest acceptable number, likewise.
-        most: the largest acceptable number, likewise.
-    """
-
+    # the exact number, also as a text with placeholders; None for any
     equal: int | str | None = None
-    least: int | str | None = None
-    most: int | str | None = None
+    least: int | str | None = None  # the smallest acceptable number, likewise
+    most: int | str | None = None  # the largest acceptable number, likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +119,7 @@ class TextBody:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A body that the predicate with this name (``predicates.py``) accepts."""
+    """A body that the predicate with this name (``match.PREDICATES``) accepts."""
 
     name: str
     arguments: tuple[object, ...] = ()
@@ -135,28 +130,19 @@ Body: TypeAlias = JsonBody | TextBody | Messages | Check | Mark
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """A response.
-
-    Attributes:
-        code: response code.
-        remark: exact text, ``Like``, ``ANY``, or None for no remark.
-        ext: all ext fields exactly, or a pattern (``Has``); None if the member must be absent,
-            which differs from ``{}``; ``NO_EXT`` accepts both.
-        body: expected body.
-        opaque: expected opaque; None for that of the request, or for any after a raw ``Send``.
-        flag: flag bits or ``ANY``.
-        binary: whether the header must be binary; None for both types.
-        language: language in the header.
-    """
+    """A response."""
 
     code: int | Mark = 0
-    remark: object = None
+    remark: object = None  # exact text, ``Like``, ``ANY``, or None for no remark
+    # all ext fields exactly, or a pattern (``Has``); None if the member must be absent, which
+    # differs from ``{}``; ``NO_EXT`` accepts both
     ext: object = ANY
     body: Body = NO_BODY
+    # expected opaque; None for that of the request, or for any after a raw ``Send``
     opaque: int | None = None
-    flag: object = 1
-    binary: bool | None = None
-    language: object = ANY
+    flag: object = 1  # flag bits or ``ANY``
+    binary: bool | None = None  # whether the header must be binary; None for both types
+    language: object = ANY  # language in the header
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,18 +159,11 @@ class Silence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A request that the server sends (905 of a name server; 39, 40 and others of a broker).
-
-    Attributes:
-        code: request code.
-        ext: all ext fields exactly, or a pattern.
-        flag: flag bits or ``ANY``.
-        body: expected body.
-    """
+    """A request that the server sends (905 of a name server; 39, 40 and others of a broker)."""
 
     code: int
-    ext: object = ANY
-    flag: object = ANY
+    ext: object = ANY  # all ext fields exactly, or a pattern
+    flag: object = ANY  # flag bits or ``ANY``
     body: Body = NO_BODY
 
 

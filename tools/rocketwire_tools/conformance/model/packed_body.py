@@ -21,26 +21,18 @@ def _prefix(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """A packed registration body; placeholders in texts are replaced.
+    """A packed registration body; placeholders in texts are replaced."""
 
-    Attributes:
-        topics: lines with name, read queues, write queues, permission, filter type and attributes,
-            separated by spaces.
-        version: JSON of the data version.
-        filters: JSON of the filter servers.
-        mappings: JSON of each static mapping; None to omit the part, as before 5.0.0.
-        tail: bytes after the last part.
-        form: compression: ``zlib``, ``gzip``, or ``plain`` for none.
-        cut: number of bytes to remove at the end of the parts.
-    """
-
+    # lines with name, read queues, write queues, permission, filter type and attributes, separated
+    # by spaces
     topics: tuple[str, ...] = ("{topic} 8 8 6 SINGLE_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")
-    version: str = VERSION
-    filters: str = "[]"
+    version: str = VERSION  # JSON of the data version
+    filters: str = "[]"  # JSON of the filter servers
+    # JSON of each static mapping; None to omit the part, as before 5.0.0
     mappings: tuple[str, ...] | None = ()
-    tail: bytes = b""
-    form: str = "zlib"
-    cut: int = 0
+    tail: bytes = b""  # bytes after the last part
+    form: str = "zlib"  # compression: ``zlib``, ``gzip``, or ``plain`` for none
+    cut: int = 0  # number of bytes to remove at the end of the parts
 
     def encode(self, names: Names) -> bytes:
         """The encoded bytes with the names of a run."""

@@ -12,13 +12,14 @@ the time in milliseconds since 1970.
 
 from __future__ import annotations
 
+import random
 import re
+import socket
 import string
 import time
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
-
-from rocketwire_tools.conformance.model.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +43,27 @@ _HOSTS: Final = f" {string.digits}{string.ascii_letters}"
 _PORTS: Final = {"address": 10911, "ha": 10912}
 
 
+LOOPBACK: Final = "127.0.0.1"
+_FREE_PORTS: Final = range(28_000, 32_000)
+"""Below the range of outgoing connections, which could take a port before its use."""
+_chance: Final = random.SystemRandom()
+_used: Final[set[int]] = set()
+
+
+def free_port() -> int:
+    """A free port on loopback that was not returned before."""
+    while True:
+        port = _chance.choice(_FREE_PORTS)
+        if port in _used:
+            continue
+        with socket.socket() as attempt:
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):
+                attempt.bind((LOOPBACK, port))
+                _used.add(port)
+                return port
+
+
 @cache
 def listener_port() -> int:
     """The port of all listeners of this process; each listener has its own host."""
@@ -57,28 +79,17 @@ class Names:
     """The names of one case in one run.
 
     They depend only on run and case, so that two servers get the same bytes.
-
-    Attributes:
-        saved: values that steps saved.
-        used: by type, the names that a text has contained.
-        clock: the time in milliseconds since 1970.
     """
 
     def __init__(self, run: str, number: int, namespace: str = "") -> None:
-        """Names for one case.
-
-        Args:
-            run: short word of letters and digits for the run.
-            number: number of the case.
-            namespace: value of ``{namespace}``; empty for a new name.
-        """
+        """Names for one case; an empty ``namespace`` is a new one."""
         self._namespace = namespace
         self._mark = f"-{run}-{number:04}"
         self._network = f"198.{18 + number // 256}.{number % 256}."
         self._hosts: dict[str, int] = {}
-        self.saved: dict[str, str] = {}
-        self.used: dict[str, dict[str, None]] = {}
-        self.clock: Callable[[], int] = wall_clock
+        self.saved: dict[str, str] = {}  # values that steps saved
+        self.used: dict[str, dict[str, None]] = {}  # by type, the names that a text has contained
+        self.clock: Callable[[], int] = wall_clock  # the time in milliseconds since 1970
 
     def name(self, type_: str, suffix: str = "") -> str:
         """The value of a placeholder."""

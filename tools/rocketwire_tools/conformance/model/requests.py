@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.model.outcomes import Body, Outcome
     from rocketwire_tools.conformance.model.packed_body import Packed
-    from rocketwire_tools.conformance.model.steps import Sendable, Step
+    from rocketwire_tools.conformance.model.steps import Saved, Sendable, Step
 
 ONE_SETTING = {
     "enableAllTopicList": "false",
@@ -44,19 +44,34 @@ def ask(
     body: bytes | str | Mapping[str, Any] | list[Any] | Packed | None = None,
     on: str = MAIN,
     within: float = 5.0,
+    save: Saved | None = None,
+    default: Outcome = OK,
     **settings: Any,
 ) -> Ask:
-    """``Ask(Request(...))``, by default for ``OK``; ``settings`` are for ``Request``."""
+    """``Ask(Request(...))``, without outcomes for ``default``; ``settings`` are for ``Request``."""
     request = Request(code=code, ext=ext, body=body, **settings)
-    return Ask(request, outcomes or (OK,), on, within)
+    return Ask(request, outcomes or (default,), on, within, save or {})
 
 
 def until(
-    code: int, ext: Mapping[str, str] | None, outcome: Response, *, on: str = MAIN, **settings: Any
+    code: int,
+    ext: Mapping[str, str] | None,
+    outcome: Response,
+    *,
+    on: str = MAIN,
+    within: float = 5.0,
+    not_before: float = 0.0,
+    save: Saved | None = None,
+    **settings: Any,
 ) -> Until:
-    """``Until(Request(...), outcome)``; ``settings`` are attributes of ``Request`` or ``Until``."""
-    attributes = {name: settings.pop(name) for name in ("within", "not_before") if name in settings}
-    return Until(Request(code=code, ext=ext, **settings), outcome, on, **attributes)
+    """``Until(Request(...), outcome)``; ``settings`` are for ``Request``."""
+    request = Request(code=code, ext=ext, **settings)
+    return Until(request, outcome, on, within, not_before, save or {})
+
+
+def without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """These fields but for one."""
+    return {key: value for key, value in fields.items() if key != name}
 
 
 def success(body: Body = ANY, **settings: Any) -> Response:

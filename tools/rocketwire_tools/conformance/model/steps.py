@@ -31,43 +31,28 @@ def _nothing() -> Saved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A well-formed request, encoded by the codec.
-
-    Attributes:
-        code: request code.
-        ext: ext fields; None for a header without that member. ``CHECKSUM`` in a value is replaced
-            by the checksum of the body.
-        body: strings and JSON values with placeholders, or literal bytes.
-        version: protocol version in the header; 479 is 5.5.0.
-        opaque: its opaque; None for the next one of the connection.
-        flag: flag bits; 2 is one-way.
-        binary: whether the header is binary (ROCKETMQ).
-    """
+    """A well-formed request, encoded by the codec."""
 
     code: int
+    # ext fields; None for a header without that member. ``CHECKSUM`` in a value is replaced by the
+    # checksum of the body.
     ext: Mapping[str, str] | None = None
+    # strings and JSON values with placeholders, or literal bytes
     body: bytes | str | Mapping[str, object] | list[object] | Packed | None = None
-    version: int = 479
-    opaque: int | None = None
-    flag: int = 0
-    binary: bool = False
+    version: int = 479  # protocol version in the header; 479 is 5.5.0
+    opaque: int | None = None  # its opaque; None for the next one of the connection
+    flag: int = 0  # flag bits; 2 is one-way
+    binary: bool = False  # whether the header is binary (ROCKETMQ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """A frame of literal bytes, for headers that no encoder would write.
+    """A frame of literal bytes, for headers that no encoder would write."""
 
-    Attributes:
-        header: bytes, or a string with placeholders (UTF-8).
-        body: bytes, or a string with placeholders (UTF-8).
-        type: serialization type, the byte before the header's length: 0 JSON, 1 binary.
-        header_length: the header's length; None for the correct one.
-    """
-
-    header: bytes | str
-    body: bytes | str = b""
-    type: int = 0
-    header_length: int | None = None
+    header: bytes | str  # bytes, or a string with placeholders (UTF-8)
+    body: bytes | str = b""  # bytes, or a string with placeholders (UTF-8)
+    type: int = 0  # serialization type, the byte before the header's length: 0 JSON, 1 binary
+    header_length: int | None = None  # the header's length; None for the correct one
 
 
 Sendable: TypeAlias = bytes | Frame | Request
@@ -75,23 +60,14 @@ Sendable: TypeAlias = bytes | Frame | Request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Open:
-    """Open a connection explicitly.
-
-    Attributes:
-        on: its name.
-        preamble: bytes to send first, before any TLS (a PROXY line).
-        tls: TLS version ``any``, ``1.2`` or ``1.3``; None for no TLS.
-        shows: name of the client certificate in ``certificates/``; empty for none.
-        trusts: name of the only trusted authority; empty to trust every certificate.
-        refused: whether the handshake (or the connection) must fail.
-    """
+    """Open a connection explicitly."""
 
     on: str = MAIN
-    preamble: bytes = b""
-    tls: str | None = None
-    shows: str = ""
-    trusts: str = ""
-    refused: bool = False
+    preamble: bytes = b""  # bytes to send first, before any TLS (a PROXY line)
+    tls: str | None = None  # TLS version ``any``, ``1.2`` or ``1.3``; None for no TLS
+    shows: str = ""  # name of the client certificate in ``certificates/``; empty for none
+    trusts: str = ""  # name of the only trusted authority; empty to trust every certificate
+    refused: bool = False  # whether the handshake (or the connection) must fail
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,103 +75,63 @@ class Listen:
     """Listen like a broker, for requests of the server (905).
 
     ``Expect`` accepts the server's first connection, which gets this name.
-
-    Attributes:
-        on: name of the connection.
-        address: ``{listener}``, possibly with a suffix.
     """
 
-    on: str
-    address: str = "{listener}"
+    on: str  # name of the connection
+    address: str = "{listener}"  # ``{listener}``, possibly with a suffix
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send without awaiting a response.
+    """Send without awaiting a response."""
 
-    Attributes:
-        parts: data to join and send; bytes are literal.
-        on: name of the connection.
-        pieces: bytes per segment; 0 for one segment.
-        pause: seconds between segments.
-    """
-
-    parts: tuple[Sendable, ...]
-    on: str = MAIN
-    pieces: int = 0
-    pause: float = 0.0
+    parts: tuple[Sendable, ...]  # data to join and send; bytes are literal
+    on: str = MAIN  # name of the connection
+    pieces: int = 0  # bytes per segment; 0 for one segment
+    pause: float = 0.0  # seconds between segments
 
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """Await the next outcome on a connection.
-
-    Attributes:
-        outcomes: the acceptable outcomes.
-        on: name of the connection.
-        within: timeout in seconds.
-        save: values of the arrival for later steps.
-    """
+    """Await the next outcome on a connection."""
 
     outcomes: tuple[Outcome, ...]
-    on: str = MAIN
-    within: float = 5.0
-    save: Saved = field(default_factory=_nothing)
+    on: str = MAIN  # name of the connection
+    within: float = 5.0  # timeout in seconds
+    save: Saved = field(default_factory=_nothing)  # values of the arrival for later steps
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Send one request and await the response with its opaque.
-
-    Attributes:
-        request: the request.
-        outcomes: the acceptable outcomes.
-        on: name of the connection.
-        within: timeout in seconds.
-        save: values of the response for later steps.
-    """
+    """Send one request and await the response with its opaque."""
 
     request: Request
     outcomes: tuple[Outcome, ...]
-    on: str = MAIN
-    within: float = 5.0
-    save: Saved = field(default_factory=_nothing)
+    on: str = MAIN  # name of the connection
+    within: float = 5.0  # timeout in seconds
+    save: Saved = field(default_factory=_nothing)  # values of the response for later steps
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Repeat a request until the response is acceptable, for delayed effects.
-
-    Attributes:
-        request: the request.
-        outcome: the acceptable response.
-        on: name of the connection.
-        within: timeout in seconds.
-        not_before: seconds in which the outcome is a failure, for an expiry that is too early.
-        save: values of the response for later steps.
-    """
+    """Repeat a request until the response is acceptable, for delayed effects."""
 
     request: Request
     outcome: Response
-    on: str = MAIN
-    within: float = 5.0
+    on: str = MAIN  # name of the connection
+    within: float = 5.0  # timeout in seconds
+    # seconds in which the outcome is a failure, for an expiry that is too early
     not_before: float = 0.0
-    save: Saved = field(default_factory=_nothing)
+    save: Saved = field(default_factory=_nothing)  # values of the response for later steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """Answer the last request of the server on a connection.
+    """Answer the last request of the server on a connection."""
 
-    Attributes:
-        on: name of the connection.
-        code: response code.
-        body: text with placeholders; None for no body.
-    """
-
-    on: str = MAIN
+    on: str = MAIN  # name of the connection
     code: int = 0
-    body: str | None = None
+    body: str | None = None  # text with placeholders; None for no body
 
 
 @dataclass(frozen=True, slots=True)

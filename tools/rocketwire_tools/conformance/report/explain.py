@@ -39,9 +39,9 @@ _MEANING: Final = {
 }
 
 
-def explain(case: Case, number: int, out: IO[str]) -> None:
-    """Print the details of a case, with the names of its number."""
-    print("\n".join(_lines(case, Names(RUN, number))), file=out)
+def explain(case: Case, out: IO[str]) -> None:
+    """Print the details of a case."""
+    print("\n".join(_lines(case, Names(RUN, case.number))), file=out)
 
 
 def _lines(case: Case, names: Names) -> Iterator[str]:

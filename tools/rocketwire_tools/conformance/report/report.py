@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from rocketwire import __version__
-from rocketwire_tools.conformance.model.case import VerdictKind
 from rocketwire_tools.conformance.report.totals import (
     by_severity,
     by_subject,
@@ -18,36 +17,27 @@ from rocketwire_tools.conformance.report.totals import (
     sentence,
     skip_reasons,
 )
-from rocketwire_tools.conformance.run.verdict import Verdict, counts
+from rocketwire_tools.conformance.run.verdict import Exchange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rocketwire_tools.conformance.run.verdict import Verdict
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run against one target.
+    """One run against one target."""
 
-    Attributes:
-        target: name of the target.
-        profile: the profile.
-        verdicts: one for each selected case.
-        seconds: duration of the run.
-        started: start time in ISO 8601, UTC.
-        server: address of the server, or the command that starts it.
-        version: version in the server's responses, such as ``V5_5_0``.
-        left_behind: data that remains in the server, one sentence each.
-        problems: why all cases, or those of one server, could not be run; with the last output.
-    """
-
-    target: str
+    target: str  # name of the target
     profile: str
-    verdicts: Sequence[Verdict]
-    seconds: float = 0.0
-    started: str = ""
-    server: str = ""
-    version: str = ""
-    left_behind: Sequence[str] = ()
+    verdicts: Sequence[Verdict]  # one for each selected case
+    seconds: float = 0.0  # duration of the run
+    started: str = ""  # start time in ISO 8601, UTC
+    server: str = ""  # address of the server, or the command that starts it
+    version: str = ""  # version in the server's responses, such as ``V5_5_0``
+    left_behind: Sequence[str] = ()  # data that remains in the server, one sentence each
+    # why all cases, or those of one server, could not be run; with the last output
     problems: Sequence[str] = ()
 
 
@@ -109,35 +99,34 @@ def to_text(reports: Sequence[Report], *, strict: bool) -> str:
 def junit(reports: Sequence[Report], *, strict: bool) -> str:
     """The reports as JUnit XML; a failure that does not count is a skipped test."""
     root = ElementTree.Element("testsuites")
-    for report in reports:
+    for report in (as_json(report, strict=strict) for report in reports):
+        cases, problems = report["cases"], report["problems"]
         suite = ElementTree.SubElement(
             root,
             "testsuite",
-            name=f"rocketwire-conformance {report.target}",
-            tests=str(len(report.verdicts)),
-            time=f"{report.seconds:.3f}",
+            name=f"rocketwire-conformance {report['target']}",
+            tests=str(len(cases)),
+            time=f"{report['seconds']:.3f}",
         )
-        if report.started:
-            suite.set("timestamp", report.started)
-        _junit_properties(suite, as_json(report, strict=strict))
-        tally: Counter[str] = Counter()
-        for verdict in report.verdicts:
-            tally[_junit_case(suite, verdict, strict=strict)] += 1
+        if report["started"]:
+            suite.set("timestamp", report["started"])
+        _junit_properties(suite, report)
+        tally = Counter(_junit_case(suite, case, strict=strict) for case in cases)
         for attribute in ("failure", "error", "skipped"):
             plural = attribute if attribute == "skipped" else attribute + "s"
             suite.set(plural, str(tally[attribute]))
-        if report.problems and not report.verdicts:
-            _junit_start(suite, report.problems)
-        elif report.problems:
-            ElementTree.SubElement(suite, "system-err").text = _printable(
-                "\n".join(report.problems)
-            )
-        if report.left_behind:
-            ElementTree.SubElement(suite, "system-out").text = _printable(
-                "\n".join(report.left_behind)
-            )
+        if problems and not cases:
+            _junit_start(suite, problems)
+        else:
+            _junit_text(suite, "system-err", problems)
+        _junit_text(suite, "system-out", report["left_behind"])
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _junit_text(suite: ElementTree.Element, name: str, lines: Sequence[str]) -> None:
+    if lines:
+        ElementTree.SubElement(suite, name).text = _printable("\n".join(lines))
 
 
 def _junit_properties(suite: ElementTree.Element, report: dict[str, Any]) -> None:
@@ -166,22 +155,25 @@ def _junit_start(suite: ElementTree.Element, problems: Sequence[str]) -> None:
     error.text = _printable(text)
 
 
-def _junit_case(suite: ElementTree.Element, verdict: Verdict, *, strict: bool) -> str:
-    subject, _, number = verdict.case.id.rpartition("/")
+def _junit_case(suite: ElementTree.Element, case: dict[str, Any], *, strict: bool) -> str:
+    subject, _, number = case["id"].rpartition("/")
     test = ElementTree.SubElement(
         suite,
         "testcase",
         classname=subject.replace("/", "."),
-        name=f"{number} {verdict.case.requirement}",
-        time=f"{verdict.seconds:.3f}",
+        name=f"{number} {case['requirement']}",
+        time=f"{case['seconds']:.3f}",
     )
-    if verdict.kind is VerdictKind.PASS:
+    if case["verdict"] == "pass":
         return "pass"
-    outcome = "skipped"
-    if counts(verdict, strict=strict):
-        outcome = "error" if verdict.kind is VerdictKind.ERROR else "failure"
-    inner = ElementTree.SubElement(test, outcome, message=_printable(verdict.reason))
-    inner.text = _printable("\n".join(str(exchange) for exchange in verdict.exchanges))
+    counts = counting((case,), case["verdict"], strict=strict) and case["verdict"] != "skip"
+    outcome = {"error": "error", "fail": "failure"}[case["verdict"]] if counts else "skipped"
+    inner = ElementTree.SubElement(test, outcome, message=_printable(case["reason"]))
+    exchanges = (
+        Exchange(one["on"], one["direction"], one["text"], bytes.fromhex(one["bytes"]))
+        for one in case["exchanges"]
+    )
+    inner.text = _printable("\n".join(map(str, exchanges)))
     return outcome
 
 

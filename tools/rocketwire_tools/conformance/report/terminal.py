@@ -27,17 +27,13 @@ MAX_EXCHANGES: Final = 12
 
 
 class Terminal:
-    """Prints verdicts as cases end.
-
-    Attributes:
-        quiet: print only failures, errors and the summary.
-        skip_reasons: numbers of cases that will be skipped, by reason.
-    """
+    """Prints verdicts as cases end."""
 
     def __init__(
         self, out: IO[str], total: int, *, quiet: bool = False, colour: bool | None = None
     ) -> None:
-        self.quiet = quiet
+        self.quiet = quiet  # print only failures, errors and the summary
+        # numbers of cases that will be skipped, by reason
         self.skip_reasons: Counter[str] = Counter()
         self._out = out
         self._total = total

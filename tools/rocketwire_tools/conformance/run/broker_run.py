@@ -15,7 +15,7 @@ from rocketwire_tools.conformance.run.probe import (
     PROBE_SECONDS,
     ProbeResult,
     examine,
-    receive,
+    response,
     version_name,
 )
 from rocketwire_tools.conformance.run.runner import SuiteRun
@@ -52,19 +52,15 @@ class BrokerRun(SuiteRun):
     """One run of many cases against a broker that is running already."""
 
     async def probe(self, target: Target) -> ProbeResult:
-        """Ask for the configuration, which cases need.
-
-        Raises:
-            UnreachableError: it does not accept connections.
-        """
+        """Ask for the configuration, which cases need; raises ``UnreachableError``."""
         return await examine(target, self._examine, PROBE_SECONDS * self.settings.patience)
 
     async def _examine(self, link: RawConnection, seconds: float) -> ProbeResult:
-        answer = await _answer(link, _CONFIGURATION, seconds)
+        answer = await response(link, _CONFIGURATION, seconds)
         if answer is None:
             return ProbeResult(f"accepts connections, but does not respond within {seconds:g} s")
         if answer.code != 0:
-            clusters = await _answer(link, _CLUSTERS, seconds)
+            clusters = await response(link, _CLUSTERS, seconds)
             if clusters is not None and clusters.code == 0:
                 return ProbeResult("is a name server, not a broker")
             return ProbeResult(f"does not show its configuration (code {answer.code})")
@@ -78,20 +74,12 @@ class BrokerRun(SuiteRun):
         )
         return ProbeResult(None, version_name(answer.version))
 
-    async def run_on_live_server(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
+    async def run_on_live_server(self, cases: Sequence[Case]) -> None:
         """Run cases, and remove what they could not remove."""
         if self.target is None:
             return
         try:
-            await self.run_all(cases, numbers, self.target, MAX_CONCURRENT_CASES)
+            await self.run_all(cases, self.target, MAX_CONCURRENT_CASES)
         finally:
             live = LiveServer(self.target, self.settings.patience)
             self.left_behind += await live.clean_up(self.traces)
-
-
-async def _answer(
-    link: RawConnection, request: RemotingCommand, seconds: float
-) -> RemotingCommand | None:
-    # The response to a request; None for anything else, or nothing in time
-    arrival = await receive(link, request, seconds)
-    return None if arrival is None else arrival.command

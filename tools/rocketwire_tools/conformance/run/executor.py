@@ -31,7 +31,7 @@ from rocketwire_tools.conformance.model.steps import (
     Wait,
 )
 from rocketwire_tools.conformance.model.wording import describe_outcome, request_name
-from rocketwire_tools.conformance.run.judging import belongs, byte_for_byte, deciding, mismatch
+from rocketwire_tools.conformance.run.match import belongs, byte_for_byte, deciding, mismatch
 from rocketwire_tools.conformance.run.raw_connection import (
     Arrival,
     RawConnection,
@@ -61,11 +61,7 @@ _CLEAN_UP_SECONDS: Final = 10.0
 
 
 class CaseFailedError(Exception):
-    """The target's behaviour is not acceptable, for the reason in the text.
-
-    Attributes:
-        acceptable: the acceptable outcomes.
-    """
+    """The target's behaviour is not acceptable, for the reason in the text."""
 
     def __init__(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
@@ -77,15 +73,7 @@ class UnreachableError(Exception):
 
 
 class CaseRun:
-    """Executes steps; also the argument of ``Call`` functions.
-
-    Attributes:
-        names: the names of this run.
-        target: the server.
-        exchanges: the evidence so far.
-        observations: results of the awaiting steps so far.
-        traces: data that its requests stored and that is not removed yet.
-    """
+    """Executes steps; also the argument of ``Call`` functions."""
 
     def __init__(
         self,
@@ -104,9 +92,9 @@ class CaseRun:
         registrations, so it is ignored there.
         """
         self.target = target
-        self.names = names
-        self.exchanges: list[Exchange] = []
-        self.observations: list[Observation] = []
+        self.names = names  # the names of this run
+        self.exchanges: list[Exchange] = []  # the evidence so far
+        self.observations: list[Observation] = []  # results of the awaiting steps so far
         self._nursery = nursery
         self._patience = patience
         self._keep_going = keep_going
@@ -115,16 +103,11 @@ class CaseRun:
         self._opened: list[RawConnection] = []
         self._listeners: dict[str, trio.SocketListener] = {}
         self._asked: dict[str, int] = {}
-        self.traces = Traces()
+        self.traces = Traces()  # data that its requests stored and that is not removed yet
         self._step = ""
 
     async def run(self, *steps: Step) -> None:
-        """Execute steps.
-
-        Raises:
-            CaseFailedError: an outcome was not acceptable.
-            UnreachableError: a connection could not be opened.
-        """
+        """Execute steps; raises ``CaseFailedError`` or ``UnreachableError``."""
         for number, step in enumerate(steps, 1):
             self._step = f"{number} {type(step).__name__}"
             await self._run_step(step)
@@ -139,11 +122,7 @@ class CaseRun:
                 self.fail(f"a frame of the server is wrong: {arrival.violation}")
 
     def fail(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
-        """Fail the case; with ``keep_going`` only record the reason.
-
-        Raises:
-            CaseFailedError: without ``keep_going``.
-        """
+        """Raise ``CaseFailedError``; with ``keep_going`` only record the reason."""
         self.note("!", reason)
         if not self._keep_going:
             raise CaseFailedError(reason, acceptable)
@@ -154,11 +133,7 @@ class CaseRun:
             self.exchanges.append(Exchange(link, direction, text, data[:MAX_EVIDENCE_BYTES]))
 
     async def link(self, name: str) -> RawConnection:
-        """The connection with this name; it is opened if necessary.
-
-        Raises:
-            UnreachableError: it could not be opened.
-        """
+        """The connection with this name; it is opened if necessary (``UnreachableError``)."""
         if name not in self._links:
             await self._open(Open(on=name))
         return self._links[name]
@@ -166,11 +141,8 @@ class CaseRun:
     async def request(self, request: Request, on: str = "main", *, quiet: bool = False) -> Arrival:
         """Send a request and await any response to it or the end of the connection.
 
-        ``quiet`` leaves the request out of the evidence.
-
-        Raises:
-            CaseFailedError: nothing arrived.
-            UnreachableError: the connection could not be opened.
+        ``quiet`` leaves it out of the evidence. Raises ``CaseFailedError`` if nothing arrives, and
+        ``UnreachableError`` if the connection cannot be opened.
         """
         link = await self.link(on)
         opaque, data = self._encode(request, link)
@@ -180,11 +152,7 @@ class CaseRun:
         raise CaseFailedError(f"no response to request {request_name(request.code)}")
 
     def server(self) -> StartedTarget:
-        """The started server.
-
-        Raises:
-            CaseFailedError: the suite did not start the target.
-        """
+        """The started server; raises ``CaseFailedError`` if the suite did not start the target."""
         if not isinstance(self.target, StartedTarget):
             raise CaseFailedError("this case needs --start")
         return self.target
@@ -193,10 +161,7 @@ class CaseRun:
         """Close all connections, execute the cleanup steps and remove the data of the requests.
 
         It also works in a cancelled task, so that an interrupted run cleans up completely. Requests
-        that failed stay in ``traces.pending``.
-
-        Raises:
-            CaseFailedError: the outcome of a step was not acceptable.
+        that failed stay in ``traces.pending``. Raises ``CaseFailedError`` if a step has failed.
         """
         failure: CaseFailedError | None = None
         with trio.CancelScope(shield=True):

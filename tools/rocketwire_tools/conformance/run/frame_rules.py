@@ -128,11 +128,6 @@ def _wants_standard(request: Request) -> bool:
 
 
 def _standard_json(data: bytes, *, repeated: bool = False) -> object:
-    """Parse standard JSON.
-
-    Raises:
-        ValueError: it is not, or, unless ``repeated``, an object has a key twice.
-    """
 
     def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
         members = dict(pairs)

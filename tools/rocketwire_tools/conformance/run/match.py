@@ -1,4 +1,4 @@
-"""Compares responses with patterns.
+"""Compares arrivals with outcomes, and values with patterns.
 
 Each function returns None for a match, and otherwise one line with the path and the difference.
 """
@@ -6,7 +6,7 @@ Each function returns None for a match, and otherwise one line with the path and
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
@@ -15,8 +15,10 @@ from rocketwire_tools.conformance.model.outcomes import (
     NO_EXT,
     AllOf,
     Check,
+    Closed,
     Contains,
     Has,
+    Incoming,
     InOrder,
     JsonBody,
     Lacks,
@@ -25,9 +27,9 @@ from rocketwire_tools.conformance.model.outcomes import (
     Messages,
     Number,
     Response,
+    Silence,
     TextBody,
 )
-from rocketwire_tools.conformance.model.predicates import PREDICATES
 from rocketwire_tools.conformance.model.wording import cut
 from rocketwire_tools.conformance.run.saved import message_values
 
@@ -35,8 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.conformance.model.outcomes import Body, Incoming
+    from rocketwire_tools.conformance.model.outcomes import Body, Outcome
     from rocketwire_tools.conformance.model.placeholders import Names
+    from rocketwire_tools.conformance.run.raw_connection import Arrival
 
 
 def abbreviate(value: object) -> str:
@@ -107,32 +110,24 @@ def _lacks(pattern: Lacks, got: object, names: Names, path: str) -> str | None:
 
 
 def _contains(pattern: Contains, got: object, names: Names, path: str) -> str | None:
-    if not isinstance(got, list):
-        return f"{path or 'value'}: {abbreviate(got)} is not a list"
-    remaining = list(cast("list[object]", got))
-    return _take_all(pattern.values, remaining, names, path)
+    return _exact_list(pattern.values, got, names, path, or_more=True)
 
 
-def _exact_list(pattern: Sequence[object], got: object, names: Names, path: str) -> str | None:
-    if not isinstance(got, list):
-        return f"{path or 'value'}: {abbreviate(got)} is not a list"
-    remaining = list(cast("list[object]", got))
-    wrong = _take_all(pattern, remaining, names, path)
-    if wrong is not None:
-        return wrong
-    return f"{path or 'list'}: also has {abbreviate(remaining)}" if remaining else None
-
-
-def _take_all(
-    expected: Sequence[object], remaining: list[object], names: Names, path: str
+def _exact_list(
+    pattern: Sequence[object], got: object, names: Names, path: str, *, or_more: bool = False
 ) -> str | None:
-    for element in expected:
+    if not isinstance(got, list):
+        return f"{path or 'value'}: {abbreviate(got)} is not a list"
+    remaining = list(cast("list[object]", got))
+    for element in pattern:
         reasons = [value(element, candidate, names, path) for candidate in remaining]
         if None not in reasons:
             nearest = f" ({reasons[0]})" if len(reasons) == 1 else ""
             missing = abbreviate(names.value(element))
             return f"{path or 'list'}: {abbreviate(remaining)} lacks {missing}{nearest}"
         del remaining[reasons.index(None)]
+    if remaining and not or_more:
+        return f"{path or 'list'}: also has {abbreviate(remaining)}"
     return None
 
 
@@ -198,6 +193,54 @@ def _json_body(pattern: JsonBody, got: bytes, names: Names) -> str | None:
     return value(pattern.value, parsed, names, "body")
 
 
+def lacks_text(body: bytes, names: Names, text: str) -> str | None:
+    """The body does not contain this text."""
+    unwanted = names.text(text)
+    return None if unwanted.encode() not in body else f"has {unwanted!r}"
+
+
+def lacks_one(body: bytes, names: Names, *texts: str) -> str | None:
+    """The body lacks at least one of these texts."""
+    expected = [names.text(text) for text in texts]
+    return "contains all of them" if all(text.encode() in body for text in expected) else None
+
+
+def has_lines(body: bytes, names: Names, *lines: str) -> str | None:
+    """The body contains each of these lines."""
+    there = body.decode("utf-8", "replace").split("\n")
+    missing = [line for line in map(names.text, lines) if line not in there]
+    return f"lacks the lines {missing}" if missing else None
+
+
+def has_names(body: bytes, _: Names, *names: str) -> str | None:
+    """The body has a line ``name=value`` for each of these names."""
+    there = {line.partition("=")[0] for line in body.decode("utf-8", "replace").splitlines()}
+    missing = sorted(set(names) - there)
+    return f"lacks {missing}" if missing else None
+
+
+def sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
+    """The body consists of terminated lines ``key=value``, sorted by key, including these keys."""
+    *lines, last = body.decode("utf-8", "replace").split("\n")
+    names_in_body = [line.partition("=")[0] for line in lines]
+    if last or not all("=" in line for line in lines):
+        return "is not a list of lines key=value"
+    if names_in_body != sorted(names_in_body):
+        return "is not sorted by key"
+    missing = sorted(set(keys) - set(names_in_body))
+    return f"lacks {missing}" if missing else None
+
+
+PREDICATES: Final[dict[str, Callable[..., str | None]]] = {
+    "lacks-text": lacks_text,
+    "lacks-one": lacks_one,
+    "has-lines": has_lines,
+    "has-names": has_names,
+    "sorted-lines": sorted_lines,
+}
+"""The rules of ``Check``: each returns None or the reason of a mismatch."""
+
+
 def body(pattern: Body, got: bytes | None, names: Names) -> str | None:
     """Compare a body with the expected one."""
     if pattern is ANY:
@@ -260,4 +303,43 @@ def command(expected: Response | Incoming, got: RemotingCommand, names: Names) -
         next((reason for reason in reasons if reason is not None), None)
         or ext(expected.ext, got.ext_fields, names)
         or body(expected.body, got.body, names)
+    )
+
+
+def mismatch(outcome: Outcome, arrival: Arrival, names: Names) -> str | None:
+    """The reason why an arrival is not this outcome; None if it is."""
+    if isinstance(outcome, Silence):
+        return f"{arrival.kind} instead of silence"
+    if isinstance(outcome, Closed):
+        return None if arrival.kind == "end" else f"{arrival.kind} instead of the end"
+    expected = "response" if isinstance(outcome, Response) else "request"
+    got = arrival.command
+    if got is None or arrival.kind != expected:
+        why = f" ({arrival.reason})" if arrival.reason else ""
+        return f"{arrival.kind}{why} instead of a {expected}"
+    if isinstance(outcome, Response) and outcome.opaque not in {None, got.opaque}:
+        return f"opaque: {got.opaque} instead of {outcome.opaque}"
+    return command(outcome, got, names)
+
+
+def belongs(arrival: Arrival, opaque: int | None) -> bool:
+    """Whether an arrival can be the response to ``opaque``; None for any request."""
+    if arrival.kind != "response" or opaque is None:
+        return True
+    return arrival.command is not None and arrival.command.opaque == opaque
+
+
+def deciding(outcomes: Sequence[Outcome]) -> frozenset[str]:
+    """The kinds of arrivals that decide between these outcomes; later steps see others."""
+    if all(isinstance(outcome, Incoming) for outcome in outcomes):
+        return frozenset({"request", "rubbish", "end"})
+    if any(isinstance(outcome, (Silence, Incoming)) for outcome in outcomes):
+        return frozenset({"request", "response", "rubbish", "end"})
+    return frozenset({"response", "rubbish", "end"})
+
+
+def byte_for_byte(outcomes: Sequence[Outcome]) -> bool:
+    """Whether any of the outcomes compares the bytes of a body."""
+    return any(
+        isinstance(outcome, Response) and isinstance(outcome.body, TextBody) for outcome in outcomes
     )

@@ -25,34 +25,21 @@ _BROKER_RUNTIME: Final = RemotingCommand(code=28, opaque=78)
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The result of a probe.
+    """The result of a probe."""
 
-    Attributes:
-        wrong: why no case can be run; None if cases can be run.
-        version: version in the response, such as ``V5_5_0``; empty without a response.
-    """
-
-    wrong: str | None
-    version: str = ""
+    wrong: str | None  # why no case can be run; None if cases can be run
+    version: str = ""  # version in the response, such as ``V5_5_0``; empty without a response
 
 
 async def probe(target: Target, seconds: float = PROBE_SECONDS) -> ProbeResult:
-    """Request the list of clusters.
-
-    Raises:
-        UnreachableError: the target does not accept connections.
-    """
+    """Request the list of clusters; raises ``UnreachableError``."""
     return await examine(target, _examine, seconds)
 
 
 async def examine(
     target: Target, ask: Callable[[RawConnection, float], Awaitable[ProbeResult]], seconds: float
 ) -> ProbeResult:
-    """Ask over a new connection.
-
-    Raises:
-        UnreachableError: the target does not accept connections.
-    """
+    """Ask over a new connection; raises ``UnreachableError`` if it cannot be opened."""
     try:
         link = await connect("probe", target.address, seconds)
     except OSError as error:
@@ -79,12 +66,8 @@ async def _examine(link: RawConnection, seconds: float) -> ProbeResult:
     if command.opaque != _CLUSTERS.opaque:
         return ProbeResult("responds with an unknown opaque")
     if command.code != 0:
-        arrival_of_broker = await receive(link, _BROKER_RUNTIME, seconds)
-        if (
-            arrival_of_broker is not None
-            and arrival_of_broker.command is not None
-            and arrival_of_broker.command.code == 0
-        ):
+        of_broker = await response(link, _BROKER_RUNTIME, seconds)
+        if of_broker is not None and of_broker.code == 0:
             return ProbeResult(
                 "is a broker, not a name server; give the address of its name server"
             )
@@ -97,6 +80,14 @@ async def receive(link: RawConnection, request: RemotingCommand, seconds: float)
     with trio.move_on_after(seconds):
         return await link.next(lambda arrival: arrival.kind != "request")
     return None
+
+
+async def response(
+    link: RawConnection, request: RemotingCommand, seconds: float
+) -> RemotingCommand | None:
+    """The response to a request; None for anything else, or nothing in time."""
+    arrival = await receive(link, request, seconds)
+    return None if arrival is None else arrival.command
 
 
 def version_name(number: int) -> str:

@@ -34,23 +34,14 @@ _NOT_ANSWERED: Final = CommandFlag.RESPONSE | CommandFlag.ONEWAY
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A frame, invalid input or the end of a connection.
+    """A frame, invalid input or the end of a connection."""
 
-    Attributes:
-        kind: ``response``, ``request``, ``rubbish`` (invalid input) or ``end``.
-        data: its bytes; empty for an end.
-        command: the decoded response or request.
-        reason: why input is invalid, or how the connection ended.
-        request: the request that a response answers, if known.
-        violation: the rule of all frames that it breaks; empty for none.
-    """
-
-    kind: str
-    data: bytes = b""
-    command: RemotingCommand | None = None
-    reason: str = ""
-    request: Request | None = None
-    violation: str = ""
+    kind: str  # ``response``, ``request``, ``rubbish`` (invalid input) or ``end``
+    data: bytes = b""  # its bytes; empty for an end
+    command: RemotingCommand | None = None  # the decoded response or request
+    reason: str = ""  # why input is invalid, or how the connection ended
+    request: Request | None = None  # the request that a response answers, if known
+    violation: str = ""  # the rule of all frames that it breaks; empty for none
 
 
 def frame_bytes(raw: RawFrame) -> bytes:
@@ -61,28 +52,18 @@ def frame_bytes(raw: RawFrame) -> bytes:
 
 
 class RawConnection:
-    """One connection.
-
-    Attributes:
-        name: its name in the case.
-        arrivals: arrivals that no step has taken yet.
-        ended: whether the server has closed it.
-        violations: arrivals that break a rule of all frames.
-        unanswered: requests without a response, by opaque.
-        sent_literally: whether literal data was sent, which may contain further requests.
-        next_opaque: opaque of the next request.
-        rules: the rules of the server's frames.
-    """
+    """One connection."""
 
     def __init__(self, name: str, stream: trio.abc.Stream, socket: trio.SocketStream) -> None:
-        self.name = name
-        self.arrivals: list[Arrival] = []
-        self.ended = False
-        self.violations: list[Arrival] = []
-        self.unanswered: dict[int, list[Request]] = {}
+        self.name = name  # its name in the case
+        self.arrivals: list[Arrival] = []  # arrivals that no step has taken yet
+        self.ended = False  # whether the server has closed it
+        self.violations: list[Arrival] = []  # arrivals that break a rule of all frames
+        self.unanswered: dict[int, list[Request]] = {}  # requests without a response, by opaque
+        # whether literal data was sent, which may contain further requests
         self.sent_literally = False
-        self.next_opaque = 1
-        self.rules = FrameRules()
+        self.next_opaque = 1  # opaque of the next request
+        self.rules = FrameRules()  # the rules of the server's frames
         self._stream = stream
         self._socket = socket
         self._news = trio.Event()
@@ -179,13 +160,7 @@ class RawConnection:
 
 
 def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLContext:
-    """A TLS context for clients.
-
-    Args:
-        version: ``any``, ``1.2`` or ``1.3``.
-        shows: name of the client certificate in ``CERTIFICATES``; empty for none.
-        trusts: name of the only trusted authority; empty to trust every certificate.
-    """
+    """A TLS context for clients, for the values of ``Open``."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     if trusts:
@@ -210,9 +185,8 @@ async def connect(
 ) -> RawConnection:
     """Open a connection; ``preamble`` is sent first, before any TLS.
 
-    Raises:
-        TimeoutError: it was not opened in time.
-        OSError: it was refused, or the handshake failed.
+    Raises ``OSError`` if it was refused or the handshake failed, ``TimeoutError`` if it took
+    longer.
     """
     with trio.move_on_after(seconds):
         return await _connect(name, address, preamble, tls)

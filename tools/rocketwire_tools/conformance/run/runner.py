@@ -46,40 +46,30 @@ _ATTEMPTS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of a run.
+    """Settings of a run."""
 
-    Attributes:
-        profile: the generation of Java's server to compare with.
-        destructive: whether cases may change data that is not their own on a running server.
-        start: command that starts a server; None for a running one.
-        options: properties of every started server; those of a case are added.
-        home: folder to copy to each started server's folder; None for nothing.
-        patience: factor for all timeouts.
-        run: word that makes the names of this run unique.
-        keep_going: whether a case continues after an unacceptable outcome.
-        namespace: the KV namespace of all cases; empty for one per case.
-        order_config: the order configuration that exists on the server, as JSON; None for none.
-        configuration: properties of a running broker.
-        saved: values of ``{=name}`` that all cases have.
-        removals: requests that remove what a case with these names has stored; None if its
-            requests tell what to remove.
-        clock: the time of ``{=now}``, in milliseconds since 1970.
-    """
-
-    profile: Profile = Profile.JAVA_5_5
+    profile: Profile = Profile.JAVA_5_5  # the generation of Java's server to compare with
+    # whether cases may change data that is not their own on a running server
     destructive: bool = False
-    start: str | None = None
+    start: str | None = None  # command that starts a server; None for a running one
+    # properties of every started server; those of a case are added
     options: tuple[tuple[str, str], ...] = ()
-    home: Path | None = None
-    patience: float = 1.0
+    home: Path | None = None  # folder to copy to each started server's folder; None for nothing
+    patience: float = 1.0  # factor for all timeouts
+    # word that makes the names of this run unique
     run: str = field(default_factory=lambda: random_word())
-    keep_going: bool = False
-    namespace: str = ""
+    keep_going: bool = False  # whether a case continues after an unacceptable outcome
+    namespace: str = ""  # the KV namespace of all cases; empty for one per case
+    # the order configuration that exists on the server, as JSON; None for none
     order_config: object = None
+    # properties of a running broker
     configuration: Mapping[str, str] = field(default_factory=dict[str, str])
+    # values of ``{=name}`` that all cases have
     saved: Mapping[str, str] = field(default_factory=dict[str, str])
+    # requests that remove what a case with these names has stored; None if its requests tell what
+    # to remove
     removals: Callable[[Names], list[Request]] | None = None
-    clock: Callable[[], int] = wall_clock
+    clock: Callable[[], int] = wall_clock  # the time of ``{=now}``, in milliseconds since 1970
 
 
 def random_word() -> str:
@@ -105,20 +95,20 @@ def skip_reason(case: Case, settings: Settings) -> str | None:
 
 
 async def run_case(
-    case: Case, number: int, target: Target, settings: Settings, traces: Traces | None = None
+    case: Case, target: Target, settings: Settings, traces: Traces | None = None
 ) -> Verdict:
     """Run one case against a target; every result, also an exception, becomes a verdict.
 
     ``traces`` receives the data that the case stored and could not remove.
     """
-    verdict = await _run_once(case, number, target, settings, traces)
+    verdict = await _run_once(case, target, settings, traces)
     for attempt in range(1, max(case.attempts, _ATTEMPTS)):
         if verdict.kind is not VerdictKind.FAIL:
             break
         if attempt >= case.attempts and not _was_disturbed(verdict):
             break
         again = dataclasses.replace(settings, run=f"{settings.run}{attempt}")
-        verdict = await _run_once(case, number, target, again, traces)
+        verdict = await _run_once(case, target, again, traces)
     return verdict
 
 
@@ -131,11 +121,11 @@ def _was_disturbed(verdict: Verdict) -> bool:
 
 
 async def _run_once(
-    case: Case, number: int, target: Target, settings: Settings, traces: Traces | None
+    case: Case, target: Target, settings: Settings, traces: Traces | None
 ) -> Verdict:
     verdict = Verdict(case=case, kind=VerdictKind.ERROR)
     started = trio.current_time()
-    names = Names(settings.run, number, settings.namespace)
+    names = Names(settings.run, case.number, settings.namespace)
     names.saved.update(settings.saved)
     names.clock = settings.clock
     limit = SLOW_CASE_SECONDS if "slow" in case.tags else CASE_SECONDS
@@ -223,17 +213,7 @@ def groups(cases: Sequence[Case]) -> list[tuple[ServerSetup, list[Case]]]:
 
 
 class SuiteRun:
-    """One run of many cases.
-
-    Attributes:
-        settings: the settings.
-        target: the running server; None with ``settings.start``.
-        traces: data that cases stored and could not remove.
-        verdicts: the verdicts so far, in the order in which the cases ended.
-        left_behind: data that remains in a server that the suite did not start, one sentence each.
-        problems: servers that did not start although others did, with their last output.
-        version: version in the responses of the first server, such as ``V5_5_0``.
-    """
+    """One run of many cases."""
 
     def __init__(
         self,
@@ -242,15 +222,18 @@ class SuiteRun:
         target: Target | None = None,
     ) -> None:
         """A run that begins with ``cases``; ``target`` is None with ``settings.start``."""
+        # the verdicts so far, in the order in which the cases ended
         self.verdicts: list[Verdict] = []
+        # data that remains in a server that the suite did not start, one sentence each
         self.left_behind: list[str] = []
+        # servers that did not start although others did, with their last output
         self.problems: list[str] = []
-        self.version = ""
+        self.version = ""  # version in the responses of the first server, such as ``V5_5_0``
         self.settings = settings
-        self.target = target
+        self.target = target  # the running server; None with ``settings.start``
         self._on_verdict = on_verdict
         self._lost: dict[Target, str] = {}
-        self.traces = Traces()
+        self.traces = Traces()  # data that cases stored and could not remove
         self._started = False
         self._failed_start: NotStartedError | None = None
         self._fatal_error: NotStartedError | None = None
@@ -260,8 +243,7 @@ class SuiteRun:
     async def probe_target(self) -> str | None:
         """Probe the running server; returns why no case can be run on it, None if they can.
 
-        Raises:
-            UnreachableError: it does not accept connections.
+        Raises ``UnreachableError`` if it does not accept connections.
         """
         if self.target is None:
             return None
@@ -270,18 +252,13 @@ class SuiteRun:
         return None if probed.wrong is None else f"{self.target.address} {probed.wrong}"
 
     async def probe(self, target: Target) -> ProbeResult:
-        """Probe a server.
-
-        Raises:
-            UnreachableError: it does not accept connections.
-        """
+        """Probe a server; raises ``UnreachableError`` if it does not accept connections."""
         return await probe(target, PROBE_SECONDS * self.settings.patience)
 
-    async def cases(self, cases: Sequence[Case], numbers: dict[str, int]) -> list[Verdict]:
+    async def cases(self, cases: Sequence[Case]) -> list[Verdict]:
         """Run cases, or skip them with a reason; returns a verdict for each, in their order.
 
-        Raises:
-            NotStartedError: no server started.
+        Raises ``NotStartedError`` if no server started.
         """
         runnable: list[Case] = []
         for case in cases:
@@ -292,22 +269,21 @@ class SuiteRun:
                 self._held_back.append(Verdict(case=case, kind=VerdictKind.SKIP, reason=reason))
         if self.settings.start is None:
             self._release(started=True)
-            await self.run_on_live_server(runnable, numbers)
+            await self.run_on_live_server(runnable)
         else:
             with TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True) as folder:
-                await self._run_on_servers(Path(folder), runnable, numbers)
+                await self._run_on_servers(Path(folder), runnable)
             if self._failed_start is not None and not self._started:
                 self.problems.clear()  # the error reports them
                 raise self._failed_start
             self._release(started=True)
-        order = {case.id: place for place, case in enumerate(cases)}
-        return sorted(self.verdicts, key=lambda verdict: order[verdict.case.id])
+        return sorted(self.verdicts, key=lambda verdict: verdict.case.number)
 
     def _add(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
         self._on_verdict(verdict)
 
-    async def run_on_live_server(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
+    async def run_on_live_server(self, cases: Sequence[Case]) -> None:
         """Run cases on a server that the suite did not start, and remove their data."""
         if self.target is None:
             return
@@ -321,19 +297,17 @@ class SuiteRun:
         configuring = [case for case in cases if case.live]
         configuration = await live.configuration() if configuring else {}
         try:
-            await self.run_all([case for case in cases if not case.live], numbers, self.target)
+            await self.run_all([case for case in cases if not case.live], self.target)
             # What they configure would disturb others.
-            await self.run_all(configuring, numbers, self.target, 1)
+            await self.run_all(configuring, self.target, 1)
         finally:
             self.left_behind += await live.clean_up(self.traces, configuration)
 
-    async def _run_on_servers(
-        self, folder: Path, cases: Sequence[Case], numbers: dict[str, int]
-    ) -> None:
+    async def _run_on_servers(self, folder: Path, cases: Sequence[Case]) -> None:
         # Run cases on started servers, one server after another until the first has started
         async with trio.open_nursery() as nursery:
             for place, (setup, members) in enumerate(groups(cases)):
-                arguments = (folder / str(place), setup, members, numbers)
+                arguments = (folder / str(place), setup, members)
                 if self._started:
                     nursery.start_soon(self._run_on_new_server, *arguments)
                 elif self._fatal_error is None:
@@ -344,7 +318,6 @@ class SuiteRun:
         folder: Path,
         setup: ServerSetup,
         cases: Sequence[Case],
-        numbers: dict[str, int],
         *,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
@@ -361,7 +334,7 @@ class SuiteRun:
                 reason = await self._start(target)
                 task_status.started()
                 if reason is None:
-                    await self.run_all(cases, numbers, target)
+                    await self.run_all(cases, target)
                     return
                 self._held_back += [
                     Verdict(case=case, kind=VerdictKind.ERROR, reason=reason) for case in cases
@@ -404,7 +377,6 @@ class SuiteRun:
     async def run_all(
         self,
         cases: Sequence[Case],
-        numbers: dict[str, int],
         target: Target,
         at_once: int = MAX_CONCURRENT_CASES,
     ) -> None:
@@ -419,19 +391,19 @@ class SuiteRun:
         async def work(*queues: deque[Case]) -> None:
             for queue in queues:
                 while queue:
-                    await self._run_one(queue.popleft(), numbers, target)
+                    await self._run_one(queue.popleft(), target)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(work, exclusive, waiting)
             for _ in range(at_once - 1):
                 nursery.start_soon(work, waiting)
 
-    async def _run_one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
+    async def _run_one(self, case: Case, target: Target) -> None:
         lost = self._lost.get(target)
         if lost is not None:
             self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=lost))
             return
-        verdict = await run_case(case, numbers[case.id], target, self.settings, self.traces)
+        verdict = await run_case(case, target, self.settings, self.traces)
         self._add(verdict)
         if verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}:
             await self._check_target(target)

@@ -16,11 +16,7 @@ _POSITION_DIGITS: Final = 16
 
 
 def message_values(body: bytes) -> list[object]:
-    """The messages of a body as JSON-like objects, see ``Messages``.
-
-    Raises:
-        DecodeError: the body does not consist of stored messages.
-    """
+    """The messages of a body, see ``Messages``; raises ``DecodeError`` if it has others."""
     return [_values(message) for message in StoredMessageReader().decode(body)]
 
 
@@ -53,17 +49,11 @@ def lines_of(body: bytes) -> dict[str, str]:
 
 
 def extract(path: str, arrival: Arrival | None) -> str:
-    """A value of an arrival.
+    """A value of an arrival, or ``LookupError``; None as arrival is silence.
 
-    Args:
-        path: ``ext.NAME``, ``ext.NAME:position`` for the position in the commit log of an offset
-            id, ``body.KEY.KEY`` of a JSON body, ``line.KEY`` of lines ``KEY=value``, or
-            ``message.NUMBER.MEMBER`` of a body of messages.
-        arrival: the arrival; None for silence.
-
-    Raises:
-        LookupError: there is no such value.
-        DecodeError: the body is not JSON, or has no messages.
+    A path is ``ext.NAME``, ``ext.NAME:position`` for the position in the commit log of an offset
+    id, ``body.KEY.KEY`` of a JSON body, ``line.KEY`` of lines ``KEY=value``, or
+    ``message.NUMBER.MEMBER`` of a body of messages. Raises ``DecodeError`` for another body.
     """
     command = None if arrival is None else arrival.command
     if command is None:

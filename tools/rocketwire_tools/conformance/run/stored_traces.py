@@ -15,16 +15,12 @@ _REMOVALS: Final = {REGISTER: 104, _PUT_KV: 102, 217: 216}
 
 @dataclass(slots=True)
 class Traces:
-    """Data that requests stored.
+    """Data that requests stored."""
 
-    Attributes:
-        namespaces: KV namespaces with stored entries.
-        pending: requests that remove data and are not answered yet.
-        clusters: by broker name and cluster, the request that unregisters the broker there.
-    """
-
-    namespaces: set[str] = field(default_factory=set[str])
+    namespaces: set[str] = field(default_factory=set[str])  # KV namespaces with stored entries
+    # requests that remove data and are not answered yet
     pending: list[Request] = field(default_factory=list[Request])
+    # by broker name and cluster, the request that unregisters the broker there
     clusters: dict[str, dict[str, Request]] = field(default_factory=dict[str, dict[str, Request]])
 
     def note(self, request: Request) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_tools.conformance.model.ports import LOOPBACK, free_port
+from rocketwire_tools.conformance.model.placeholders import LOOPBACK, free_port
 from rocketwire_tools.conformance.run.frame_rules import FrameRules
 
 if TYPE_CHECKING:
@@ -33,15 +33,11 @@ untrusted client. Their keys are public."""
 
 
 class NotStartedError(Exception):
-    """The target could not be started, or ended during the start.
-
-    Attributes:
-        output: the end of its output.
-    """
+    """The target could not be started, or ended during the start."""
 
     def __init__(self, reason: str, output: str = "") -> None:
         super().__init__(reason)
-        self.output = output
+        self.output = output  # the end of its output
 
     @property
     def details(self) -> str:
@@ -70,45 +66,29 @@ class Address:
 
 
 class Target:
-    """A server at an address; the suite did not start it.
-
-    Attributes:
-        address: its address.
-        rules: the rules of its frames.
-    """
+    """A server at an address; the suite did not start it."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self.rules = FrameRules()
+        self.rules = FrameRules()  # the rules of its frames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSetup:
-    """Setup of a server for some cases.
+    """Setup of a server for some cases."""
 
-    Attributes:
-        options: properties in addition to the port and the path of the KV file.
-        jvm: system properties.
-        kv: content of the KV file; None for no file.
-        files: names of files in ``CERTIFICATES`` to copy to its folder.
-    """
-
+    # properties in addition to the port and the path of the KV file
     options: tuple[tuple[str, str], ...] = ()
-    jvm: tuple[str, ...] = ()
-    kv: str | None = None
-    files: tuple[str, ...] = ()
+    jvm: tuple[str, ...] = ()  # system properties
+    kv: str | None = None  # content of the KV file; None for no file
+    files: tuple[str, ...] = ()  # names of files in ``CERTIFICATES`` to copy to its folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessResult:
-    """The result of a process.
+    """The result of a process."""
 
-    Attributes:
-        status: exit status; negative for a signal, None if it was killed after a timeout.
-        out: output of both streams.
-    """
-
-    status: int | None
+    status: int | None  # exit status; negative for a signal, None if it was killed after a timeout
     out: str
 
 
@@ -171,10 +151,9 @@ class StartedTarget(Target):
     async def start(self) -> None:
         """Start the server and wait until it accepts connections.
 
-        Raises:
-            CommandError: the command cannot be run.
-            NeverListenedError: nothing listens on the port within a minute, times the patience.
-            NotStartedError: the program ended.
+        Raises ``CommandError`` if the command cannot be run, ``NeverListenedError`` if nothing
+        listens on the port within a minute, times the patience, and ``NotStartedError`` if the
+        program ended.
         """
         self._write_config({})
         self._process = self._spawn(self.words())
@@ -210,23 +189,16 @@ class StartedTarget(Target):
 
     async def launch(
         self,
-        arguments: Sequence[str] | None = None,
+        arguments: Sequence[str] | None = None,  # replace all words from ``-c``; None to keep them
         *,
-        without: Sequence[str] = (),
-        options: Mapping[str, str] | None = None,
-        kv: str | None = None,
-        until: str | None = None,
+        without: Sequence[str] = (),  # variables to remove
+        options: Mapping[str, str] | None = None,  # additional properties
+        kv: str | None = None,  # content of the KV file; None to keep it
+        until: str | None = None,  # output text after which the process is stopped
     ) -> ProcessResult:
         """Run the command again with the same port in a new folder, and await its end.
 
         After a minute, times the patience, it is killed.
-
-        Args:
-            arguments: replacement for all words from ``-c``; None to keep them.
-            without: variables to remove.
-            options: additional properties.
-            kv: content of the KV file; None to keep it.
-            until: output text after which the process is stopped.
         """
         self._launched += 1
         folder = self.folder / f"launch{self._launched}"

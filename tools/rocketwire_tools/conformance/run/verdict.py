@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.model.case import Case, Severity, VerdictKind
 from rocketwire_tools.conformance.model.wording import cut
 
 if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.case import Case, VerdictKind
     from rocketwire_tools.conformance.run.raw_connection import Arrival
 
 MAX_HEX_BYTES: Final = 128
@@ -40,17 +40,10 @@ def arrival_text(arrival: Arrival) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One line of the evidence.
+    """One line of the evidence."""
 
-    Attributes:
-        link: name of the connection.
-        direction: ``>`` sent, ``<`` received, ``!`` neither.
-        text: description.
-        data: bytes.
-    """
-
-    link: str
-    direction: str
+    link: str  # name of the connection
+    direction: str  # ``>`` sent, ``<`` received, ``!`` neither
     text: str
     data: bytes = b""
 
@@ -61,47 +54,23 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """The result of an awaiting step, which ``diff`` compares.
+    """The result of an awaiting step, which ``diff`` compares."""
 
-    Attributes:
-        step: number and type of the step.
-        arrival: the arrival; None for silence.
-        exact: whether bodies are compared byte for byte.
-        request_code: code of the answered request, if known.
-    """
-
-    step: str
-    arrival: Arrival | None
-    exact: bool = False
-    request_code: int | None = None
+    step: str  # number and type of the step
+    arrival: Arrival | None  # the arrival; None for silence
+    exact: bool = False  # whether bodies are compared byte for byte
+    request_code: int | None = None  # code of the answered request, if known
 
 
 @dataclass(slots=True, kw_only=True)
 class Verdict:
-    """The result of one case.
-
-    Attributes:
-        case: the case.
-        kind: pass, fail, skip or error.
-        reason: one sentence unless it is a pass.
-        acceptable: acceptable outcomes of the failed step.
-        exchanges: all data sent and received.
-        observations: results of the awaiting steps.
-        seconds: duration.
-    """
+    """The result of one case."""
 
     case: Case
-    kind: VerdictKind
-    reason: str = ""
-    acceptable: tuple[str, ...] = ()
-    exchanges: list[Exchange] = field(default_factory=list[Exchange])
+    kind: VerdictKind  # pass, fail, skip or error
+    reason: str = ""  # one sentence unless it is a pass
+    acceptable: tuple[str, ...] = ()  # acceptable outcomes of the failed step
+    exchanges: list[Exchange] = field(default_factory=list[Exchange])  # all data sent and received
+    # results of the awaiting steps
     observations: list[Observation] = field(default_factory=list[Observation])
     seconds: float = 0.0
-
-
-def counts(verdict: Verdict, *, strict: bool) -> bool:
-    """Whether a verdict makes the run fail: a failed MUST, or with ``strict`` a failed SHOULD."""
-    if verdict.kind not in {VerdictKind.FAIL, VerdictKind.ERROR}:
-        return False
-    severity = verdict.case.severity
-    return severity is Severity.MUST or (strict and severity is Severity.SHOULD)

@@ -29,11 +29,7 @@ class NoVectorsError(Exception):
 
 
 def fixtures() -> Path:
-    """The folder of the fixtures.
-
-    Raises:
-        NoVectorsError: it does not exist.
-    """
+    """The folder of the fixtures; raises ``NoVectorsError`` if there is none."""
     checkout = [parent / "tests" / "fixtures" for parent in HERE.parents[3:4]]
     for folder in [*checkout, _INSTALLED]:
         if (folder / MANIFEST).is_file():
@@ -69,9 +65,7 @@ def sheets(folder: Path) -> dict[str, tuple[str, list[Line]]]:
 def export(destination: Path) -> int:
     """Write all vectors, the index and the README to a folder; returns the number of vectors.
 
-    Raises:
-        NoVectorsError: this installation has no vectors.
-        OSError: the folder cannot be written.
+    Raises ``NoVectorsError`` if this installation has none, and ``OSError``.
     """
     files = sheets(fixtures())
     for name, (_, lines) in files.items():

@@ -26,19 +26,12 @@ _LEFT: Final = frozenset({ResponseCode.CONSUMER_NOT_ONLINE, ResponseCode.CONSUME
 
 
 class Member(NamedTuple):
-    """A member of a group.
+    """A member of a group."""
 
-    Attributes:
-        cluster: of its brokers.
-        group: the group.
-        client_id: its id.
-        address: of its connection.
-    """
-
-    cluster: str
+    cluster: str  # of its brokers
     group: str
-    client_id: str
-    address: str
+    client_id: str  # its id
+    address: str  # of its connection
 
 
 def add_counts(samples: Samples, members: GroupMembers) -> None:

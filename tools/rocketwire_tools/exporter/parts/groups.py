@@ -27,14 +27,11 @@ Queues: TypeAlias = "Mapping[int, OffsetWrapper]"
 
 
 class GroupMembers:
-    """The connected members of groups, of all brokers.
-
-    Attributes:
-        places: (cluster, group) -> client id -> the broker that relays requests to it, and the
-            address of its connection there.
-    """
+    """The connected members of groups, of all brokers."""
 
     def __init__(self) -> None:
+        # (cluster, group) -> client id -> the broker that relays requests to it, and the address of
+        # its connection there
         self.places: dict[tuple[str, str], dict[str, tuple[Asking, str]]] = {}
 
     def add(self, asking: Asking, group: str, client_id: str, address: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketwire_tools.conformance.model.ports import LOOPBACK
+from rocketwire_tools.conformance.model.placeholders import LOOPBACK
 from rocketwire_tools.conformance.run.live_server import LiveServer
 from rocketwire_tools.conformance.run.stored_traces import Traces
 from rocketwire_tools.conformance.run.target import Address, Target

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketwire.wire.command import RemotingCommand
-from rocketwire_tools.conformance.cases.headers import CASES
+from rocketwire_tools.conformance.cases.frames import HEADERS
 from rocketwire_tools.conformance.run.raw_connection import Arrival
 from rocketwire_tools.conformance.run.verdict import arrival_text
 
@@ -19,6 +19,6 @@ def test_evidence_is_json_and_leaves_out_what_a_frame_has_not() -> None:
 
 
 def test_a_byte_order_mark_in_a_requirement_is_escaped() -> None:
-    (case,) = [case for case in CASES if case.id == "header/15"]
+    (case,) = [case for case in HEADERS if case.id == "header/15"]
 
     assert case.requirement.startswith(r"The header '\ufeff{")

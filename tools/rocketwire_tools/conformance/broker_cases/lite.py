@@ -1,7 +1,4 @@
-"""Lite topics: subscriptions (200071), pops (200070), and what follows (200051, 200053).
-
-Java has lite topics since 5.5, and serves them with the setting ``enableLmq``.
-"""
+"""Lite topics, which Java has since 5.5 and serves with the setting ``enableLmq``."""
 
 from __future__ import annotations
 
@@ -33,12 +30,15 @@ from rocketwire_tools.conformance.model.outcomes import (
     Contains,
     Has,
     Incoming,
+    Lacks,
     Like,
-    Messages,
     Number,
     Response,
 )
+from rocketwire_tools.conformance.model.requests import without
 from rocketwire_tools.conformance.model.steps import Ask, Expect, Request, Send, Step
+
+# Lite topics: subscriptions (200071), pops (200070), and what follows (200051, 200053).
 
 CONTROL: Final = "LiteSubscriptionCtlProcessor.processRequest @ 5.5.0"
 POP: Final = "PopLiteMessageProcessor.processRequest @ 5.5.0"
@@ -50,7 +50,6 @@ SLOW: Final = frozenset({"slow"})
 SOON: Final = 20.0
 TIMES: Final = {"time": "ext.popTime", "invisible": "ext.invisibleTime"}
 QUEUE: Final = "%LMQ%${topic}$a"
-
 lite = partial(only_5_5, requires=LIGHT)
 """Write a case of a broker that serves lite topics."""
 
@@ -125,14 +124,9 @@ def pop(*outcomes: Response, on: str = "main", save: Any = None, **settings: Any
     return ask(200070, pop_fields(**settings), *outcomes, on=on, save=save)
 
 
-def yields(*patterns: object, **ext: object) -> Response:
-    """A pop found these messages."""
-    return Response(remark="FOUND", ext=Has(ext), body=Messages(patterns))
-
-
 def returns(*patterns: object, not_before: float = 0.0, counts: object = ANY) -> Step:
     """Messages come again."""
-    outcome = yields(*patterns, orderCountInfo=counts)
+    outcome = finds(*patterns, orderCountInfo=counts)
     return until(200070, pop_fields(), outcome, within=40.0, not_before=not_before)
 
 
@@ -178,15 +172,28 @@ def has_topics(count: int, *names: str, client: str = "{client}") -> Ask:
 
 READY: Final[tuple[Step, ...]] = (parent(), readers())
 TWO: Final[tuple[Step, ...]] = (*READY, *fill(2), subscribe("a"))
-TWO_POPPED: Final[tuple[Step, ...]] = (*TWO, pop(yields(*bodies(0, 1)), save=TIMES))
+TWO_POPPED: Final[tuple[Step, ...]] = (*TWO, pop(finds(*bodies(0, 1)), save=TIMES))
 SHORT: Final[tuple[Step, ...]] = (
     *TWO,
-    pop(yields(*bodies(0, 1)), invisible=2_000, save=TIMES),
+    pop(finds(*bodies(0, 1)), invisible=2_000, save=TIMES),
 )
 NONE: Final = refuses(210, "NO_MESSAGE_IN_QUEUE", Has({"reviveQid": "999", "orderCountInfo": ""}))
 ZEROS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
 
-CASES = (
+# Lite topics for operators: codes 200074 to 200079, and the end of a parent topic (215).
+
+MANAGER: Final = "LiteManagerProcessor.processRequest @ 5.5.0"
+LAGS: Final = "LiteConsumerLagCalculator.getLagCountTopK @ 5.5.0"
+OF_GROUP: Final = {"group": "{group}", "topK": "10"}
+OF_CLIENT: Final = {
+    "parentTopic": "{topic}",
+    "group": "{group}",
+    "clientId": "{client}",
+    "maxCount": "100",
+}
+
+
+CASES: Final = (
     lite("200071/1", CONTROL, "A client MUST be subscribed to the lite topics that it names.",
         *READY, subscribe("a", "b"), has_topics(2, "a", "b"),
     ),
@@ -242,44 +249,44 @@ CASES = (
         ask(200071, {}, THROWN, body="nothing")),
     lite("200070/1", POP, "A pop MUST find the messages of a lite topic, with the parts of their "
         "handles.",
-        *TWO, pop(yields(*bodies(0, 1), popTime=Like(r"\d{13}"), invisibleTime="60000",
+        *TWO, pop(finds(*bodies(0, 1), popTime=Like(r"\d{13}"), invisibleTime="60000",
             reviveQid="999", orderCountInfo="0;0")),
     ),
     lite("200070/2", POP, "A message of a lite topic MUST be stored in its parent topic, and name "
         "its light queue and its offset in it.",
-        *TWO, pop(yields(ANY, Has({"topic": "{topic}", "queueId": 0, "queueOffset": 1,
+        *TWO, pop(finds(ANY, Has({"topic": "{topic}", "queueId": 0, "queueOffset": 1,
             "properties": Has({"__LITE_TOPIC": "a", "INNER_MULTI_DISPATCH": QUEUE,
             "INNER_MULTI_QUEUE_OFFSET": "1"})}))),
     ),
     lite("200070/3", POP, "A pop MUST find messages of several lite topics.",
         *READY, *fill(1, of="a"), *fill(1, of="b"), *fill(1, of="c"), subscribe("a"),
         subscribe("b"),
-        pop(yields(ANY, ANY, orderCountInfo="0;0")), pop(NONE),
+        pop(finds(ANY, ANY, orderCountInfo="0;0")), pop(NONE),
     ),
     lite("200070/4", POP, "A pop MUST find no more messages than it asks for.",
-        *READY, *fill(3), subscribe("a"), pop(yields(*bodies(0, 1)), count=2)),
+        *READY, *fill(3), subscribe("a"), pop(finds(*bodies(0, 1)), count=2)),
     lite("200070/5", POP, "A message that is not acknowledged MUST hide the later ones of its lite "
         "topic.",
-        *READY, *fill(3), subscribe("a"), pop(yields(*bodies(0, 1)), count=2, save=TIMES), ack(0),
-        pop(NONE), ack(1), pop(yields(with_body("2"), orderCountInfo="0")),
+        *READY, *fill(3), subscribe("a"), pop(finds(*bodies(0, 1)), count=2, save=TIMES), ack(0),
+        pop(NONE), ack(1), pop(finds(with_body("2"), orderCountInfo="0")),
     ),
     lite("200070/6", "LiteEventDispatcher.dispatch @ 5.5.0",
         "A pop that may wait MUST be answered when a message arrives.",
         *READY, subscribe("a"), Send((Request(code=200070, ext=pop_fields(poll=60_000)),),
             "reader"), silence(on="reader"), put("x", properties={"__LITE_TOPIC": "a"}),
-        Expect((yields(with_body("x"), orderCountInfo="0"),), "reader", SOON),
+        Expect((finds(with_body("x"), orderCountInfo="0"),), "reader", SOON),
     ),
     lite("200070/7", "PopLiteLongPollingService.polling @ 5.5.0",
         "A pop that has waited in vain MUST be answered with 210.",
         *READY, subscribe("a"), pop(NONE, poll=1_000),
     ),
     lite("200070/8", POP, "A client without a subscription MUST get nothing.",
-        *TWO, pop(NONE, client="{clientB}"), pop(yields(*bodies(0, 1)))),
+        *TWO, pop(NONE, client="{clientB}"), pop(finds(*bodies(0, 1)))),
     lite("200070/9", "LiteEventDispatcher.selectAndDispatch @ 5.5.0",
         "Groups MUST get the same messages independently.",
         *TWO, readers("{groupB}"), subscribe("a", of="{groupB}", client="{clientB}"),
-        pop(yields(*bodies(0, 1))),
-        pop(yields(*bodies(0, 1)), client="{clientB}", consumerGroup="{groupB}"),
+        pop(finds(*bodies(0, 1))),
+        pop(finds(*bodies(0, 1)), client="{clientB}", consumerGroup="{groupB}"),
     ),
     lite("200070/10", CHECK, "A pop of an unknown topic MUST be refused with 17.", group(),
         pop(refuses(17, Like(r"topic \[{topic}\] not exist, apply first please! .*"), ZEROS))),
@@ -307,13 +314,13 @@ CASES = (
         parent(), pop(refuses(26, Like(r"subscription group \[{group} b\] not exist, .*"), ZEROS),
             consumerGroup="{group} b")),
     lite("200070/19", POP, "A pop without a client MUST be answered with 1.", *READY,
-        ask(200070, {name: text for name, text in pop_fields().items() if name != "clientId"},
+        ask(200070, without(pop_fields(), "clientId"),
             THROWN)),
     lite("200070/20", "QueueLevelConsumerManager.OrderInfo.needBlock @ 5.5.0",
         "A pop with the name of an earlier attempt MUST get the same messages again.",
-        *TWO, pop(yields(*bodies(0, 1)), attemptId="one"),
+        *TWO, pop(finds(*bodies(0, 1)), attemptId="one"),
         ask(200079, {"group": "{group}", "clientId": "{client}"}, OK),
-        pop(yields(*bodies(0, 1), orderCountInfo="0;0"), attemptId="one"),
+        pop(finds(*bodies(0, 1), orderCountInfo="0;0"), attemptId="one"),
     ),
     lite("200070/21", "QueueLevelConsumerOrderInfoLockManager.notifyLockIsFree @ 5.5.0",
         "Messages whose time is over MUST come again, with the number of their deliveries.",
@@ -321,7 +328,7 @@ CASES = (
     ),
     lite("200070/22", "QueueLevelConsumerManager.update @ 5.5.0",
         "After a redelivery, counts MUST name only the messages that came before.",
-        *READY, *fill(3), subscribe("a"), pop(yields(*bodies(0)), count=1, invisible=1_000),
+        *READY, *fill(3), subscribe("a"), pop(finds(*bodies(0)), count=1, invisible=1_000),
         returns(*bodies(0, 1, 2), counts="0 qo0%0 1"), tags=SLOW,
     ),
     lite("200070/23", "LiteSubscriptionRegistryImpl.resetOffset @ 5.5.0",
@@ -332,20 +339,20 @@ CASES = (
     lite("200070/24", "LiteSubscriptionRegistryImpl.resetOffset @ 5.5.0",
         "A subscription MAY begin at an offset.",
         *READY, *fill(3), subscribe("a", offsetOption={"type": "OFFSET", "value": 1}),
-        pop(yields(*bodies(1, 2))),
+        pop(finds(*bodies(1, 2))),
     ),
     lite("200070/25", "LiteSubscriptionRegistryImpl.resetOffset @ 5.5.0",
         "A subscription MAY begin some messages before the committed offset.",
-        *READY, *fill(3), subscribe("a"), pop(yields(*bodies(0, 1, 2)), save=TIMES), ack(0), ack(1),
+        *READY, *fill(3), subscribe("a"), pop(finds(*bodies(0, 1, 2)), save=TIMES), ack(0), ack(1),
         ack(2), ask(200071, {}, body=change("PARTIAL_REMOVE", "a")),
-        subscribe("a", offsetOption={"type": "TAIL_N", "value": 2}), pop(yields(*bodies(1, 2))),
+        subscribe("a", offsetOption={"type": "TAIL_N", "value": 2}), pop(finds(*bodies(1, 2))),
     ),
     lite("200070/26", "LiteSubscriptionRegistryImpl.removePartialSubscription @ 5.5.0",
         "A group MAY begin anew when a client ends its subscription.",
         parent(), readers(**{"lite.sub.reset.offset.unsubscribe": "true"}), *fill(1),
-        subscribe("a"), pop(yields(*bodies(0)), save=TIMES), ack(0),
+        subscribe("a"), pop(finds(*bodies(0)), save=TIMES), ack(0),
         ask(200071, {}, body=change("PARTIAL_REMOVE", "a")), subscribe("a"),
-        pop(yields(*bodies(0))),
+        pop(finds(*bodies(0))),
     ),
     lite("200070/27", "LiteSubscriptionRegistryImpl.getWildcardGroupClients @ 5.5.0",
         "A group with a wildcard MUST get messages of every lite topic.",
@@ -362,7 +369,7 @@ CASES = (
     lite("200070/29", "LiteEventDispatcher.onRemoveAll @ 5.5.0",
         "Messages of a client that has ended MUST come to another one of its group.",
         *TWO, subscribe("a", client="{clientB}"),
-        ask(200071, {}, body=change("COMPLETE_REMOVE")), pop(yields(*bodies(0, 1)),
+        ask(200071, {}, body=change("COMPLETE_REMOVE")), pop(finds(*bodies(0, 1)),
             client="{clientB}"),
     ),
     lite("200070/30", "PopLiteMessageProcessor.getPopOffset @ 5.5.0",
@@ -429,7 +436,7 @@ CASES = (
     lite("200051/14", ACK, "A handle of another kind of pop MUST be refused with 29.",
         *TWO_POPPED, ack(0, refuses(29, "ack queue illegal."), extraInfo=handle(0, 3))),
     lite("200051/15", ACK, "An offset that was not popped MUST be refused with 13.",
-        *READY, *fill(3), subscribe("a"), pop(yields(*bodies(0)), count=1, save=TIMES),
+        *READY, *fill(3), subscribe("a"), pop(finds(*bodies(0)), count=1, save=TIMES),
         ack(2, refuses(13, "ack offset illegal.")),
     ),
     lite("200051/16", ACK, "An acknowledgement of an earlier pop MUST be answered with "
@@ -440,7 +447,7 @@ CASES = (
     lite("200051/17", ACK, "An acknowledgement in an unknown topic MUST be refused with 17.",
         *TWO_POPPED, ack(0, refuses(17), topic="{topicB}")),
     lite("200051/18", ACK, "A queue other than 0 MUST be refused with 29.",
-        parent(queues=2), readers(), *fill(1), subscribe("a"), pop(yields(*bodies(0)), save=TIMES),
+        parent(queues=2), readers(), *fill(1), subscribe("a"), pop(finds(*bodies(0)), save=TIMES),
         ack(0, refuses(29, "ack queue illegal."), queueId="1"),
     ),
     lite("200053/6", CHANGE, "A message MUST be hidden for another time, and the response "
@@ -463,5 +470,127 @@ CASES = (
     lite("200053/10", CHANGE, "A message that was acknowledged MUST stay so.",
         *TWO_POPPED, ack(0), hide(1_000, 0, Response(remark=ANY, ext=ANY)),
         ask(14, {"consumerGroup": "{group}", "topic": QUEUE, "queueId": "0"}, offset(1)),
+    ),
+)  # fmt: skip
+
+
+FIGURES: Final = (
+    only_5_5("200074/2", MANAGER, "The figures MUST name parent topics with their time to live, "
+        "and their groups.",
+        parent(attributes="+message.type=LITE,+lite.topic.expiration=30"), readers(),
+        ask(200074, None, json_body(Has({"topicMeta": Has({"{topic}": 30}),
+            "groupMeta": Has({"{topic}": ["{group}"]}), "maxLmqNum": Number(least=1),
+            "currentLmqNum": Number(least=0), "liteSubscriptionCount": Number(least=0),
+            "orderInfoCount": Number(least=0), "eventMapSize": Number(least=0)}))),
+    ),
+    lite("200074/3", MANAGER, "The figures MUST count light queues, subscriptions and pops.",
+        *TWO_POPPED, ask(200074, None, json_body(Has({"currentLmqNum": Number(least=1),
+            "liteSubscriptionCount": Number(least=1), "orderInfoCount": Number(least=1),
+            "eventMapSize": Number(least=1)}))),
+    ),
+    only_5_5("200075/1", MANAGER, "A parent topic MUST have its groups and its time to live.",
+        *READY, ask(200075, {"topic": "{topic}"}, json_body({"topic": "{topic}", "ttl": -1,
+            "liteTopicCount": 0, "lmqNum": Number(least=0), "groups": ["{group}"]})),
+    ),
+    only_5_5("200075/2", MANAGER, "A parent topic without groups MUST have none.",
+        parent(), ask(200075, {"topic": "{topic}"}, json_body(Lacks(("groups",))))),
+    lite("200075/3", MANAGER, "The lite topics of a parent topic MUST be counted.",
+        *READY, *fill(1, of="a"), *fill(1, of="b"), until(200075, {"topic": "{topic}"},
+            json_body(Has({"liteTopicCount": 2, "lmqNum": Number(least=2)}))),
+    ),
+    only_5_5("200075/4", MANAGER, "An unknown topic MUST be refused with 17.",
+        ask(200075, {"topic": "{topic}"}, refuses(17, "Topic [{topic}] not exist."))),
+    only_5_5("200075/5", MANAGER, "A topic without lite topics MUST be refused with 29.",
+        topic(), ask(200075, {"topic": "{topic}"}, refuses(29, "Topic [{topic}] type not match."))),
+    only_5_5("200075/6", MANAGER, "A request without a topic MUST be answered with 1.",
+        ask(200075, {}, THROWN)),
+    lite("200076/1", MANAGER, "A lite topic MUST have its offsets and its readers.",
+        *TWO, ask(200076, {"parentTopic": "{topic}", "liteTopic": "a"}, json_body({
+            "parentTopic": "{topic}", "liteTopic": "a", "shardingToBroker": True,
+            "subscriber": [{"clientId": "{client}", "group": "{group}"}],
+            "topicOffset": {"minOffset": 0, "maxOffset": 2,
+                "lastUpdateTimestamp": Number(least=1)}})),
+    ),
+    only_5_5("200076/2", MANAGER, "A lite topic without messages MUST be empty.",
+        *READY, ask(200076, {"parentTopic": "{topic}", "liteTopic": "a"}, json_body(Has({
+            "subscriber": [], "topicOffset": {"minOffset": 0, "maxOffset": 0,
+                "lastUpdateTimestamp": 0}}))),
+    ),
+    only_5_5("200076/3", MANAGER, "An unknown topic MUST be refused with 17, one without lite "
+        "topics with 29.",
+        topic("{topicB}"),
+        ask(200076, {"parentTopic": "{topic}", "liteTopic": "a"},
+            refuses(17, "Topic [{topic}] not exist.")),
+        ask(200076, {"parentTopic": "{topicB}", "liteTopic": "a"},
+            refuses(29, "Topic [{topicB}] type not match.")),
+    ),
+    lite("200076/4", MANAGER, "A group with a wildcard MUST be shown with one reader.",
+        parent(), readers(**{"lite.sub.wildcard": "true"}),
+        ask(200071, {}, body=change("COMPLETE_ADD")),
+        ask(200076, {"parentTopic": "{topic}", "liteTopic": "a"}, json_body(Has({
+            "subscriber": [{"clientId": "*", "group": "{group}"}]}))),
+    ),
+    only_5_5("200077/1", MANAGER, "An unknown client MUST be answered with -1.",
+        *READY, ask(200077, OF_CLIENT, json_body({"parentTopic": "{topic}", "group": "{group}",
+            "clientId": "{client}", "liteTopicCount": -1, "lastAccessTime": -1,
+            "lastConsumeTime": ANY})),
+    ),
+    lite("200077/2", MANAGER, "A client's lite topics MUST be named, as many as are asked for.",
+        *READY, subscribe("a", "b", "c"), ask(200077, OF_CLIENT,
+            json_body(Has({"liteTopicCount": 3, "liteTopicSet": Contains((QUEUE,))}))),
+        ask(200077, OF_CLIENT | {"maxCount": "1"},
+            json_body(Has({"liteTopicCount": 3, "liteTopicSet": [ANY]}))),
+    ),
+    only_5_5("200077/3", MANAGER, "Another topic than that of the group MUST be refused with 29.",
+        parent(), readers(of="{topicB}"),
+        ask(200077, OF_CLIENT, refuses(29, "Subscription [{group}]-[{topic}] not match."))),
+    lite("200077/4", MANAGER, "The time of a client's last pop MUST be told.",
+        *TWO_POPPED,
+        ask(200077, OF_CLIENT, json_body(Has({"lastAccessTime": Number(least="{=time}")})))),
+    lite("200078/1", LAGS, "A group's lag MUST be the messages behind its committed offsets.",
+        *READY, *fill(3), subscribe("a"), pop(finds(*bodies(0)), count=1, save=TIMES), ack(0),
+        ask(200078, OF_GROUP, json_body(Has({"group": "{group}", "parentTopic": "{topic}",
+            "totalLagCount": 2, "earliestUnconsumedTimestamp": -1, "lagTimestampTopK": [],
+            "lagCountTopK": [{"liteTopic": "a", "lagCount": 2,
+                "earliestUnconsumedTimestamp": Number(least=1)}]}))),
+    ),
+    lite("200078/2", LAGS, "The lite topics that are furthest behind MUST come first, as many as "
+        "are asked for.",
+        *READY, *fill(1, of="a"), *fill(2, of="b"), subscribe("a"), subscribe("b"),
+        pop(finds(ANY, ANY, ANY)),
+        ask(200078, OF_GROUP | {"topK": "1"}, json_body(Has({"totalLagCount": 3,
+            "lagCountTopK": [Has({"liteTopic": "b", "lagCount": 2})]}))),
+    ),
+    lite("200078/3", MANAGER, "The lag in one lite topic MUST have its offsets.",
+        *READY, *fill(3), subscribe("a"), pop(finds(*bodies(0)), count=1, save=TIMES), ack(0),
+        ask(200078, OF_GROUP | {"liteTopic": "a"}, json_body(Has({"liteTopic": "a",
+            "totalLagCount": 2, "earliestUnconsumedTimestamp": Number(least=1),
+            "liteTopicOffsetWrapper": Has({"brokerOffset": 3, "consumerOffset": 1,
+                "lastTimestamp": Number(least=1)})}))),
+    ),
+    only_5_5("200078/4", MANAGER, "The lag in an unknown lite topic MUST be -1.",
+        *READY, ask(200078, OF_GROUP | {"liteTopic": "a"},
+            json_body(Has({"totalLagCount": -1, "earliestUnconsumedTimestamp": -1}))),
+    ),
+    only_5_5("200078/5", MANAGER, "A group without a parent topic MUST be refused with 29.",
+        ask(200078, OF_GROUP, refuses(29, "Group [{group}] is not a LITE group.")),
+        ask(200079, {"group": "{group}"}, refuses(29, "Group [{group}] is not a LITE group.")),
+    ),
+    only_5_5("200078/6", MANAGER, "A request for no lite topics SHOULD be answered with 1.",
+        *READY, ask(200078, OF_GROUP | {"topK": "0"}, THROWN)),
+    lite("200079/1", "LiteEventDispatcher.doFullDispatchByGroup @ 5.5.0",
+        "A group's clients MUST be told of all messages when an operator asks for it.",
+        *TWO_POPPED, ack(0), ack(1), put("2", properties={"__LITE_TOPIC": "b"}),
+        subscribe("b"),
+        ask(200079, {"group": "{group}"}, Response(remark="not set any response code")),
+        until(200070, {"clientId": "{client}", "consumerGroup": "{group}", "topic": "{topic}",
+            "maxMsgNum": "32", "invisibleTime": "60000", "pollTime": "0", "bornTime": "0"},
+            finds(*bodies(2))),
+    ),
+    lite("215/11", "AbstractLiteLifecycleManager.cleanByParentTopic @ 5.5.0",
+        "The lite topics of a deleted topic MUST be deleted.",
+        *TWO_POPPED, ack(0), ack(1), ask(215, {"topic": "{topic}"}), parent(),
+        until(200075, {"topic": "{topic}"}, json_body(Has({"liteTopicCount": 0}))),
+        *fill(1), subscribe("a"), pop(finds(*bodies(0))),
     ),
 )  # fmt: skip

@@ -1,1 +1,0 @@
-"""Cases of clients: groups, locks, offsets, replies, relays."""

@@ -1,1 +1,0 @@
-"""Cases of messages: sending, reading, popping, delays, retries, transactions."""

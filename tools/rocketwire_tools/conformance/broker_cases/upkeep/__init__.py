@@ -1,1 +1,0 @@
-"""Cases of administration and of the protocol itself."""
