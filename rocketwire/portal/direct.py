@@ -140,11 +140,5 @@ def call_hooks(
 
     check_message_type(message)
     context = SendMessageContext(producer.instance, producer.group, (message,))
-    hooks.send_before(context)
-    try:
+    with hooks.watch(context):
         yield context
-    except BaseException as error:
-        context.exception = error
-        raise
-    finally:
-        hooks.send_after(context)

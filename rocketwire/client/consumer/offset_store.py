@@ -232,8 +232,11 @@ class RemoteBrokerOffsetStore(OffsetStore):
         request = self._commit(queue, offset, oneway=oneway)
         hooks = self._instance.hooks
         if hooks is not None:
-            request = hooks.commit(
-                self._instance, self._group, queue, offset, request, in_background=in_background
+            from rocketwire.client.hooks import CommitOffsetContext
+
+            arguments = (self._instance, self._group, queue, offset)
+            request = hooks.observe(
+                request, partial(CommitOffsetContext, *arguments, in_background=in_background)
             )
         await request
 

@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import trio
@@ -298,8 +299,10 @@ class ClientInstance:
         """Return a request that settles messages of a topic, or with hooks one that they see."""
         if self.hooks is None:
             return request
-        topic = messages[0].topic
-        return self.hooks.settle(self, group, operation, topic, broker_name, messages, request)
+        from rocketwire.client.hooks import SettleMessageContext
+
+        arguments = (self, group, operation, messages[0].topic, broker_name, messages)
+        return self.hooks.observe(request, partial(SettleMessageContext, *arguments))
 
     # ------------------------------------------------------------------ members
 

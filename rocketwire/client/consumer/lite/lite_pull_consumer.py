@@ -202,17 +202,13 @@ class LitePullConsumer(GroupMember):
                 polled = self._take_ready()
                 if polled is not None:
                     if hooks is not None:
-                        self._report_poll(hooks, polled, trio.current_time() - started)
+                        seconds = trio.current_time() - started
+                        hooks.receive(self._instance, self.group, "poll", *polled, seconds)
                     return polled
                 if self._messages_ready.is_set():
                     self._messages_ready = trio.Event()
                 await self._messages_ready.wait()
         return None
-
-    def _report_poll(self, hooks: HookChain, polled: Polled, seconds: float) -> None:
-        queue = polled.message_queue
-        topic, broker = queue.topic or "", queue.broker_name or ""
-        hooks.receive(self._instance, self.group, "poll", topic, broker, polled.messages, seconds)
 
     def _take_ready(self) -> Polled | None:
         for _ in range(len(self._ready)):

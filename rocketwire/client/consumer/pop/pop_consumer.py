@@ -228,7 +228,9 @@ class PopConsumer(GroupMember):
         if hooks is not None:
             from rocketwire.client.consumer.hooked_listeners import hook_pop
 
-            self._hooked = hook_pop(listener, hooks, instance, group, _broker_name)
+            self._hooked = hook_pop(
+                listener, hooks, instance, group, lambda message: handle_of(message).broker_name
+            )
         self._pop_scopes: dict[MessageQueue, trio.CancelScope] = {}
         self._pop_started: dict[MessageQueue, float] = {}
         self._closing = False
@@ -470,16 +472,7 @@ class PopConsumer(GroupMember):
             hooks = self._instance.hooks
             if hooks is not None and (messages or failure):
                 seconds = trio.current_time() - started
-                hooks.receive(
-                    self._instance,
-                    self.group,
-                    "pop",
-                    topic,
-                    broker_name,
-                    messages,
-                    seconds,
-                    failure,
-                )
+                hooks.receive(self._instance, self.group, "pop", queue, messages, seconds, failure)
 
     def _settle_unhandled(self, key: MessageQueue, result: PopResult) -> None:
         # acknowledge or return the messages of a pop that no handler gets
@@ -610,10 +603,6 @@ class PopConsumer(GroupMember):
             await self._retries.close(self.config.await_termination)
         with trio.move_on_after(3, shield=True):
             await self._instance.remove_consumer(self)
-
-
-def _broker_name(message: StoredMessage) -> str:
-    return handle_of(message).broker_name
 
 
 @asynccontextmanager

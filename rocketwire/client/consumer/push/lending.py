@@ -189,13 +189,12 @@ class LentConsumption(ConcurrentConsumption):
         messages = part.messages
         seconds = max(0.0, part.settled_at - part.taken_at)
         call = ConsumeMessageContext(self._instance, self._group, part.queue, messages, seconds)
-        hooks.consume_before(call)
-        call.status = ConsumeConcurrentlyStatus.CONSUME_SUCCESS
-        call.successes = len(messages)
-        if failures:
-            call.status = ConsumeConcurrentlyStatus.RECONSUME_LATER
-            call.successes -= len({m.queue_offset for failed, _ in failures for m in failed})
-        hooks.consume_after(call)
+        with hooks.watch(call):
+            call.status = ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+            call.successes = len(messages)
+            if failures:
+                call.status = ConsumeConcurrentlyStatus.RECONSUME_LATER
+                call.successes -= len({m.queue_offset for failed, _ in failures for m in failed})
 
     def _wake_worker(self) -> None:
         settled = self._borrower.take_settled()  # saves a wake of trio for them

@@ -10,7 +10,7 @@ Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -31,7 +31,6 @@ from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 if TYPE_CHECKING:
     from rocketwire.client.consumer.pull import NextPull, PullResult
     from rocketwire.client.consumer.push.consumption import Consumption, PushParts
-    from rocketwire.client.hooks import HookChain
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -168,7 +167,7 @@ class PullLoop:
             raise error
         if self._hooks is not None:
             seconds = trio.current_time() - process.last_pull
-            self._report_to_hooks(self._hooks, queue, (), seconds, error)
+            self._hooks.receive(self._instance, self._group, "pull", queue, (), seconds, error)
         is_busy = isinstance(error, BrokerError) and error.code == ResponseCode.FLOW_CONTROL
         self.outages.report(
             pull_outage(queue),
@@ -178,17 +177,6 @@ class PullLoop:
             topic=queue.topic,
         )
         return PULL_DELAY_BROKER_FLOW_CONTROL if is_busy else PULL_DELAY_EXCEPTION
-
-    def _report_to_hooks(
-        self,
-        hooks: HookChain,
-        queue: MessageQueue,
-        messages: Sequence[StoredMessage],
-        seconds: float,
-        error: RocketWireError | None = None,
-    ) -> None:
-        topic, broker = queue.topic or "", queue.broker_name or ""
-        hooks.receive(self._instance, self._group, "pull", topic, broker, messages, seconds, error)
 
     def delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage], now: float) -> float:
         """Return the seconds before the next pull; 0 to pull now."""
@@ -231,7 +219,8 @@ class PullLoop:
         messages = result.messages
         self._stats.add_pulled(queue.topic or "", len(messages), now - process.last_pull, now)
         if self._hooks is not None:
-            self._report_to_hooks(self._hooks, queue, messages, now - process.last_pull)
+            seconds = now - process.last_pull
+            self._hooks.receive(self._instance, self._group, "pull", queue, messages, seconds)
         process.last_pull = now
         if process.dropped:
             return False
