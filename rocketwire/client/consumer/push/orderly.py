@@ -66,7 +66,6 @@ class OrderlyConsumption(Consumption):
             self._hooked = hook_listener(
                 listener, hooks, parts.instance, parts.group, count_orderly
             )
-        self._locks = parts.locks
         self._running: dict[MessageQueue, trio.Event] = {}
 
     def start(self) -> None:

@@ -22,6 +22,7 @@ from rocketwire.client.consumer.pull import (
     pull_outage,
 )
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
+from rocketwire.client.consumer.push.consumption import PushPart
 from rocketwire.client.outages import Outages
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, MissingPackageError, RocketWireError
@@ -54,56 +55,37 @@ BUSY_PATIENCE: Final = 10.0
 
 
 class AssignedQueue:
-    """A queue that is assigned to the consumer.
-
-    Attributes:
-        process: messages that were pulled and not handled.
-        dropped_at: when the consumer started to release it; None before.
-    """
+    """A queue that is assigned to the consumer."""
 
     __slots__ = ("dropped_at", "process", "scope")
 
     def __init__(self, now: float) -> None:
+        # messages that were pulled and not handled
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope: Final = trio.CancelScope()
-        self.dropped_at: float | None = None
+        self.dropped_at: float | None = None  # when the consumer started to release it; None before
 
 
-class PullLoop:
-    """The pulls of a consumer.
-
-    Attributes:
-        outages: logs warnings about failing pulls.
-        report: logs and counts unreadable messages.
-    """
+class PullLoop(PushPart):
+    """The pulls of a consumer."""
 
     def __init__(
         self,
         parts: PushParts,
         consumption: Consumption,
+        # called when the broker moves the offset of a queue, whose loop has ended then
         on_moved: Callable[[MessageQueue, int], Awaitable[None]],
     ) -> None:
-        """Start without queues.
-
-        Args:
-            on_moved: called when the broker moves the offset of a queue; its loop has ended then.
-        """
+        super().__init__(parts)
+        config = parts.config
         self.suspended = False
-        instance, config, group = parts.instance, parts.config, parts.group
-        self._instance = instance
-        self._hooks = instance.hooks
-        self.outages: Outages = Outages(f"group {group}")
-        self.report: Final = ReadReport(group)
-        self._group = group
-        self._config = config
-        self._subscriptions = parts.subscriptions
-        self._offsets = parts.offsets
-        self._stats = parts.stats
+        self._hooks = parts.instance.hooks
+        self.outages: Outages = Outages(f"group {parts.group}")  # logs warnings about failing pulls
+        self.report: Final = ReadReport(parts.group)  # logs and counts unreadable messages
         self._consumption = consumption
         self._on_moved = on_moved
-        self._calls = PullCalls(
-            instance, build_limits(config.max_body_size, config.max_inflated_size)
-        )
+        limits = build_limits(config.max_body_size, config.max_inflated_size)
+        self._calls = PullCalls(parts.instance, limits)
         self._thresholds: dict[str, Thresholds] = {}
         self._is_clustering = config.message_model is not MessageModel.BROADCASTING
         self._now = trio.lowlevel.current_clock().current_time
