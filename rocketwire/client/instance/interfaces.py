@@ -13,9 +13,6 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from rocketwire.client.config import ClientConfig
-    from rocketwire.client.net.nameservers import NameServers
-    from rocketwire.client.net.pool import ChannelPool
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
     from rocketwire.messages.heartbeat import ConsumerData
     from rocketwire.messages.message_queue import MessageQueue
@@ -45,10 +42,7 @@ class ProducerMember(Protocol):
     ) -> None:
         """Handle a broker's check of a transaction (code 39).
 
-        Args:
-            address: broker that the result must go to.
-            header: header of the request.
-            message: half message, with its real topic.
+        The result must go to ``address``; ``message`` is the half message, with its real topic.
         """
 
     def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool:
@@ -84,29 +78,11 @@ class ConsumerMember(Protocol):
         ...
 
     def running_info(self) -> ConsumerRunningInfo:
-        """Return the state of the consumer (code 307).
-
-        The instance adds name servers and version.
-        """
+        """Return the state (code 307); the instance adds name servers and version."""
         ...
 
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
     ) -> ConsumeMessageDirectlyResult:
-        """Consume a message at an operator's request (code 309).
-
-        Args:
-            message: the stored message.
-            broker_name: broker that stores it.
-        """
+        """Consume a message that a broker stores, at an operator's request (code 309)."""
         ...
-
-
-class Members(Protocol):
-    """The attributes of a client instance that ``BrokerRequests`` uses."""
-
-    config: ClientConfig
-    pool: ChannelPool
-    name_servers: NameServers
-    producers: dict[str, ProducerMember]
-    consumers: dict[str, ConsumerMember]
