@@ -10,8 +10,16 @@ Java: the compiler.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Final
 
-from rocketwire.client.arguments import check_flag, check_text, optional, whole, wrong_type
+from rocketwire.client.arguments import (
+    Rule,
+    check_flag,
+    check_text,
+    optional,
+    whole,
+    wrong_type,
+)
 from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, IllegalTypeError
 
 
@@ -62,7 +70,7 @@ def _check_properties(name: str, value: object) -> None:
 
 _DELAYS = ("delay_level", "delay_seconds", "delay_millis", "deliver_millis")
 
-_CHECKS = {
+_CHECKS: Final[Mapping[str, Rule]] = {
     "topic": _check_text,
     "tags": optional(_check_text),
     "keys": _check_keys,
