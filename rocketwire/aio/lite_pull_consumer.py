@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
 from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
 from rocketwire.portal.lite_pull_consumer import LitePullMethods, poll_into
-from rocketwire.portal.settings import apply_settings, reopens
+from rocketwire.portal.methods import opens
+from rocketwire.portal.settings import apply_settings
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -31,14 +32,11 @@ class LitePullConsumer(LitePullMethods, FacadeClient[trio.LitePullConsumer]):
         **settings: Unpack[LitePullConsumerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_lite_pull_consumer``."""
-        resolved, consumer_config = apply_settings(client, config, LitePullConsumerConfig, settings)
-        self.config: LitePullConsumerConfig = consumer_config
+        resolved, config = apply_settings(client, config, LitePullConsumerConfig, settings)
+        self.config: LitePullConsumerConfig = config
         self._kept: list[Polled] = []
-        super().__init__(
-            lambda: trio.open_lite_pull_consumer(
-                trio_client(resolved), group, config=consumer_config
-            ),
-            reopens=reopens(resolved),
+        self._use_client(
+            resolved, partial(trio.open_lite_pull_consumer, group=group, config=config)
         )
 
     async def poll(self, within: float = 5.0) -> Polled | None:
@@ -53,13 +51,8 @@ class LitePullConsumer(LitePullMethods, FacadeClient[trio.LitePullConsumer]):
         return results[0]
 
 
-def open_lite_pull_consumer(
-    client: ClientLike,
-    group: str,
-    *,
-    config: LitePullConsumerConfig | None = None,
-    **settings: Unpack[LitePullConsumerSettings],
-) -> LitePullConsumer:
+@opens(LitePullConsumer)
+def open_lite_pull_consumer(*_: Any, **__: Any) -> Any:
     """Open a consumer with ``async with`` or ``await``; the block's end or ``close`` ends it.
 
     It has no queues before ``subscribe`` or ``assign``.
@@ -79,4 +72,3 @@ def open_lite_pull_consumer(
     Closing: with ``auto_commit`` the offsets of handled messages are stored. The messages of the
     last ``poll`` do not count as handled, unless ``commit`` was called: they are redelivered.
     """
-    return LitePullConsumer(client, group, config=config, **settings)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import FacadeClient, Part
 from rocketwire.client.net.nameservers import NameServers as TrioNameServers
 from rocketwire.portal import name_servers as shared
-from rocketwire.portal.settings import apply_client_settings, reopens
+from rocketwire.portal.methods import opens
+from rocketwire.portal.settings import apply_client_settings
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -25,28 +24,20 @@ class SingleNameServer(shared.SingleNameServer, Part):
         address: its address.
     """
 
-    def __init__(self, servers: NameServers, address: str) -> None:
-        """Send nothing yet."""
-        super().__init__(servers, partial(shared.find_server, address))
-        self.address = address
-
 
 class NameServers(shared.NameServers, FacadeClient[TrioNameServers]):
     """The name servers of a client; a request that fails is repeated at the next one."""
 
     def __init__(self, client: ClientLike = None, **settings: Unpack[ClientSettings]) -> None:
         """Open a client if necessary; for arguments and errors see ``open_name_servers``."""
-        resolved = apply_client_settings(client, settings)
-        super().__init__(
-            lambda: shared.open_name_servers(trio_client(resolved)),
-            reopens=reopens(resolved),
-        )
+        self._use_client(apply_client_settings(client, settings), shared.open_name_servers)
 
     def each(self) -> tuple[SingleNameServer, ...]:
         return tuple(SingleNameServer(self, address) for address in self.addresses)
 
 
-def open_name_servers(client: ClientLike = None, **settings: Unpack[ClientSettings]) -> NameServers:
+@opens(NameServers)
+def open_name_servers(*_: Any, **__: Any) -> Any:
     """Open a client for requests to name servers; the block's end or ``close`` closes it.
 
     Args:
@@ -58,4 +49,3 @@ def open_name_servers(client: ClientLike = None, **settings: Unpack[ClientSettin
         IllegalTypeError: ``client`` has another type, or a setting is unknown.
         LocalProtocolError: a configured address is not ``host:port``.
     """
-    return NameServers(client, **settings)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
 from rocketwire.client.handlers import async_handler
-from rocketwire.portal.methods import delegate
-from rocketwire.portal.settings import apply_settings, reopens
+from rocketwire.portal.client import ClientUser
+from rocketwire.portal.methods import delegate, opens
+from rocketwire.portal.settings import apply_settings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -29,7 +29,7 @@ Any other result acknowledges it.
 """
 
 
-class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
+class PopConsumer(ClientUser, FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
     """A pop consumer of a group."""
 
     def __init__(
@@ -46,15 +46,12 @@ class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
         resolved, config = apply_settings(client, config, PopConsumerConfig, settings)
         self.config: PopConsumerConfig = config
         handler = async_handler("handler (listener)", listener, "message")
-        super().__init__(
-            lambda: trio.open_pop_consumer(
-                trio_client(resolved),
-                group,
-                subscriptions,
-                partial(self._run_in_loop, None, handler),
-                config=self.config,
+        run = partial(self._run_in_loop, None, handler)
+        self._use_client(
+            resolved,
+            lambda trio_client: trio.open_pop_consumer(
+                trio_client, group, subscriptions, run, config=self.config
             ),
-            reopens=reopens(resolved),
         )
 
     subscribe: Final = delegate(trio.PopConsumer.subscribe)
@@ -64,15 +61,8 @@ class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
         return self._thing.unreadable_messages
 
 
-def open_pop_consumer(
-    client: ClientLike,
-    group: str,
-    subscriptions: Mapping[str, Filter],
-    listener: PopListener,
-    *,
-    config: PopConsumerConfig | None = None,
-    **settings: Unpack[PopConsumerSettings],
-) -> PopConsumer:
+@opens(PopConsumer)
+def open_pop_consumer(*_: Any, **__: Any) -> Any:
     """Open a consumer with ``async with`` or ``await``; the block's end or ``close`` ends it.
 
     It requires brokers of 5.0 or newer.
@@ -97,4 +87,3 @@ def open_pop_consumer(
     returned at once and redelivered after 10 seconds; others that are not acknowledged are
     redelivered when their time is up.
     """
-    return PopConsumer(client, group, subscriptions, listener, config=config, **settings)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from rocketwire.aio.client import trio_client
 from rocketwire.aio.direct import DirectSends
 from rocketwire.aio.opening import FacadeClient, get_endpoint
 from rocketwire.client.handlers import check_callable
@@ -16,7 +15,8 @@ from rocketwire.client.producer.producer import Producer as TrioProducer
 from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.errors import RocketWireError
 from rocketwire.portal.direct import ProducerMethods, call_hooks
-from rocketwire.portal.settings import apply_settings, reopens
+from rocketwire.portal.methods import opens
+from rocketwire.portal.settings import apply_settings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -69,9 +69,9 @@ class Producer(ProducerMethods, FacadeClient[TrioProducer]):
         if check is not None:
             check_callable("check", check, "message")
             checker = partial(self._run_in_loop, None, check)
-        super().__init__(
-            lambda: open_trio_producer(trio_client(resolved), group, self.config, check=checker),
-            reopens=reopens(resolved),
+        self._use_client(
+            resolved,
+            lambda trio_client: open_trio_producer(trio_client, group, self.config, check=checker),
         )
 
     async def open(self) -> Self:
@@ -128,14 +128,8 @@ class Producer(ProducerMethods, FacadeClient[TrioProducer]):
         )
 
 
-def open_producer(
-    client: ClientLike,
-    group: str,
-    config: ProducerConfig | None = None,
-    *,
-    check: TransactionCheck | None = None,
-    **settings: Unpack[ProducerSettings],
-) -> Producer:
+@opens(Producer)
+def open_producer(*_: Any, **__: Any) -> Any:
     """Open a producer with ``async with`` or ``await``; the end of the block or ``close`` ends it.
 
     Args:
@@ -153,4 +147,3 @@ def open_producer(
         IllegalNameError: the name of the group is invalid.
         LocalProtocolError: the client already has a producer of that group.
     """
-    return Producer(client, group, config, check=check, **settings)

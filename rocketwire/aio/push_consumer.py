@@ -8,7 +8,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rocketwire.aio.client import trio_client
 from rocketwire.aio.opening import Endpoint, FacadeClient, get_endpoint, wake
 from rocketwire.client.consumer.config import (
     Filter,
@@ -20,11 +19,11 @@ from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPu
 from rocketwire.client.handlers import async_handler, check_listeners
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.portal.inbox import PAUSE, Batch, Delivery, check_limit
+from rocketwire.portal.methods import opens
 from rocketwire.portal.push_consumer import PushMethods
-from rocketwire.portal.settings import apply_settings, reopens
+from rocketwire.portal.settings import apply_settings
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
     from typing import Unpack
 
     from rocketwire.aio.client import ClientLike
@@ -57,18 +56,17 @@ class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
         **settings: Unpack[PushConsumerSettings],
     ) -> None:
         """Open nothing yet; for arguments and errors see ``open_push_consumer``."""
-        resolved, consumer_config = apply_settings(client, config, PushConsumerConfig, settings)
+        resolved, config = apply_settings(client, config, PushConsumerConfig, settings)
         self._waiting: dict[asyncio.Future[None], Endpoint] = {}
         listener, orderly_listener = check_listeners(
             async_handler, listener, orderly_listener, orderly=orderly
         )
-        self._prepare(consumer_config, group, listener, orderly_listener, orderly=orderly)
-
-        def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
-            run = partial(self._run_in_loop, None)
-            return self._open_consumer(trio_client(resolved), subscriptions, self._post, run)
-
-        super().__init__(opener, reopens=reopens(resolved))
+        self._prepare(config, group, listener, orderly_listener, orderly=orderly)
+        run = partial(self._run_in_loop, None)
+        self._use_client(
+            resolved,
+            lambda trio_client: self._open_consumer(trio_client, subscriptions, self._post, run),
+        )
 
     def _submit(self, loans: Sequence[Loan]) -> None:
         if self._endpoint is not None:
@@ -167,17 +165,8 @@ class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
         self._wake_all()
 
 
-def open_push_consumer(
-    client: ClientLike,
-    group: str,
-    subscriptions: Mapping[str, Filter],
-    listener: Listener | None = None,
-    *,
-    orderly_listener: OrderlyListener | None = None,
-    orderly: bool = False,
-    config: PushConsumerConfig | None = None,
-    **settings: Unpack[PushConsumerSettings],
-) -> PushConsumer:
+@opens(PushConsumer)
+def open_push_consumer(*_: Any, **__: Any) -> Any:
     """Open a push consumer with ``async with`` or ``await``; the block's end or ``close`` ends it.
 
     Args:
@@ -207,13 +196,3 @@ def open_push_consumer(
     unlocked, and the consumer is unregistered. Messages that were not handled are redelivered, here
     or to another member.
     """
-    return PushConsumer(
-        client,
-        group,
-        subscriptions,
-        listener,
-        orderly_listener=orderly_listener,
-        orderly=orderly,
-        config=config,
-        **settings,
-    )

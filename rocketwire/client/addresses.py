@@ -23,11 +23,7 @@ _NOT_IN_NAMES: Final = frozenset(" \t,;/*")
 
 
 def split_address(address: str) -> tuple[str, int]:
-    """Split ``host:port`` at the last colon; brackets of an IPv6 address are removed.
-
-    Raises:
-        IllegalAddressError: host or port is missing or invalid.
-    """
+    """Split ``host:port`` at the last colon, or raise ``IllegalAddressError``; without brackets."""
     host, colon, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     is_port = port.isascii() and port.isdecimal() and len(port) < 9 and 0 < int(port) < 65536
@@ -55,9 +51,6 @@ def parse_name_servers(configured: str | Iterable[str]) -> tuple[str, ...]:
     """Parse ``host:port;host:port`` or a list of addresses; spaces and empty items are ignored.
 
     Of an endpoint ``http://instance.host:port/``, the address is used. Duplicates are removed.
-
-    Raises:
-        IllegalAddressError: an address is not ``host:port``.
     """
     texts = [configured] if isinstance(configured, str) else configured
     addresses: dict[str, None] = {}
@@ -87,11 +80,7 @@ def namespace_of_endpoint(configured: str | Iterable[str]) -> str:
 
 
 def vip_address(address: str) -> str:
-    """Return the address of a broker's second port.
-
-    Raises:
-        IllegalAddressError: the address is not ``host:port``.
-    """
+    """Return the address of a broker's second port."""
     host, port = split_address(address)
     return join_address(host, port - VIP_PORT_DISTANCE)
 
@@ -99,11 +88,8 @@ def vip_address(address: str) -> str:
 def build_remap(name: str, remap: Any) -> Callable[[str], str]:
     """Return a function from the address of a peer to the address to connect to.
 
-    Args:
-        name: name of the setting, for errors.
-        remap: such a function; or pairs of ``host[:port]``, of which the first that fits is used:
-            ``*`` stands for any characters of a peer's address, and a pair without ports keeps the
-            port.
+    ``remap`` is such a function, or pairs of ``host[:port]``, of which the first that fits is used:
+    ``*`` stands for any characters of a peer's address, and a pair without ports keeps the port.
 
     Raises:
         IllegalTypeError, IllegalValueError: ``remap`` is none of these.

@@ -107,11 +107,7 @@ _RULE_OF_TYPE: Final[Mapping[str, Rule]] = {
 
 
 def check_settings(settings: object, rules: Mapping[str, Rule] = {}) -> None:
-    """Check each attribute of a settings object with its rule, or with the rule of its type.
-
-    Raises:
-        IllegalTypeError, IllegalValueError: for the first invalid attribute.
-    """
+    """Check each attribute of a settings object with its rule, or with the rule of its type."""
     owner = type(settings)
     for name, annotation in owner.__annotations__.items():
         rule = rules.get(name) or _RULE_OF_TYPE[annotation]
@@ -124,7 +120,6 @@ class Settings:
     __slots__ = ()
 
     def __new__(cls, *_: object, **values: object) -> Self:
-        """Create a config; raises ``IllegalTypeError`` for a setting that does not exist."""
         check_setting_names(values, cls.__annotations__)
         return super().__new__(cls)
 

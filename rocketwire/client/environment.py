@@ -26,11 +26,7 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
 
 
 def read_settings(config_class: type[Any], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings that environment variables have; see ``ClientConfig.from_env``.
-
-    Raises:
-        IllegalValueError: a variable has an invalid value.
-    """
+    """Return the settings that environment variables have; see ``ClientConfig.from_env``."""
     settings: dict[str, Any] = {}
     if environment.get(_ADDRESSES):
         settings["namesrv_addr"] = environment[_ADDRESSES]

@@ -27,11 +27,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 def async_handler(name: str, handler: F, arguments: str) -> F:
     """Return ``handler`` if it returns an awaitable, or a wrapper that checks each result.
 
-    Args:
-        name: name of the argument, for errors.
-        handler: a coroutine function, an object with an async ``__call__``, or another callable
-            that may return an awaitable.
-        arguments: names of the positional arguments, for example ``messages, context``.
+    ``name`` and ``arguments``, such as ``messages, context``, are for errors.
 
     Raises:
         IllegalHandlerError: it is not a function, not async, a generator, or has other parameters.
@@ -48,11 +44,7 @@ def async_handler(name: str, handler: F, arguments: str) -> F:
 
 
 def sync_function(name: str, function: F, arguments: str) -> F:
-    """Return a function that is called and not awaited.
-
-    Raises:
-        IllegalHandlerError: it is not a function, has other parameters, or is a coroutine function.
-    """
+    """Return a function that is called and not awaited; ``IllegalHandlerError`` otherwise."""
     check_callable(name, function, arguments)
     if _is_async(_unwrap_function(function)):
         raise IllegalHandlerError(
@@ -67,9 +59,7 @@ def check_listeners(
 ) -> tuple[Any, Any]:
     """Check the handlers of a push consumer; returns what to call, concurrently or in order.
 
-    Args:
-        check: ``async_handler`` or ``sync_function``.
-        orderly: whether iteration keeps order.
+    ``check`` is ``async_handler`` or ``sync_function``.
 
     Raises:
         IllegalHandlerError: a handler cannot be called.
@@ -89,11 +79,7 @@ def check_listeners(
 
 
 def check_callable(name: str, function: object, arguments: str) -> None:
-    """Check that an object can be called with these positional arguments.
-
-    Raises:
-        IllegalHandlerError: it cannot.
-    """
+    """Raise ``IllegalHandlerError`` if an object cannot be called with these arguments."""
     if inspect.iscoroutine(function):
         function.close()
         raise IllegalHandlerError(
@@ -134,11 +120,7 @@ class CheckedHandler:
         self._example = example
 
     async def __call__(self, *arguments: object) -> Any:
-        """Call the handler and await its result.
-
-        Raises:
-            IllegalHandlerError: the result cannot be awaited; the call itself has taken place.
-        """
+        """Call the handler and await its result; ``IllegalHandlerError`` if that is impossible."""
         result: Awaitable[Any] = self._handler(*arguments)
         if not inspect.isawaitable(result):
             raise IllegalHandlerError(

@@ -9,9 +9,10 @@ Java: ``SendMessageHook``, ``ConsumeMessageHook`` and their contexts.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol, TypeVar, cast
 
 import trio
 
@@ -57,6 +58,9 @@ class SendMessageContext:
         states: results of ``send_message_before`` of each hook.
     """
 
+    before: ClassVar[str] = "send_message_before"
+    after: ClassVar[str] = "send_message_after"
+
     client: HookedClient
     producer_group: str
     messages: Sequence[Message]
@@ -83,6 +87,9 @@ class ConsumeMessageContext:
         states: results of ``consume_message_before`` of each hook.
     """
 
+    before: ClassVar[str] = "consume_message_before"
+    after: ClassVar[str] = "consume_message_after"
+
     client: HookedClient
     consumer_group: str
     message_queue: MessageQueue
@@ -95,7 +102,22 @@ class ConsumeMessageContext:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class _OperationContext:
+class OperationContext:
+    """What the contexts of receives, settlements and commits have in common.
+
+    Attributes:
+        client: the client.
+        consumer_group: group of the consumer, with namespace.
+        operation: what was done; see the subclasses.
+        topic: topic of the messages or of the queue.
+        broker_name: broker of the messages or of the queue.
+        messages: the messages; empty after a failed receive, and of a commit.
+        seconds: duration.
+        exception: the error; None without one.
+    """
+
+    method: ClassVar[str]  # of ``ClientHook``
+
     client: HookedClient
     consumer_group: str
     operation: str
@@ -106,53 +128,27 @@ class _OperationContext:
     exception: BaseException | None = None
 
 
-class ReceiveMessageContext(_OperationContext):
-    """A pull, pop or poll that brought messages or failed.
-
-    Attributes:
-        client: the client.
-        consumer_group: group of the consumer, with namespace.
-        operation: ``pull`` or ``pop`` by a background task; ``poll`` by the application.
-        topic: the topic.
-        broker_name: broker of the messages.
-        messages: the messages; empty after an error.
-        seconds: duration.
-        exception: the error; None without one.
-    """
+class ReceiveMessageContext(OperationContext):
+    """A ``pull`` or ``pop`` by a background task, or a ``poll``: it brought messages or failed."""
 
     __slots__ = ()
+    method = "receive_message_after"
 
 
-class SettleMessageContext(_OperationContext):
+class SettleMessageContext(OperationContext):
     """A request that settles messages at their broker.
 
-    Attributes:
-        client: the client.
-        consumer_group: group of the consumer, with namespace.
-        operation: ``ack`` and ``change_invisible_time`` of pop consumers, ``send_back`` of push
-            consumers.
-        topic: topic of the messages.
-        broker_name: the broker.
-        messages: the messages.
-        seconds: duration.
-        exception: the error; None without one.
+    ``ack`` and ``change_invisible_time`` of pop consumers, ``send_back`` of push consumers.
     """
 
     __slots__ = ()
+    method = "settle_message_after"
 
 
-class CommitOffsetContext(_OperationContext):
-    """A request that stores an offset of a push or lite pull consumer at its broker.
+class CommitOffsetContext(OperationContext):
+    """A request that stores an offset of a push or lite pull consumer at its broker: ``commit``.
 
     Attributes:
-        client: the client.
-        consumer_group: group of the consumer, with namespace.
-        operation: ``commit``.
-        topic: topic of the queue.
-        broker_name: the broker.
-        messages: empty.
-        seconds: duration.
-        exception: the error; None without one.
         message_queue: the queue.
         offset: offset of the first message that is not handled.
         in_background: whether a background task commits; else ``poll``, ``commit`` or ``close``
@@ -160,6 +156,7 @@ class CommitOffsetContext(_OperationContext):
     """
 
     __slots__ = ("in_background", "message_queue", "offset")
+    method = "commit_offset_after"
 
     def __init__(
         self,
@@ -237,17 +234,12 @@ _FAILED: Final = object()
 
 
 class HookChain:
-    """Hooks that are called one after the other; the last methods in reverse order.
+    """Hooks that are called one after the other; the last methods in reverse order."""
 
-    Attributes:
-        is_thread_safe: whether all hooks are; see ``ClientHook``.
-    """
-
-    __slots__ = ("_hooks", "_reported", "_reversed", "is_thread_safe")
+    __slots__ = ("_hooks", "_reported", "is_thread_safe")
 
     def __init__(self, hooks: Iterable[ClientHook]) -> None:
         self._hooks = tuple(hooks)
-        self._reversed = self._hooks[::-1]
         self.is_thread_safe: bool = all(hook.is_thread_safe for hook in self._hooks)
         self._reported: set[ClientHook] = set()
 
@@ -263,88 +255,34 @@ class HookChain:
         *,
         is_oneway: bool = False,
     ) -> T:
-        """Send messages between the two methods of each hook.
-
-        Args:
-            send: sends the messages that the hooks may have replaced; its errors are raised again.
-            client, producer_group, messages, is_oneway: see ``SendMessageContext``.
-        """
+        """Let hooks see a send of messages, which they may replace before."""
         context = SendMessageContext(client, producer_group, messages, is_oneway=is_oneway)
-        self.send_before(context)
-        try:
+        with self.watch(context):
             result = await send(context.messages)
             if not is_oneway:
                 context.send_result = cast("SendResult", result)
             return result
+
+    @contextmanager
+    def watch(self, context: SendMessageContext | ConsumeMessageContext) -> Generator[None]:
+        """Let hooks see the send or handler call of the block; its errors are raised again."""
+        context.states = [self._call_hook(hook, context.before, context) for hook in self._hooks]
+        try:
+            yield
         except BaseException as error:
             context.exception = error
             raise
         finally:
-            self.send_after(context)
+            for hook, state in zip(self._hooks[::-1], context.states[::-1], strict=True):
+                if state is not _FAILED:
+                    self._call_hook(hook, context.after, context, state)
 
-    def send_before(self, context: SendMessageContext) -> None:
-        context.states = self._before(lambda hook: hook.send_message_before(context))
-
-    def send_after(self, context: SendMessageContext) -> None:
-        self._after(context.states, lambda hook, state: hook.send_message_after(context, state))
-
-    def consume_before(self, context: ConsumeMessageContext) -> None:
-        context.states = self._before(lambda hook: hook.consume_message_before(context))
-
-    def consume_after(self, context: ConsumeMessageContext) -> None:
-        self._after(context.states, lambda hook, state: hook.consume_message_after(context, state))
-
-    def _before(self, method: Callable[[ClientHook], object]) -> list[object]:
-        states: list[object] = []
-        for hook in self._hooks:
-            try:
-                states.append(method(hook))
-            except Exception:  # noqa: BLE001 - of a hook; logged
-                states.append(self._report(hook))
-        return states
-
-    def _after(self, states: list[object], method: Callable[[ClientHook, object], None]) -> None:
-        for hook, state in zip(self._reversed, reversed(states), strict=True):
-            if state is not _FAILED:
-                try:
-                    method(hook, state)
-                except Exception:  # noqa: BLE001 - of a hook; logged
-                    self._report(hook)
-
-    def retry(self, client: HookedClient, topic: str, broker_name: str) -> None:
-        self._call(lambda hook: hook.send_message_retry(client, topic, broker_name))
-
-    def receive(
+    async def observe(
         self,
-        client: HookedClient,
-        consumer_group: str,
-        operation: str,
-        topic: str,
-        broker_name: str,
-        messages: Sequence[StoredMessage],
-        seconds: float,
-        error: BaseException | None = None,
-    ) -> None:
-        """Call ``receive_message_after``; for the arguments see ``ReceiveMessageContext``."""
-        context = ReceiveMessageContext(
-            client, consumer_group, operation, topic, broker_name, messages, seconds, error
-        )
-        self._call(lambda hook: hook.receive_message_after(context))
-
-    async def settle(
-        self,
-        client: HookedClient,
-        consumer_group: str,
-        operation: str,
-        topic: str,
-        broker_name: str,
-        messages: Sequence[StoredMessage],
         request: Awaitable[T],
+        build_context: Callable[[float, BaseException | None], OperationContext],
     ) -> T:
-        """Await a request that settles messages, and call ``settle_message_after``.
-
-        For the arguments see ``SettleMessageContext``; errors are raised again.
-        """
+        """Await a request, and let hooks see its duration and its error, which is raised again."""
         started = trio.current_time()
         failure: BaseException | None = None
         try:
@@ -353,61 +291,45 @@ class HookChain:
             failure = error
             raise
         finally:
-            seconds = trio.current_time() - started
-            context = SettleMessageContext(
-                client, consumer_group, operation, topic, broker_name, messages, seconds, failure
-            )
-            self._call(lambda hook: hook.settle_message_after(context))
+            context = build_context(trio.current_time() - started, failure)
+            self._call(context.method, context)
 
-    async def commit(
+    def receive(
         self,
         client: HookedClient,
         consumer_group: str,
-        message_queue: MessageQueue,
-        offset: int,
-        request: Awaitable[None],
-        *,
-        in_background: bool,
+        operation: str,
+        queue: MessageQueue,
+        messages: Sequence[StoredMessage],
+        seconds: float,
+        error: BaseException | None = None,
     ) -> None:
-        """Await a request that stores an offset, and call ``commit_offset_after``.
+        """Let hooks see received messages, or an error."""
+        topic, broker_name = queue.topic or "", queue.broker_name or ""
+        context = ReceiveMessageContext(
+            client, consumer_group, operation, topic, broker_name, messages, seconds, error
+        )
+        self._call(context.method, context)
 
-        For the arguments see ``CommitOffsetContext``; errors are raised again.
-        """
-        started = trio.current_time()
-        failure: BaseException | None = None
-        try:
-            await request
-        except BaseException as error:
-            failure = error
-            raise
-        finally:
-            context = CommitOffsetContext(
-                client,
-                consumer_group,
-                message_queue,
-                offset,
-                trio.current_time() - started,
-                failure,
-                in_background=in_background,
-            )
-            self._call(lambda hook: hook.commit_offset_after(context))
+    def retry(self, client: HookedClient, topic: str, broker_name: str) -> None:
+        self._call("send_message_retry", client, topic, broker_name)
 
     def started(self, client: HookedClient) -> None:
-        self._call(lambda hook: hook.client_started(client))
+        self._call("client_started", client)
 
     def closed(self, client: HookedClient) -> None:
-        self._call(lambda hook: hook.client_closed(client))
+        self._call("client_closed", client)
 
-    def _call(self, method: Callable[[ClientHook], None]) -> None:
+    def _call(self, method: str, *arguments: object) -> None:
         for hook in self._hooks:
-            try:
-                method(hook)
-            except Exception:  # noqa: BLE001 - of a hook; logged
-                self._report(hook)
+            self._call_hook(hook, method, *arguments)
 
-    def _report(self, hook: ClientHook) -> object:
-        # log the first error of a hook with its traceback, and later ones for debugging only
-        level = logging.DEBUG if hook in self._reported else logging.ERROR
-        self._reported.add(hook)
-        _LOG.log(level, "hook %s failed", type(hook).__name__, exc_info=True)
-        return _FAILED
+    def _call_hook(self, hook: ClientHook, method: str, *arguments: object) -> object:
+        try:
+            return getattr(hook, method)(*arguments)
+        except Exception:  # noqa: BLE001 - of a hook; logged
+            # the first error of a hook with its traceback, and later ones for debugging only
+            level = logging.DEBUG if hook in self._reported else logging.ERROR
+            self._reported.add(hook)
+            _LOG.log(level, "hook %s failed", type(hook).__name__, exc_info=True)
+            return _FAILED

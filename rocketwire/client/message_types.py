@@ -10,102 +10,76 @@ Java: the compiler.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Final
 
-from rocketwire.client.arguments import wrong_type
-from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError
+from rocketwire.client.arguments import (
+    Rule,
+    check_flag,
+    check_text,
+    optional,
+    whole,
+    wrong_type,
+)
+from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, IllegalTypeError
 
 
 def convert_body(body: object) -> bytes:
-    """Return the body as bytes; a ``bytearray`` or ``memoryview`` is copied.
-
-    Raises:
-        IllegalMessageTypeError: it has another type.
-    """
+    """Return the body as bytes; a ``bytearray`` or ``memoryview`` is copied."""
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body)
     hint = ", for example text.encode()" if isinstance(body, str) else ""
-    raise _error("body", f"bytes{hint}", body)
+    raise IllegalMessageTypeError(str(wrong_type("Message.body", f"bytes{hint}", body)))
 
 
 def check_parts(**parts: object) -> None:
-    """Check all attributes of a ``Message`` except the body, by name.
-
-    Raises:
-        IllegalMessageTypeError: for the first attribute with a wrong type.
-        IllegalMessageError: there are two delays.
-    """
+    """Check all attributes of a ``Message`` except the body, by name."""
     for name, value in parts.items():
-        _CHECKS[name](name, value)
+        try:
+            _CHECKS[name](f"Message.{name}", value)
+        except IllegalTypeError as error:
+            raise IllegalMessageTypeError(str(error)) from None
     given = {**parts, "delay_level": parts["delay_level"] or None}
     delays = [name for name in _DELAYS if given[name] is not None]
     if len(delays) > 1:
         raise IllegalMessageError(f"a message has one delay, not both {' and '.join(delays)}")
 
 
-def _error(name: str, expected: str, value: object) -> IllegalMessageTypeError:
-    return IllegalMessageTypeError(str(wrong_type(f"Message.{name}", expected, value)))
-
-
-def _text(name: str, value: object) -> None:
+def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
-        hint = f"; use {name}.decode()" if isinstance(value, bytes) else ""
-        raise _error(name, f"a text (str){hint}", value)
+        hint = f"; use {name.rpartition('.')[2]}.decode()" if isinstance(value, bytes) else ""
+        raise wrong_type(name, f"a text (str){hint}", value)
 
 
-def _maybe_text(name: str, value: object) -> None:
-    if value is not None:
-        _text(name, value)
-
-
-def _whole(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise _error(name, "a whole number (int)", value)
-
-
-def _maybe_whole(name: str, value: object) -> None:
-    if value is not None:
-        _whole(name, value)
-
-
-def _flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise _error(name, "True or False", value)
-
-
-def _keys(name: str, value: object) -> None:
+def _check_keys(name: str, value: object) -> None:
     if isinstance(value, str):
         return
     if isinstance(value, (bytes, bytearray, memoryview)) or not isinstance(value, Collection):
-        raise _error(name, "a text or a sequence of texts", value)
+        raise wrong_type(name, "a text or a sequence of texts", value)
     for index, key in enumerate(value):
-        if not isinstance(key, str):
-            raise _error(f"{name}[{index}]", "a text (str)", key)
+        check_text(f"{name}[{index}]", key)
 
 
-def _properties(name: str, value: object) -> None:
-    if value is None:
-        return
+def _check_properties(name: str, value: object) -> None:
     if not isinstance(value, Mapping):
-        raise _error(name, "a mapping of text to text", value)
+        raise wrong_type(name, "a mapping of text to text", value)
     for key, text in value.items():
         if not isinstance(key, str):
-            raise _error(name, "names that are texts (str)", key)
-        if not isinstance(text, str):
-            raise _error(f"{name}[{key!r}]", "a text (str)", text)
+            raise wrong_type(name, "names that are texts (str)", key)
+        check_text(f"{name}[{key!r}]", text)
 
 
 _DELAYS = ("delay_level", "delay_seconds", "delay_millis", "deliver_millis")
 
-_CHECKS = {
-    "topic": _text,
-    "tags": _maybe_text,
-    "keys": _keys,
-    "flag": _whole,
-    "properties": _properties,
-    "wait_store_msg_ok": _flag,
-    "delay_level": _whole,
-    "delay_seconds": _maybe_whole,
-    "delay_millis": _maybe_whole,
-    "deliver_millis": _maybe_whole,
-    "sharding_key": _maybe_text,
+_CHECKS: Final[Mapping[str, Rule]] = {
+    "topic": _check_text,
+    "tags": optional(_check_text),
+    "keys": _check_keys,
+    "flag": whole(),
+    "properties": optional(_check_properties),
+    "wait_store_msg_ok": check_flag,
+    "delay_level": whole(),
+    "delay_seconds": optional(whole()),
+    "delay_millis": optional(whole()),
+    "deliver_millis": optional(whole()),
+    "sharding_key": optional(_check_text),
 }

@@ -53,29 +53,20 @@ class WarningInterval:
     """Decides when warnings about an outage are due: at once, then after 10, 20, 40, up to 300 s.
 
     A new reason is due at once; a reason that returns is due 10 s after the last warning.
-
-    Attributes:
-        since: start of the outage.
-        is_warned: whether a warning was logged.
     """
 
     __slots__ = ("_interval", "_last", "_reason", "_reasons", "is_warned", "since")
 
     def __init__(self, now: float) -> None:
-        self.since: float = now
-        self.is_warned: bool = False
+        self.since: float = now  # start of the outage
+        self.is_warned: bool = False  # whether a warning was logged
         self._reason = ""
         self._reasons: set[str] = set()
         self._interval = FIRST_INTERVAL
         self._last = now
 
     def is_due(self, reason: str, now: float, *, patience: float = 0.0) -> bool:
-        """Return whether a warning is due now.
-
-        Args:
-            reason: reason of the outage; numbers in it, for example ports or seconds, are ignored.
-            patience: seconds from the start of the outage without a warning.
-        """
+        """Return whether a warning is due now; numbers in the reason (ports) are ignored."""
         if now < self.since + patience:
             return False
         reason = _NUMBERS.sub("", reason)
@@ -105,12 +96,7 @@ class Outages:
     """The outages of a client, producer or consumer."""
 
     def __init__(self, owner: str = "") -> None:
-        """Start without outages.
-
-        Args:
-            owner: start of the warnings, for example ``group orders-readers``; empty for the
-                client.
-        """
+        """Start without outages; warnings begin with ``owner``, if there is one."""
         self._prefix = f"{owner}: " if owner else ""
         self._outages: dict[str, _Outage] = {}
 
@@ -184,10 +170,7 @@ class Outages:
         return False
 
     def report_route(self, topic: str, error: Exception) -> None:
-        """Report that a route could not be fetched.
-
-        Not for retry topics, which brokers create later.
-        """
+        """Report that a route could not be fetched; not for retry topics, which come later."""
         if isinstance(error, (ChannelError, NoNameServerError)):
             self.report(NAME_SERVERS, f"none responds to route requests: {error}", advice_on(error))
             return
@@ -204,10 +187,7 @@ class Outages:
             self.end(f"topic {topic}")
 
     def end(self, subject: str, part: Hashable = None) -> None:
-        """End the outage of a subject or part.
-
-        Log that if there was a warning and all parts work.
-        """
+        """End the outage of a subject or part, with a line after a warning if all parts work."""
         outage = self._outages.get(subject)
         if outage is None:
             return

@@ -25,14 +25,7 @@ async def every(
     outages: Outages | None = None,
     subject: str = "background task",
 ) -> None:
-    """Await ``round_`` in every interval; an error is reported, and the next round follows.
-
-    Args:
-        seconds: interval; also before the first round.
-        round_: a round.
-        outages: reports the errors; None for a new ``Outages``.
-        subject: name of the task in warnings.
-    """
+    """Await ``round_`` in every interval; an error is reported, and the next round follows."""
     if outages is None:
         from rocketwire.client.outages import Outages
 

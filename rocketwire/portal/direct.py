@@ -17,7 +17,8 @@ from rocketwire.client.producer.producer import Producer, check_message_type
 from rocketwire.client.publish.direct_send import DirectSend
 from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.codes import RequestCode
-from rocketwire.portal.methods import Facade, delegate
+from rocketwire.portal.client import ClientUser
+from rocketwire.portal.methods import delegate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ MAX_OPAQUE: Final = 2**31 - 1
 """Number of the last request before they start again with 1."""
 
 
-class ProducerMethods(Facade, of=Producer):
+class ProducerMethods(ClientUser, of=Producer):
     send_to: Final = delegate(Producer.send_to)
     send_by: Final = delegate(Producer.send_by)
     send_ordered: Final = delegate(Producer.send_ordered)
@@ -139,11 +140,5 @@ def call_hooks(
 
     check_message_type(message)
     context = SendMessageContext(producer.instance, producer.group, (message,))
-    hooks.send_before(context)
-    try:
+    with hooks.watch(context):
         yield context
-    except BaseException as error:
-        context.exception = error
-        raise
-    finally:
-        hooks.send_after(context)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
-from rocketwire.portal.methods import Facade, delegate
+from rocketwire.portal.client import ClientUser
+from rocketwire.portal.methods import delegate
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.lite.lite_pull_state import Polled
     from rocketwire.messages.message_queue import MessageQueue
 
 
-class LitePullMethods(Facade, of=trio.LitePullConsumer):
+class LitePullMethods(ClientUser, of=trio.LitePullConsumer):
     subscribe: Final = delegate(trio.LitePullConsumer.subscribe)
     assign: Final = delegate(trio.LitePullConsumer.assign)
     fetch_message_queues: Final = delegate(trio.LitePullConsumer.fetch_message_queues)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
-from inspect import iscoroutinefunction
+from inspect import iscoroutinefunction, signature
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -26,6 +26,7 @@ from typing import (
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
+T = TypeVar("T")
 Function = Callable[..., Any]
 
 
@@ -141,3 +142,17 @@ def delegate(method: Callable[Concatenate[Any, P], R]) -> Method[P, R]: ...
 def delegate(method: Function) -> Any:
     """Declare a method of a trio client, which may be a coroutine function or a plain one."""
     return cast("Any", _Delegate(method))
+
+
+def opens(cls: Callable[P, T]) -> Callable[[Function], Callable[P, T]]:
+    """Let a function, which is only a docstring, create an instance as the class does."""
+
+    def decorate(function: Function) -> Callable[P, T]:
+        @wraps(function)
+        def create(*arguments: P.args, **named: P.kwargs) -> T:
+            return cls(*arguments, **named)
+
+        vars(create)["__signature__"] = signature(cls).replace(return_annotation=cls)
+        return create
+
+    return decorate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.instance.opening import open_or_reuse_client
@@ -10,7 +11,8 @@ from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import NameServers as TrioNameServers
 from rocketwire.client.net.nameservers import SingleNameServer as TrioSingleNameServer
 from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.methods import Facade, delegate
+from rocketwire.portal.client import ClientUser
+from rocketwire.portal.methods import Facade, PartOfClient, delegate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -42,15 +44,15 @@ class _Requests(Facade):
     update_configuration: Final = delegate(NameServerCalls.update_configuration)
 
 
-class SingleNameServer(_Requests, of=TrioSingleNameServer):
-    """Requests to one name server."""
-
+class SingleNameServer(_Requests, PartOfClient, of=TrioSingleNameServer):
     call: Final = delegate(TrioSingleNameServer.call)
 
+    def __init__(self, servers: NameServers, address: str) -> None:
+        super().__init__(servers, partial(find_server, address))
+        self.address = address
 
-class NameServers(_Requests, of=TrioNameServers):
-    """Requests to the name servers of a client."""
 
+class NameServers(_Requests, ClientUser, of=TrioNameServers):
     call: Final = delegate(TrioNameServers.call)
 
     @property

@@ -15,9 +15,10 @@ from rocketwire.client.consumer.config import (
 from rocketwire.client.consumer.push.push_consumer import PushConsumer, open_push_consumer
 from rocketwire.client.consumer.retry import report_failed_handler
 from rocketwire.errors import LocalProtocolError
+from rocketwire.portal.client import ClientUser
 from rocketwire.portal.inbox import Inbox
 from rocketwire.portal.loans import Loan, Loans
-from rocketwire.portal.methods import Facade, delegate
+from rocketwire.portal.methods import delegate
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 
-class PushMethods(Facade, of=PushConsumer):
+class PushMethods(ClientUser, of=PushConsumer):
     _waiting: Any  # threads or tasks that wait for messages; false without any
 
     if TYPE_CHECKING:

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.admin import admin as trio
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
 from rocketwire.portal import admin as shared
-from rocketwire.portal.settings import apply_client_settings, reopens
-from rocketwire.sync.client import trio_client
+from rocketwire.portal.client import ClientUser
+from rocketwire.portal.methods import opens
+from rocketwire.portal.settings import apply_client_settings
 from rocketwire.sync.opening import FacadeClient, Part
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ class LiteTopics(shared.LiteTopics, Part): ...
 class Controllers(shared.Controllers, Part): ...
 
 
-class Admin(FacadeClient[trio.Admin]):
+class Admin(ClientUser, FacadeClient[trio.Admin]):
     """Calls of operators by subject; see ``rocketwire.client.admin.Admin``."""
 
     def __init__(
@@ -99,7 +101,6 @@ class Admin(FacadeClient[trio.Admin]):
         **settings: Unpack[ClientSettings],
     ) -> None:
         """Open an admin; for arguments and errors see ``open_admin``."""
-        resolved = apply_client_settings(client, settings)
         self.clusters: Final = Clusters(self, lambda admin: admin.clusters)
         self.topics: Final = Topics(self, lambda admin: admin.topics)
         self.groups: Final = Groups(self, lambda admin: admin.groups)
@@ -115,18 +116,13 @@ class Admin(FacadeClient[trio.Admin]):
         self.acls: Final = Acls(self, lambda admin: admin.acls)
         self.lite: Final = LiteTopics(self, lambda admin: admin.lite)
         self.controllers: Final = Controllers(self, lambda admin: admin.controllers)
-        super().__init__(
-            lambda: trio.open_admin(trio_client(resolved), within=within),
-            reopens=reopens(resolved),
+        self._use_client(
+            apply_client_settings(client, settings), partial(trio.open_admin, within=within)
         )
 
 
-def open_admin(
-    client: ClientLike = None,
-    *,
-    within: float = ADMIN_TIMEOUT,
-    **settings: Unpack[ClientSettings],
-) -> Admin:
+@opens(Admin)
+def open_admin(*_: Any, **__: Any) -> Any:
     """Open an ``Admin``; the end of its block, or ``close``, closes it.
 
     Args:
@@ -140,4 +136,3 @@ def open_admin(
         IllegalTypeError: ``client`` has another type, or a setting is unknown.
         LocalProtocolError: a configured address is not ``host:port``.
     """
-    return Admin(client, within=within, **settings)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
 from rocketwire.client.handlers import sync_function
-from rocketwire.portal.methods import delegate
-from rocketwire.portal.settings import apply_settings, reopens
-from rocketwire.sync.client import trio_client
+from rocketwire.portal.client import ClientUser
+from rocketwire.portal.methods import delegate, opens
+from rocketwire.portal.settings import apply_settings
 from rocketwire.sync.opening import FacadeClient, Pool
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Any other result acknowledges it.
 """
 
 
-class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
+class PopConsumer(ClientUser, FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
     """A pop consumer of a group."""
 
     def __init__(
@@ -49,15 +49,12 @@ class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
         self.config: PopConsumerConfig = consumer_config
         sync_function("handler (listener)", listener, "message")
         threads = Pool(executor, consumer_config.consume_thread_max)
-        super().__init__(
-            lambda: trio.open_pop_consumer(
-                trio_client(resolved),
-                group,
-                subscriptions,
-                partial(threads.run, listener),
-                config=consumer_config,
+        run = partial(threads.run, listener)
+        self._use_client(
+            resolved,
+            lambda trio_client: trio.open_pop_consumer(
+                trio_client, group, subscriptions, run, config=consumer_config
             ),
-            reopens=reopens(resolved),
             pool=threads,
         )
 
@@ -68,16 +65,8 @@ class PopConsumer(FacadeClient[trio.PopConsumer], of=trio.PopConsumer):
         return self._thing.unreadable_messages
 
 
-def open_pop_consumer(
-    client: ClientLike,
-    group: str,
-    subscriptions: Mapping[str, Filter],
-    listener: PopListener,
-    *,
-    config: PopConsumerConfig | None = None,
-    executor: Executor | None = None,
-    **settings: Unpack[PopConsumerSettings],
-) -> PopConsumer:
+@opens(PopConsumer)
+def open_pop_consumer(*_: Any, **__: Any) -> Any:
     """Open a pop consumer; the end of its block, or ``close``, closes it.
 
     It requires brokers of 5.0 or newer.
@@ -103,6 +92,3 @@ def open_pop_consumer(
     returned at once and redelivered after 10 seconds; others that are not acknowledged are
     redelivered when their time is up.
     """
-    return PopConsumer(
-        client, group, subscriptions, listener, config=config, executor=executor, **settings
-    )

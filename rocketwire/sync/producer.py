@@ -13,8 +13,8 @@ from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.client.send_result import SendResult
 from rocketwire.portal.calls import ThreadCall, run_in_caller
 from rocketwire.portal.direct import ProducerMethods, call_hooks
-from rocketwire.portal.settings import apply_settings, reopens
-from rocketwire.sync.client import trio_client
+from rocketwire.portal.methods import opens
+from rocketwire.portal.settings import apply_settings
 from rocketwire.sync.direct import DirectSends
 from rocketwire.sync.opening import FacadeClient, Pool
 
@@ -65,11 +65,11 @@ class Producer(ProducerMethods, FacadeClient[TrioProducer]):
         checker: TrioTransactionCheck | None = None
         if check is not None:
             checker = partial(pool.run, sync_function("check", check, "message"))
-        super().__init__(
-            lambda: open_trio_producer(
-                trio_client(resolved), group, producer_config, check=checker
+        self._use_client(
+            resolved,
+            lambda trio_client: open_trio_producer(
+                trio_client, group, producer_config, check=checker
             ),
-            reopens=reopens(resolved),
             pool=pool,
         )
 
@@ -121,15 +121,8 @@ class Producer(ProducerMethods, FacadeClient[TrioProducer]):
         return result
 
 
-def open_producer(
-    client: ClientLike,
-    group: str,
-    config: ProducerConfig | None = None,
-    *,
-    check: TransactionCheck | None = None,
-    executor: Executor | None = None,
-    **settings: Unpack[ProducerSettings],
-) -> Producer:
+@opens(Producer)
+def open_producer(*_: Any, **__: Any) -> Any:
     """Open a producer; ``close`` or the end of its block closes it.
 
     Args:
@@ -148,4 +141,3 @@ def open_producer(
         IllegalNameError: the name of the group is invalid.
         LocalProtocolError: the client already has a producer of that group.
     """
-    return Producer(client, group, config, check=check, executor=executor, **settings)

@@ -20,9 +20,9 @@ from rocketwire.client.consumer.config import (
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
 from rocketwire.client.handlers import check_listeners, sync_function
 from rocketwire.portal.inbox import PAUSE, Batch, Delivery, check_limit
+from rocketwire.portal.methods import opens
 from rocketwire.portal.push_consumer import PushMethods
-from rocketwire.portal.settings import apply_settings, reopens
-from rocketwire.sync.client import trio_client
+from rocketwire.portal.settings import apply_settings
 from rocketwire.sync.opening import FacadeClient, Pool
 from rocketwire.wire.message.stored import StoredMessage
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from typing import Unpack
 
+    from rocketwire.client.instance.opening import Client
     from rocketwire.portal.loans import Loan
     from rocketwire.portal.settings import PushConsumerSettings
     from rocketwire.sync.client import ClientLike
@@ -64,19 +65,19 @@ class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
         **settings: Unpack[PushConsumerSettings],
     ) -> None:
         """Open a consumer; for arguments and errors see ``open_push_consumer``."""
-        resolved, consumer_config = apply_settings(client, config, PushConsumerConfig, settings)
+        resolved, config = apply_settings(client, config, PushConsumerConfig, settings)
         self._ready = Condition()
         self._waiting = 0
         check_listeners(sync_function, listener, orderly_listener, orderly=orderly)
-        self._prepare(consumer_config, group, listener, orderly_listener, orderly=orderly)
-        self._threads = threads = Pool(executor, consumer_config.consume_thread_max)
+        self._prepare(config, group, listener, orderly_listener, orderly=orderly)
+        self._threads = threads = Pool(executor, config.consume_thread_max)
 
-        def opener() -> AbstractAsyncContextManager[TrioPushConsumer]:
+        def open_trio(client: Client) -> AbstractAsyncContextManager[TrioPushConsumer]:
             self._ready, self._waiting = Condition(), 0  # a fork may have copied a locked one
-            trio, post = trio_client(resolved), self._opening.portal.post
-            return self._open_consumer(trio, subscriptions, post, threads.run)
+            post = self._opening.portal.post
+            return self._open_consumer(client, subscriptions, post, threads.run)
 
-        super().__init__(opener, reopens=reopens(resolved), pool=threads)
+        self._use_client(resolved, open_trio, pool=threads)
 
     def _submit(self, loans: Sequence[Loan]) -> None:
         with suppress(RuntimeError):  # the program ends, and so do all pools
@@ -164,18 +165,8 @@ class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
         self._wake_all()
 
 
-def open_push_consumer(
-    client: ClientLike,
-    group: str,
-    subscriptions: Mapping[str, Filter],
-    listener: Listener | None = None,
-    *,
-    orderly_listener: OrderlyListener | None = None,
-    orderly: bool = False,
-    config: PushConsumerConfig | None = None,
-    executor: Executor | None = None,
-    **settings: Unpack[PushConsumerSettings],
-) -> PushConsumer:
+@opens(PushConsumer)
+def open_push_consumer(*_: Any, **__: Any) -> Any:
     """Open a push consumer; ``close`` or the end of its block closes it.
 
     Args:
@@ -206,14 +197,3 @@ def open_push_consumer(
     unlocked, and the consumer is unregistered. Messages that were not handled are redelivered, here
     or to another member.
     """
-    return PushConsumer(
-        client,
-        group,
-        subscriptions,
-        listener,
-        orderly_listener=orderly_listener,
-        orderly=orderly,
-        config=config,
-        executor=executor,
-        **settings,
-    )

@@ -65,14 +65,7 @@ _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError
 
 
 class Channel(trio.abc.AsyncResource):
-    """One connection; use ``open_channel_over``.
-
-    Attributes:
-        is_open: whether requests can be sent.
-        peer: name of the peer for error messages.
-        reader: reader of the stream.
-        direct: the fast path for a single request at a time, or None.
-    """
+    """One connection; use ``open_channel_over``."""
 
     def __init__(
         self,
@@ -85,10 +78,9 @@ class Channel(trio.abc.AsyncResource):
         max_served: int = MAX_SERVED,
         idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
     ) -> None:
-        """Create a channel over a connected stream, without starting its tasks.
+        """Create a channel over a connected stream, which it closes, without starting its tasks.
 
         Args:
-            stream: the stream, which the channel closes.
             nursery: nursery for the handlers of the peer's requests.
             peer: name of the peer for error messages.
             handler: answers the peer's requests; None to answer that they are not supported.
@@ -97,13 +89,13 @@ class Channel(trio.abc.AsyncResource):
             idle_timeout: seconds without bytes after which the channel closes, or None.
         """
         self.peer = peer
-        self.is_open: bool = True
+        self.is_open: bool = True  # whether requests can be sent
         self._now = trio.lowlevel.current_clock().current_time
         self._stream = stream
         self._nursery = nursery
         self._peer_requests = PeerRequests(handler, peer, max_served)
         self._writer = StreamWriter(stream)
-        self.reader: StreamReader = StreamReader(stream)
+        self.reader: StreamReader = StreamReader(stream)  # reader of the stream
         self._alarm = trio.CancelScope()
         self._alarm_at = math.inf
         self._pending: dict[int, PendingRequest] = {}
@@ -115,6 +107,7 @@ class Channel(trio.abc.AsyncResource):
             max_in_flight=max_in_flight,
             idle_timeout=idle_timeout,
         )
+        # the fast path for a single request at a time, or None
         self.direct: DirectRequests | None = hook.attach(
             self._connection, self.reader, self._writer, self._now
         )
@@ -139,7 +132,6 @@ class Channel(trio.abc.AsyncResource):
         """Send a request and return its response, whatever the code.
 
         Args:
-            command: the request; its number is replaced.
             deadline: time of trio's clock at which the request times out, or None.
             now: the time of trio's clock, if the caller has just read it.
 
@@ -176,10 +168,7 @@ class Channel(trio.abc.AsyncResource):
     async def finish_request(
         self, started: StartedRequest, request_code: int, deadline: float
     ) -> RemotingCommand:
-        """Wait for the response to a direct request, before anything else is awaited.
-
-        Errors and cancellation: as ``request``.
-        """
+        """Wait for the response to a direct request, before anything else is awaited."""
         opaque, sent_at, received = started
         self._connection.expect(opaque, request_code, now=sent_at, deadline=deadline)
         if deadline < self._alarm_at:
@@ -195,13 +184,8 @@ class Channel(trio.abc.AsyncResource):
     ) -> RemotingCommand:
         """Send a request, then each request that ``next_request`` makes from a response.
 
-        Args:
-            command: the first request.
-            next_request: called by the reader task with each response.
-            response_timeout: seconds for each response.
-
-        Returns:
-            The response for which ``next_request`` returned None.
+        The reader task calls it with each response; the last one, for which it returns None, is
+        returned.
 
         Raises:
             DecodeError: ``next_request`` raised something else than a ``RocketWireError``.
@@ -221,11 +205,6 @@ class Channel(trio.abc.AsyncResource):
 
     async def send_oneway(self, command: RemotingCommand) -> None:
         """Send a request that wants no response; return after the system has taken its bytes.
-
-        Raises:
-            ChannelClosedError: this side closed the channel.
-            ChannelBrokenError: the connection has ended.
-            EncodeError: the command cannot be encoded.
 
         Cancellation: nothing is sent before the request is put; afterwards all of it is.
         """

@@ -24,11 +24,7 @@ async def connect_stream(
 ) -> trio.abc.Stream:
     """Connect, and return the stream, which the caller has to close.
 
-    Args:
-        host: name or address; for a name with several addresses, the first that answers is used.
-        port: TCP port.
-        tls: context of a TLS connection, or None.
-        server_hostname: expected name in the certificate, if it is not ``host``.
+    Of a name with several addresses, the first that answers is used.
 
     Raises:
         ConnectFailedError: refused, an unknown host, or a failed handshake.

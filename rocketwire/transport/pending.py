@@ -18,20 +18,13 @@ NextRequest: TypeAlias = Callable[[RemotingCommand], RemotingCommand | PreparedR
 
 
 class PendingRequest:
-    """A request that a task waits for.
-
-    Attributes:
-        opaque: number of the request.
-        task: the waiting task; None before it waits.
-        response: the response, or None.
-        error: the error that ended the request, or None.
-    """
+    """A request that a task waits for."""
 
     __slots__ = ("error", "opaque", "response", "task")
 
     def __init__(self, opaque: int) -> None:
         self.opaque: int = opaque
-        self.task: trio.lowlevel.Task | None = None
+        self.task: trio.lowlevel.Task | None = None  # the waiting task; None before it waits
         self.response: RemotingCommand | None = None
         self.error: RocketWireError | None = None
 
@@ -42,16 +35,11 @@ class PendingRequest:
 
 
 class RequestChain(PendingRequest):
-    """A sequence of requests, each made from the previous response; the task waits for the last.
-
-    Attributes:
-        next_request: makes the next request.
-        timeout: seconds for each response.
-    """
+    """A sequence of requests, each made from the previous response; the task waits for the last."""
 
     __slots__ = ("next_request", "timeout")
 
     def __init__(self, next_request: NextRequest, timeout: float) -> None:
         super().__init__(0)
         self.next_request: NextRequest = next_request
-        self.timeout: float = timeout
+        self.timeout: float = timeout  # seconds for each response

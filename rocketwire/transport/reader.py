@@ -33,17 +33,7 @@ _SINGLE_RESPONSES: Final = 4
 
 
 class StreamReader:
-    """Bytes received over one stream.
-
-    Attributes:
-        single_responses: number of last reads that each brought the only awaited response; the
-            caller counts them.
-        allows_bypass: whether the sole waiting task may read directly.
-        is_closed: whether the connection has ended.
-        descriptor: descriptor of a plain TCP stream, or None.
-        bypass: the fast path's wait for the descriptor, or None.
-        received_at: time of trio's clock at which bytes were received last, or of the creation.
-    """
+    """Bytes received over one stream."""
 
     __slots__ = (
         "_low_water",
@@ -57,24 +47,23 @@ class StreamReader:
     )
 
     def __init__(self, stream: trio.abc.Stream) -> None:
+        # number of last reads that each brought the only awaited response; the caller counts them
         self.single_responses: int = 0
         self._stream = stream
         self._low_water: int = 1
+        # descriptor of a plain TCP stream, or None
         self.descriptor: int | None = descriptor_of(stream)
-        self.bypass: EpollBypass | None = None
-        self.allows_bypass: bool = False
-        self.is_closed: bool = False
+        self.bypass: EpollBypass | None = None  # the fast path's wait for the descriptor, or None
+        self.allows_bypass: bool = False  # whether the sole waiting task may read directly
+        self.is_closed: bool = False  # whether the connection has ended
+        # time of trio's clock at which bytes were received last, or of the creation
         self.received_at: float = trio.current_time()
 
     async def receive(self, missing: int = 1) -> bytes:
         """Return the next bytes; empty at the end of the stream.
 
-        Args:
-            missing: least number of useful bytes.  If it is large, the system waits for all of
-                them, which saves a turn of the loop for each part.
-
-        Raises:
-            trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError: as ``receive_some``.
+        If many bytes are missing, the system waits for all of them, which saves a turn of the loop
+        for each part. For errors see ``receive_some``.
         """
         descriptor = self.descriptor
         if descriptor is None:

@@ -25,11 +25,7 @@ MAX_UNSENT: Final = 1 << 20
 
 
 class StreamWriter:
-    """Bytes to be written to one stream by ``run``.
-
-    Attributes:
-        unsent: number of bytes that have not been written yet.
-    """
+    """Bytes to be written to one stream by ``run``."""
 
     __slots__ = (
         "_closed",
@@ -44,7 +40,7 @@ class StreamWriter:
     )
 
     def __init__(self, stream: trio.abc.Stream) -> None:
-        self.unsent: int = 0
+        self.unsent: int = 0  # number of bytes that have not been written yet
         self._stream = stream
         self._descriptor = descriptor_of(stream)
         self._queue: list[bytes] = []
@@ -55,15 +51,10 @@ class StreamWriter:
         self._moved = trio.Event()
 
     def put(self, data: bytes, *, immediately: bool) -> bool:
-        """Send bytes after all earlier ones, without blocking.
+        """Send whole frames after all earlier ones, without blocking; returns whether they are.
 
-        Args:
-            data: whole frames.
-            immediately: whether to try to write them now; False if other senders will put data in
-                the same turn of the loop.
-
-        Returns:
-            Whether all bytes have been written.
+        ``immediately`` tries to write them now; False if other senders will put data in the same
+        turn of the loop.
         """
         if immediately and not self.unsent and self._descriptor is not None:
             try:
@@ -98,11 +89,7 @@ class StreamWriter:
         self._moved.set()
 
     async def run(self) -> None:
-        """Write until cancelled.
-
-        Raises:
-            trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError: as ``send_all``.
-        """
+        """Write until cancelled; for errors see ``send_all``."""
         while True:
             if not self._queue:
                 await self._wait_for_data()

@@ -36,7 +36,8 @@ class Admin:
 
     If a call is cancelled, a broker may have executed its request. A call to several brokers fails
     if one of them fails; inside ``leaving_out``, calls that only read skip brokers that do not
-    respond.
+    respond. With ``dry_run`` a call reads and compares, and writes nothing; for ``by`` see
+    ``Clusters.of_topic``. For errors see ``AdminCalls.ask``.
 
     Attributes:
         client: client instance that sends the requests; you can also produce and consume with it.
@@ -58,11 +59,7 @@ class Admin:
     """
 
     def __init__(self, client: ClientInstance, *, within: float = ADMIN_TIMEOUT) -> None:
-        """Send nothing yet.
-
-        Args:
-            within: timeout of a request in seconds.
-        """
+        """Send nothing yet; ``within`` is the timeout of a request in seconds."""
         self.client = client
         self.clusters: Final = Clusters(client, within)
         self.topics: Final = Topics(client, within)

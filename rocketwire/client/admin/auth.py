@@ -40,20 +40,17 @@ _CUSTOM: Final = "Custom"
 
 
 class Users(ClusterCalls):
-    """Requests for users; for errors see ``AdminCalls.ask``.
+    """Requests for users.
 
     The caller must be a user of type ``Super``, otherwise ``BrokerError`` 16 is raised. Passwords
-    are sent unencrypted: use TLS.
+    are sent unencrypted: use TLS. Changes return the user of each broker before and after.
     """
 
     @name_target
     async def create(self, user: UserInfo, **target: Unpack[Target]) -> list[Change[UserInfo]]:
-        """Create a user (codes 3004, 3001; Java: ``createUser``).
+        """Create a user with name and password (codes 3004, 3001; Java: ``createUser``).
 
-        Returns the user of each broker before and after.
-
-        Args:
-            user: with name and password; type ``Super`` or ``Normal``, the default.
+        Its type is ``Super`` or ``Normal``, the default.
 
         Raises:
             BrokerError: 1, name or password is missing, or the type is invalid; 16, it exists.
@@ -64,7 +61,7 @@ class Users(ClusterCalls):
     async def update(self, user: UserInfo, **target: Unpack[Target]) -> list[Change[UserInfo]]:
         """Change password, type or status (``enable``, ``disable``) of a user (codes 3004, 3002).
 
-        None keeps a value. Returns as ``create``. Java: ``updateUser``.
+        None keeps a value. Java: ``updateUser``.
 
         Raises:
             BrokerError: 1, the user does not exist.
@@ -95,7 +92,7 @@ class Users(ClusterCalls):
     async def delete(self, username: str, **target: Unpack[Target]) -> list[Change[UserInfo]]:
         """Delete a user with its policies (codes 3004, 3003; Java: ``deleteUser``).
 
-        Returns what each broker had; it is not an error if the user does not exist.
+        It is not an error if the user does not exist.
         """
         header = DeleteUserRequestHeader(username=username)
         return await self._change_each(
@@ -106,25 +103,16 @@ class Users(ClusterCalls):
         )
 
     async def get(self, address: str, username: str) -> UserInfo | None:
-        """Fetch a user of a broker, with password (code 3004; Java: ``getUser``).
-
-        None if there is none.
-        """
+        """Fetch a user of a broker, with password, or None (code 3004; Java: ``getUser``)."""
         header = GetUserRequestHeader(username=username)
         return await self.body_of(address, Code.AUTH_GET_USER, header) or None
 
     async def copy(
         self, source: str, target: str, usernames: Iterable[str] = (), *, dry_run: bool = False
     ) -> list[Change[UserInfo]]:
-        """Copy users from one broker to another, with passwords (3004, 3005, 3001, 3002).
+        """Copy users, by default all, with passwords between brokers (3004, 3005, 3001, 3002).
 
-        Java: ``CopyUsersSubCommand``.
-
-        Args:
-            source: address of the broker to copy from.
-            target: address of the broker to copy to.
-            usernames: users to copy, if they exist; empty for all.
-            dry_run: write nothing.
+        ``source`` and ``target`` are addresses. Java: ``CopyUsersSubCommand``.
         """
         named = tuple(usernames)
         users = [await self.get(source, name) for name in named] or await self.list(source)
@@ -138,18 +126,18 @@ class Users(ClusterCalls):
 
 
 class Acls(ClusterCalls):
-    """Requests for policies; for errors see ``AdminCalls.ask``.
+    """Requests for policies.
 
     Subjects are ``User:name``; resources ``Topic:name``, ``Group:name``, ``Cluster:name`` or ``*``,
-    and a name may end with ``*``.
+    and a name may end with ``*``. Changes return the policy of each broker and resource before and
+    after.
     """
 
     @name_target
     async def create(self, acl: AclInfo, **target: Unpack[Target]) -> list[Change[PolicyEntryInfo]]:
         """Add policies to a subject (codes 3009, 3006; Java: ``createAcl``).
 
-        A policy that it has for the same resource is changed as by ``update``. Returns the policy
-        of each broker and resource before and after.
+        A policy that it has for the same resource is changed as by ``update``.
 
         Raises:
             BrokerError: 16, the subject does not exist; 1, a policy is invalid.
@@ -161,7 +149,7 @@ class Acls(ClusterCalls):
         """Change the policies of a subject by resource (codes 3009, 3007; Java: ``updateAcl``).
 
         None keeps actions, decision or addresses that the subject has for the resource; Java's
-        mqadmin removes the addresses. Returns as ``create``.
+        mqadmin removes the addresses.
         """
         return await self._put(acl, Code.AUTH_UPDATE_ACL, **target)
 
@@ -201,7 +189,7 @@ class Acls(ClusterCalls):
     ) -> list[Change[PolicyEntryInfo]]:
         """Delete the policies of a subject, or those for one resource (codes 3009, 3008).
 
-        Returns the policies that each broker had. Java: ``deleteAcl``.
+        Java: ``deleteAcl``.
         """
         header = DeleteAclRequestHeader(subject=subject, resource=resource)
         addresses = await self._clusters.targets(target.get("broker"), target.get("cluster"))
@@ -223,15 +211,9 @@ class Acls(ClusterCalls):
     async def copy(
         self, source: str, target: str, subjects: Iterable[str] = (), *, dry_run: bool = False
     ) -> dict[str, list[Change[PolicyEntryInfo]]]:
-        """Copy policies from one broker to another (3009, 3010, 3006); returns them by subject.
+        """Copy policies, by default all, from a broker to another (3009, 3010, 3006), by subject.
 
         The subjects must exist. Java: ``CopyAclsSubCommand``.
-
-        Args:
-            source: address of the broker to copy from.
-            target: address of the broker to copy to.
-            subjects: subjects to copy, if they have policies; empty for all.
-            dry_run: write nothing.
         """
         named = tuple(subjects)
         acls = [await self.get(source, name) for name in named] or await self.list(source)

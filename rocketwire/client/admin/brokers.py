@@ -45,7 +45,7 @@ READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"
 
 
 class Brokers(ClusterCalls):
-    """Calls to brokers by address; for errors see ``AdminCalls.ask``."""
+    """Calls to brokers by address."""
 
     # ------------------------------------------------------------------ configuration
 
@@ -58,8 +58,8 @@ class Brokers(ClusterCalls):
     ) -> list[Change[str]]:
         """Change settings of a broker, in memory and in its file (codes 26, 25).
 
-        Returns both values of each. Many keys apply only after a restart.
-        Java: ``updateBrokerConfig``.
+        Returns both values of each. Many keys apply only after a restart. Java:
+        ``updateBrokerConfig``.
 
         Raises:
             BrokerError: 16, a key is on its black list.
@@ -83,11 +83,8 @@ class Brokers(ClusterCalls):
     async def stats(self, address: str, stats_name: str, stats_key: str) -> BrokerStatsData:
         """Fetch a statistic of a broker over a minute, an hour and a day (code 315).
 
-        Java: ``viewBrokerStatsData``.
-
-        Args:
-            stats_name: such as ``TOPIC_PUT_NUMS`` or ``GROUP_GET_NUMS``.
-            stats_key: a topic, or ``topic@group``.
+        ``stats_name`` is such as ``TOPIC_PUT_NUMS`` or ``GROUP_GET_NUMS``; ``stats_key`` a topic,
+        or ``topic@group``. Java: ``viewBrokerStatsData``.
 
         Raises:
             BrokerError: 1, nothing of that was counted yet.
@@ -96,10 +93,9 @@ class Brokers(ClusterCalls):
         return await self.fetch(BrokerStatsData, address, Code.VIEW_BROKER_STATS_DATA, header)
 
     async def consume_stats(self, address: str, *, order: bool = False) -> ConsumeStatsList:
-        """Fetch the consume progress of all groups (code 317; Java: ``fetchConsumeStatsInBroker``).
+        """Fetch the consume progress of all groups, or of ordered topics only (code 317).
 
-        Args:
-            order: of ordered topics only.
+        Java: ``fetchConsumeStatsInBroker``.
         """
         header = GetConsumeStatsInBrokerHeader(is_order=order)
         return await self.fetch(ConsumeStatsList, address, Code.GET_BROKER_CONSUME_STATS, header)
@@ -109,13 +105,8 @@ class Brokers(ClusterCalls):
     ) -> QueryConsumeQueueResponseBody | None:
         """Fetch entries of a consume queue, and whether a group's filter selects them (code 321).
 
-        None if the queue has no entry at that index: the response has no body.
-        Java: ``queryConsumeQueue``.
-
-        Args:
-            index: index of the first entry.
-            count: number of entries.
-            group: group of the filter.
+        None if the queue has no entry at ``index``: the response has no body. Java:
+        ``queryConsumeQueue``.
 
         Raises:
             BrokerError: 17, the broker does not have the topic; 1, the entries are unreadable.
@@ -132,8 +123,7 @@ class Brokers(ClusterCalls):
     async def timer_metrics(self, address: str) -> Mapping[str, int]:
         """Fetch the number of timed messages by topic (code 61).
 
-        Raises:
-            BrokerError: 1, it keeps no timed messages.
+        ``BrokerError`` 1: the broker keeps no timed messages.
         """
         metrics = await self.fetch(TimerMetricsSerializeWrapper, address, Code.GET_TIMER_METRICS)
         counts = metrics.timing_count or {}
@@ -148,15 +138,14 @@ class Brokers(ClusterCalls):
     async def epoch_cache(self, address: str) -> EpochEntryCache:
         """Fetch epochs of a broker with a controller (code 1007; Java: ``getBrokerEpochCache``).
 
-        Raises:
-            BrokerError: 1, it is not in that mode.
+        ``BrokerError`` 1: it is not in that mode.
         """
         return await self.fetch(EpochEntryCache, address, Code.GET_BROKER_EPOCH_CACHE)
 
     async def reset_master_flush_offset(self, address: str, offset: int) -> None:
-        """Set the flush offset of the master on a slave (code 908).
+        """Set the flush offset of the master on a slave (code 908); masters do nothing.
 
-        Masters do nothing. Java: ``resetMasterFlushOffset``.
+        Java: ``resetMasterFlushOffset``.
         """
         header = ResetMasterFlushOffsetHeader(master_flush_offset=offset)
         await self.ask(address, Code.RESET_MASTER_FLUSH_OFFSET, header)
@@ -165,28 +154,26 @@ class Brokers(ClusterCalls):
 
     @name_target
     async def clean_unused_topics(self, **target: Unpack[Target]) -> tuple[str, ...]:
-        """Let brokers remove queues of deleted topics (code 316).
+        """Let brokers remove queues of deleted topics (code 316; Java: ``cleanUnusedTopic``).
 
-        Returns the addresses (Java: ``cleanUnusedTopic``).
-
-        For ``broker`` and ``cluster`` see ``Topics``; slaves of a cluster are included, and
-        without both, all brokers of all clusters. With ``dry_run`` nothing is sent to them.
+        Returns the addresses. For ``broker`` and ``cluster`` see ``Topics``; slaves of a cluster
+        are included, and without both, all brokers of all clusters.
         """
         return await self._clean(Code.CLEAN_UNUSED_TOPIC, target)
 
     @name_target
     async def clean_expired_queues(self, **target: Unpack[Target]) -> tuple[str, ...]:
-        """Let brokers remove queues whose messages have expired (code 306).
+        """Let brokers remove queues whose messages have expired (code 306), as above.
 
-        Java: ``cleanExpiredConsumerQueue``. As above.
+        Java: ``cleanExpiredConsumerQueue``.
         """
         return await self._clean(Code.CLEAN_EXPIRED_CONSUMEQUEUE, target)
 
     @name_target
     async def delete_expired_commit_log(self, **target: Unpack[Target]) -> tuple[str, ...]:
-        """Let brokers delete expired files now (code 329).
+        """Let brokers delete expired files now (code 329), as above.
 
-        Java: ``deleteExpiredCommitLog``. As above.
+        Java: ``deleteExpiredCommitLog``.
         """
         return await self._clean(Code.DELETE_EXPIRED_COMMITLOG, target)
 
@@ -213,12 +200,8 @@ class Brokers(ClusterCalls):
     ) -> list[Change[int]]:
         """Set the bytes of cold data that a group may read a second (codes 2003, 2001, 2002).
 
-        Returns both limits. Java: ``updateColdDataFlowCtrGroupConfig``,
+        None removes the limit. Returns both limits. Java: ``updateColdDataFlowCtrGroupConfig``,
         ``removeColdDataFlowCtrGroupConfig``.
-
-        Args:
-            threshold: the limit; None removes it.
-            dry_run: write nothing.
         """
 
         async def read(address: str) -> dict[str, int]:
@@ -240,9 +223,9 @@ class Brokers(ClusterCalls):
         )
 
     async def set_read_ahead_mode(self, address: str, mode: str) -> str | None:
-        """Set read-ahead of the commit log: ``0`` on, ``1`` off (code 2004).
+        """Set read-ahead of the commit log: ``0`` on, ``1`` off (code 2004); returns its remark.
 
-        Returns its remark. Java: ``setCommitLogReadAheadMode``.
+        Java: ``setCommitLogReadAheadMode``.
         """
         answer = await self.ask(address, Code.SET_COMMITLOG_READ_MODE, {READ_AHEAD_MODE: mode})
         return answer.command.remark

@@ -98,12 +98,10 @@ async def change_each(
     """Read values from servers, change them, and write those that differ.
 
     Args:
-        addresses: addresses of the servers.
         read: returns the values of a server by name.
         edits: by name, what returns the new value for the present one; None means no value.
         write: writes the changes of a server.
         check: raises an error before anything is written.
-        dry_run: write nothing.
 
     Returns:
         A change for each server and name, also if its values are equal.
@@ -146,7 +144,6 @@ async def change_settings(
     has the values that the servers have afterwards.
 
     Raises:
-        LocalProtocolError: a key or value contains a line break, or ``values`` is empty.
         SettingNotFoundError: a server does not have a setting, or did not accept its value.
     """
     text = config_lines(values)

@@ -25,7 +25,7 @@ T = TypeVar("T")
 class Clusters(AdminCalls):
     """Requests for clusters and the addresses of their brokers.
 
-    For errors see ``NameServers.call``.
+    ``ClusterNotFoundError``: the cluster does not exist. For other errors see ``NameServers.call``.
     """
 
     async def info(self) -> ClusterInfo:
@@ -33,21 +33,13 @@ class Clusters(AdminCalls):
         return await self.client.name_servers.cluster_info()
 
     async def route(self, topic: str) -> TopicRouteData:
-        """Fetch the route of a topic (code 105; Java: ``examineTopicRouteInfo``).
-
-        Raises:
-            TopicRouteNotFoundError: no broker has the topic.
-        """
+        """Fetch the route of a topic (code 105; Java: ``examineTopicRouteInfo``)."""
         route = await self.client.name_servers.route(topic)
         self.client.set_route(topic, route)
         return route
 
     async def masters(self, cluster: str | None = None) -> tuple[str, ...]:
-        """Return the masters of a cluster, or of all (Java: ``fetchMasterAddrByClusterName``).
-
-        Raises:
-            ClusterNotFoundError: the cluster does not exist or has no master.
-        """
+        """Return the masters of a cluster, or of all (Java: ``fetchMasterAddrByClusterName``)."""
         groups = _groups(await self.info(), cluster)
         addresses = tuple(
             group.broker_addrs[MASTER_ID]
@@ -62,9 +54,6 @@ class Clusters(AdminCalls):
         """Return masters and slaves of a cluster, or of all.
 
         Java: ``fetchMasterAndSlaveAddrByClusterName``.
-
-        Raises:
-            ClusterNotFoundError: the cluster does not exist.
         """
         groups = _groups(await self.info(), cluster)
         addresses = tuple(
@@ -77,17 +66,10 @@ class Clusters(AdminCalls):
     async def targets(
         self, broker: str | None, cluster: str | None, *, slaves: bool = False
     ) -> tuple[str, ...]:
-        """Return the addresses for the arguments ``broker`` and ``cluster``.
+        """Return the addresses for ``broker`` or ``cluster``, mqadmin's ``-b`` and ``-c``.
 
-        They are mqadmin's ``-b`` and ``-c``.
-
-        Args:
-            cluster: instead, all masters of this cluster.
-            slaves: include the slaves of the cluster.
-
-        Raises:
-            LocalProtocolError: neither is given, or both.
-            ClusterNotFoundError: there is no such cluster.
+        The masters of the cluster, and with ``slaves`` its slaves too; ``LocalProtocolError``
+        unless one of both is given.
         """
         if (broker is None) == (cluster is None):
             raise LocalProtocolError("give either broker or cluster")
@@ -96,11 +78,7 @@ class Clusters(AdminCalls):
         return await (self.replicas(cluster) if slaves else self.masters(cluster))
 
     async def broker_names(self, cluster: str) -> tuple[str, ...]:
-        """Return a cluster's broker groups (Java: ``CommandUtil.fetchBrokerNameByClusterName``).
-
-        Raises:
-            ClusterNotFoundError: there is no such cluster.
-        """
+        """Return a cluster's broker groups (Java: ``CommandUtil.fetchBrokerNameByClusterName``)."""
         table = (await self.info()).cluster_addr_table or {}
         names = tuple(name for name in table.get(cluster, ()) if name is not None)
         if not names:
@@ -119,11 +97,7 @@ class Clusters(AdminCalls):
         raise BrokerNotFoundError(address)
 
     async def master(self, broker_name: str) -> str:
-        """Return the address of a broker group's master.
-
-        Raises:
-            BrokerNotFoundError: there is none.
-        """
+        """Return the address of a broker group's master; ``BrokerNotFoundError`` without one."""
         group = ((await self.info()).broker_addr_table or {}).get(broker_name)
         if group is None or not has_master(group) or not group.broker_addrs:
             raise BrokerNotFoundError(broker_name)
@@ -149,11 +123,7 @@ class Clusters(AdminCalls):
         return addresses
 
     async def of_topics(self, topic: str) -> tuple[str, ...]:
-        """Return a topic's clusters (Java: ``getTopicClusterList``, which uses one broker only).
-
-        Raises:
-            TopicRouteNotFoundError: no broker has the topic.
-        """
+        """Return a topic's clusters (Java: ``getTopicClusterList``, which uses one broker only)."""
         names = {group.broker_name for group in (await self.route(topic)).broker_datas or ()}
         table = (await self.info()).cluster_addr_table or {}
         return tuple(cluster for cluster, brokers in table.items() if names.intersection(brokers))
@@ -174,10 +144,7 @@ class ClusterCalls(AdminCalls):
         header: object | None = None,
         body: object | None = None,
     ) -> tuple[str, ...]:
-        """Send a request to a broker, or to all masters of a cluster; returns their addresses.
-
-        Exactly one of ``broker`` and ``cluster`` must be given; see ``Clusters.targets``.
-        """
+        """Send a request to ``broker`` or all masters of ``cluster``; returns their addresses."""
         addresses = await self._clusters.targets(broker, cluster)
         await call_each(addresses, lambda address: self.ask(address, code, header, body))
         return addresses

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Consumers(TopicCalls):
-    """Requests for the members of consumer groups; for errors see ``AdminCalls.ask``.
+    """Requests for the members of consumer groups.
 
     The brokers of a group are those of its retry topic: ``TopicRouteNotFoundError`` for a group
     that never consumed.
@@ -56,18 +56,13 @@ class Consumers(TopicCalls):
     ) -> ConsumeStats:
         """Fetch the consume progress of a group by queue, from all its brokers (code 208).
 
-        Java: ``examineConsumeStats``.
-
         The lag of a queue is ``broker_offset - consumer_offset``; messages that members have pulled
         and not handled are ``pull_offset - consumer_offset``. The table is empty for broadcasting
-        groups.
+        groups. Java: ``examineConsumeStats``.
 
-        Without ``topic``, the retry topic is included even if no member has stored an offset of it
-        yet: Java's brokers leave it out then, although its messages wait.
-
-        Args:
-            topic: only this topic; None for all topics of the group.
-            by: see ``Clusters.of_topic``.
+        Without ``topic``, the table has all topics of the group. The retry topic is included even
+        if no member has stored an offset of it yet: Java's brokers leave it out then, although its
+        messages wait.
         """
         places = await self._places(group, topic, by)
 
@@ -177,9 +172,9 @@ class Consumers(TopicCalls):
     async def running_infos(
         self, group: str, *, stack: bool = False
     ) -> dict[str, ConsumerRunningInfo]:
-        """Fetch the state of all members, by client id.
+        """Fetch the state of all members that respond, by client id.
 
-        Members that do not respond are skipped (Java: ``ConsumerSubCommand``).
+        Java: ``ConsumerSubCommand``.
         """
         infos: dict[str, ConsumerRunningInfo] = {}
         for connection in (await self.connection(group)).connection_set or ():
@@ -220,14 +215,8 @@ class Consumers(TopicCalls):
     ) -> ConsumeMessageDirectlyResult:
         """Let a member handle a message now (code 309; Java: ``consumeMessageDirectly``).
 
-        ``Messages.consume_directly`` finds the address and the id.
-
-        Args:
-            address: address of the broker that stores the message.
-            offset_msg_id: the broker's id of the message.
-
-        Raises:
-            BrokerError: see ``running_info``.
+        ``Messages.consume_directly`` finds the address of the broker that stores the message, and
+        the broker's id of it. For errors see ``running_info``.
         """
         header = ConsumeMessageDirectlyResultRequestHeader(
             consumer_group=group, client_id=client_id, msg_id=offset_msg_id, topic=topic
@@ -250,7 +239,6 @@ class Consumers(TopicCalls):
         Java: ``examineProducerConnectionInfo``, which asks one.
 
         Raises:
-            TopicRouteNotFoundError: no broker has the topic.
             BrokerError: 1, no broker has the group.
         """
         header = GetProducerConnectionListRequestHeader(producer_group=group)

@@ -24,7 +24,7 @@ from rocketwire.wire.json.fastjson import dumps
 
 
 class Controllers(AdminCalls):
-    """Requests to controllers by address; for errors see ``AdminCalls.ask``.
+    """Requests to controllers by address.
 
     Requests that only the leader serves accept the address of any controller.
     """
@@ -53,9 +53,9 @@ class Controllers(AdminCalls):
     async def elect_master(
         self, address: str, cluster: str, broker_name: str, broker_id: int
     ) -> ElectMasterResponseHeader:
-        """Elect a broker of a group as master (code 1002; Java: ``electMaster``).
+        """Elect a broker of a group as master, and return the new state (code 1002).
 
-        Returns the new state.
+        Java: ``electMaster``.
 
         Raises:
             BrokerError: 2000 to 2016: the broker is not in sync, not alive, or already master.

@@ -57,8 +57,7 @@ def leaving_out() -> Generator[Mapping[object, ChannelError]]:
     It holds until the end of the block. If no broker responds, the call still fails. A skipped
     broker is skipped by all further calls. Calls that change something do not skip brokers.
 
-    Yields:
-        The errors of skipped brokers, by address or queue; it grows.
+    Yields the errors of skipped brokers, by address or queue; it grows.
     """
     left_out: dict[object, ChannelError] = {}
     token = _LEFT_OUT.set(left_out)
@@ -69,12 +68,10 @@ def leaving_out() -> Generator[Mapping[object, ChannelError]]:
 
 
 def leave_out(place: object, error: ChannelError) -> ChannelError:
-    """Record a broker that does not respond, inside ``leaving_out``; returns the error.
+    """Inside ``leaving_out``, record a broker that does not respond, and return the error.
 
-    An error that was recorded for a broker is not recorded again for its topic or group.
-
-    Raises:
-        ChannelError: ``error``, outside of ``leaving_out``.
+    Outside, the error is raised. An error that was recorded for a broker is not recorded again for
+    its topic or group.
     """
     left_out = _LEFT_OUT.get()
     if left_out is None:
@@ -86,19 +83,13 @@ def leave_out(place: object, error: ChannelError) -> ChannelError:
 
 @trio_only()
 class AdminCalls:
-    """Requests of a subject; for errors see ``ask``.
-
-    Attributes:
-        client: client instance that sends the requests.
-        within: timeout of a request in seconds.
-    """
+    """Requests of a subject; for errors see ``ask``."""
 
     def __init__(self, client: ClientInstance, within: float = ADMIN_TIMEOUT) -> None:
         self.client = client
         self.within = within
 
     def __init_subclass__(cls) -> None:
-        """Let methods of subclasses raise ``NotInTrioError`` outside of trio."""
         super().__init_subclass__()
         trio_only()(cls)
 
@@ -119,9 +110,6 @@ class AdminCalls:
                 body.
             accepted: response codes that are not errors.
             within: timeout in seconds; None for the timeout of this admin.
-
-        Raises:
-            BrokerError, ChannelError, EncodeError, DecodeError: see ``BrokerCalls.call``.
         """
         waits = _WAITS.get()
         if waits is not None:
@@ -154,11 +142,7 @@ class AdminCalls:
         header: object | None = None,
         body: object | None = None,
     ) -> Result:
-        """Send a request; returns the body of the response, a ``kind``; bytes may be empty.
-
-        Raises:
-            DecodeError: the response has no body.
-        """
+        """Send a request; returns the body, a ``kind``, or raises ``DecodeError`` without one."""
         response = await self.ask(address, code, header, body)
         is_empty = kind is bytes and not response.body
         found: Result = cast("Any", kind)() if is_empty else response.require_body()
@@ -173,11 +157,7 @@ class AdminCalls:
 
 
 async def call_each(places: Iterable[T], call: Callable[[T], Awaitable[Result]]) -> dict[T, Result]:
-    """Call a function for each place concurrently; returns results in the order of the places.
-
-    Raises:
-        RocketWireError: the error of the first place that failed, after all calls.
-    """
+    """Call a function for each place concurrently; raise the error of the first that failed."""
     order = list(dict.fromkeys(places))
     results, failed = await try_each(order, call)
     for place in order:
@@ -191,9 +171,7 @@ async def read_from_each(
 ) -> dict[T, Result]:
     """Call a function that only reads for each place; inside ``leaving_out``, skip failing places.
 
-    Raises:
-        RocketWireError: the first error that is not a ``ChannelError``; or the error of the first
-            place, if no place responds.
+    Other errors than ``ChannelError`` are raised, and that of the first place if none responds.
     """
     left_out = _LEFT_OUT.get()
     if left_out is None:

@@ -67,10 +67,7 @@ _MOST_PERM: Final = 7
 
 
 class Groups(TopicCalls):
-    """Requests for consumer groups; for errors see ``AdminCalls.ask``.
-
-    For ``broker`` and ``cluster`` see ``Topics``.
-    """
+    """Requests for consumer groups; for ``broker`` and ``cluster`` see ``Topics``."""
 
     async def create_or_update(
         self,
@@ -105,13 +102,11 @@ class Groups(TopicCalls):
         """Change groups and keep all values that ``edits`` keep (codes 201, 200; 225 for several).
 
         For example ``update({"g": lambda group: replace(group, retry_max_times=5)}, cluster="c")``.
+        Returns the configuration of each broker and group before and after.
 
         Args:
             edits: by group, what returns the new configuration for that of a broker.
             new: what an edit gets of a broker without the group; None: each must have it.
-
-        Returns:
-            For each broker and group, the configuration before and after.
 
         Raises:
             BrokerError: 26, a broker does not have the group; 29, the name is invalid.
@@ -148,11 +143,8 @@ class Groups(TopicCalls):
 
         With ``cluster``, the topics of its retries and dead letters are deleted too, as by mqadmin.
         A connected member creates its group again with its next heartbeat, and a broker of 5.5.0
-        that creates groups does so itself, unless the offsets are deleted too.
+        that creates groups does so itself, unless ``clean_offset`` deletes the offsets too.
         Java: ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
-
-        Args:
-            clean_offset: delete its offsets too.
         """
         header = DeleteSubscriptionGroupRequestHeader(group_name=group, clean_offset=clean_offset)
         changes = await self._change_each(
@@ -171,11 +163,8 @@ class Groups(TopicCalls):
     async def config(self, address: str, group: str) -> SubscriptionGroupConfig:
         """Fetch the configuration of a group from a broker (code 352).
 
-        A broker with automatic creation of groups creates the group.
-        Java: ``examineSubscriptionGroupConfig``, which fetches all groups.
-
-        Raises:
-            BrokerError: 26, the broker does not have it.
+        A broker with automatic creation of groups creates the group; others raise ``BrokerError``
+        26. Java: ``examineSubscriptionGroupConfig``, which fetches all groups.
         """
         header = GetSubscriptionGroupConfigRequestHeader(group=group)
         return await self.fetch(
@@ -203,10 +192,7 @@ class Groups(TopicCalls):
     async def topics(self, group: str) -> tuple[str, ...]:
         """Fetch the topics of a group, from all brokers of its retry topic (code 343).
 
-        Java: ``queryTopicsByConsumer``.
-
-        Raises:
-            TopicRouteNotFoundError: no member of the group was ever connected.
+        Java: ``queryTopicsByConsumer``. ``TopicRouteNotFoundError``: no member was ever connected.
         """
         header = QueryTopicsByConsumerRequestHeader(group=group)
         places = await self._clusters.of_topic(retry_topic(group))
@@ -221,9 +207,6 @@ class Groups(TopicCalls):
         """Fetch the subscription of a group to a topic, from the first broker that has it.
 
         None if no member is connected. Code 345; Java: ``querySubscription``.
-
-        Raises:
-            TopicRouteNotFoundError: no broker has the topic.
         """
         header = QuerySubscriptionByConsumerRequestHeader(group=group, topic=topic)
         for address in (await self._clusters.of_topic(topic)).values():
@@ -236,12 +219,9 @@ class Groups(TopicCalls):
     async def read_forbidden(
         self, address: str, group: str, topic: str, *, readable: bool | None = None
     ) -> GroupForbidden:
-        """Allow or forbid a group to read a topic, or read the setting (code 353).
+        """Allow or forbid a group to read a topic; or read the setting, if ``readable`` is None.
 
-        Java: ``updateAndGetGroupReadForbidden``.
-
-        Args:
-            readable: new setting; None to read it.
+        Code 353; Java: ``updateAndGetGroupReadForbidden``.
         """
         header = UpdateGroupForbiddenRequestHeader(group=group, topic=topic, readable=readable)
         return await self.fetch(
@@ -265,7 +245,6 @@ class Groups(TopicCalls):
         Java: ``setMessageRequestMode``.
 
         Args:
-            mode: pull or pop.
             pop_share_queue_num: for pop, number of other members' queues that each member pops
                 too; -1 for all; None keeps the number, which is 0 at first.
         """
@@ -303,13 +282,12 @@ class Groups(TopicCalls):
 
 
 class Exports(TopicCalls):
-    """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
+    """Requests for users' topics and groups."""
 
     async def topics(self, address: str, *, special: bool = False) -> dict[str, TopicConfig]:
         """Fetch topics without system topics (codes 21, 305; Java: ``getUserTopicConfig``).
 
-        Args:
-            special: include topics of retries and dead letters.
+        Those of retries and dead letters are included if ``special``.
         """
         system_names = set(await self._topics.system_names(address))
         return {

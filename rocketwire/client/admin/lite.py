@@ -23,9 +23,10 @@ from rocketwire.messages.pop import PollingInfoRequestHeader, PollingInfoRespons
 
 
 class LiteTopics(AdminCalls):
-    """Requests for lite topics and pops, to brokers by address. For errors see ``AdminCalls.ask``.
+    """Requests for lite topics and pops, to brokers by address.
 
-    Brokers before 5.5.0 respond 3 to requests for lite topics.
+    Brokers before 5.5.0 respond 3 to requests for lite topics. For a topic without lite topics
+    ``BrokerError`` is 29, for an unknown one 17, and for an unknown group 26.
     """
 
     async def of_broker(self, address: str) -> GetBrokerLiteInfoResponseBody:
@@ -33,11 +34,7 @@ class LiteTopics(AdminCalls):
         return await self.fetch(GetBrokerLiteInfoResponseBody, address, Code.GET_BROKER_LITE_INFO)
 
     async def parent(self, address: str, topic: str) -> GetParentTopicInfoResponseBody:
-        """Fetch statistics of a parent topic (code 200075).
-
-        Raises:
-            BrokerError: 29, the topic has no lite topics; 17, the topic does not exist.
-        """
+        """Fetch statistics of a parent topic (code 200075)."""
         header = GetParentTopicInfoRequestHeader(topic=topic)
         return await self.fetch(
             GetParentTopicInfoResponseBody, address, Code.GET_PARENT_TOPIC_INFO, header
@@ -46,10 +43,7 @@ class LiteTopics(AdminCalls):
     async def topic(
         self, address: str, parent_topic: str, lite_topic: str
     ) -> GetLiteTopicInfoResponseBody:
-        """Fetch subscribers and offsets of a lite topic (code 200076).
-
-        For errors see ``parent``.
-        """
+        """Fetch subscribers and offsets of a lite topic (code 200076)."""
         header = GetLiteTopicInfoRequestHeader(parent_topic=parent_topic, lite_topic=lite_topic)
         return await self.fetch(
             GetLiteTopicInfoResponseBody, address, Code.GET_LITE_TOPIC_INFO, header
@@ -58,12 +52,7 @@ class LiteTopics(AdminCalls):
     async def client_info(
         self, address: str, parent_topic: str, group: str, client_id: str, *, max_count: int = 1000
     ) -> GetLiteClientInfoResponseBody:
-        """Fetch the subscriptions of a client (code 200077); for errors see ``parent``.
-
-        Args:
-            parent_topic: parent of the lite topics.
-            max_count: most lite topics in the result.
-        """
+        """Fetch at most ``max_count`` subscriptions of a client (code 200077)."""
         header = GetLiteClientInfoRequestHeader(
             parent_topic=parent_topic, group=group, client_id=client_id, max_count=max_count
         )
@@ -74,13 +63,7 @@ class LiteTopics(AdminCalls):
     async def group(
         self, address: str, group: str, lite_topic: str | None = None, *, top_k: int = 20
     ) -> GetLiteGroupInfoResponseBody:
-        """Fetch the consume progress of a group's lite topics (code 200078).
-
-        The result has the ``top_k`` with the largest lag.
-
-        Raises:
-            BrokerError: 26, the group does not exist; 29, it has no lite topics.
-        """
+        """Fetch the progress of the ``top_k`` lite topics with the largest lag (code 200078)."""
         header = GetLiteGroupInfoRequestHeader(group=group, lite_topic=lite_topic, top_k=top_k)
         return await self.fetch(
             GetLiteGroupInfoResponseBody, address, Code.GET_LITE_GROUP_INFO, header
@@ -89,10 +72,7 @@ class LiteTopics(AdminCalls):
     async def trigger_dispatch(
         self, address: str, group: str, client_id: str | None = None
     ) -> None:
-        """Let a broker dispatch messages of a group's or client's lite topics now (code 200079).
-
-        For errors see ``group``.
-        """
+        """Let a broker dispatch messages of a group's or client's lite topics now (code 200079)."""
         header = TriggerLiteDispatchRequestHeader(group=group, client_id=client_id)
         await self.ask(address, Code.TRIGGER_LITE_DISPATCH, header)
 
@@ -102,9 +82,6 @@ class LiteTopics(AdminCalls):
         """Fetch the number of waiting pops of a group at a queue, -1 for any (code 200055).
 
         Java: ``pollingInfoAsync``.
-
-        Raises:
-            BrokerError: 17, the topic does not exist; 26, the group does not exist.
         """
         header = PollingInfoRequestHeader(consumer_group=group, topic=topic, queue_id=queue_id)
         answer = await self.client.brokers.call(
@@ -114,7 +91,7 @@ class LiteTopics(AdminCalls):
         return header_fields.polling_num or 0
 
     async def export_pop_records(self, address: str) -> None:
-        """Let a broker write its pop store back as messages (code 200056), for an older version.
+        """Let a broker write its pop store back as messages, for an older version (code 200056).
 
         Java: ``exportPopRecords``.
         """

@@ -50,11 +50,7 @@ class MessageTrack:
 async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTrack]:
     """Return the state of a message in every group that reads its topic (codes 300, 203, 208).
 
-    Java: ``messageTrackDetail``.
-
-    Raises:
-        TopicRouteNotFoundError: no broker has the message's topic.
-        RocketWireError: the groups could not be fetched; an error of one group is in its track.
+    An error of one group is in its track. Java: ``messageTrackDetail``.
     """
     tracks: list[MessageTrack] = []
     for group in await admin.topics.consumer_groups(message.topic):

@@ -62,9 +62,9 @@ TOOLS_GROUP: Final = "TOOLS_CONSUMER"
 
 
 class Messages(ClusterCalls):
-    """Requests for messages.
+    """Requests for messages; ``TopicRouteNotFoundError`` for unknown topics.
 
-    For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
+    ``begin`` and ``end`` are the earliest and the latest store time, in milliseconds since 1970.
     """
 
     def __init__(self, client: ClientInstance, within: float) -> None:
@@ -95,11 +95,8 @@ class Messages(ClusterCalls):
         """Find a message by its id, the broker's or the sender's; None if there is none.
 
         Both have the same format. Java connects to the address in any id; this method only to
-        addresses of known brokers. Java: ``DefaultMQAdminExt.viewMessage``.
-
-        Args:
-            msg_id: either id.
-            cluster: see ``by_unique_key``, for a sender's id.
+        addresses of known brokers. For ``cluster`` see ``by_unique_key``. Java:
+        ``DefaultMQAdminExt.viewMessage``.
         """
         stored = await self._of_broker(topic, msg_id)
         if stored is not None:
@@ -135,8 +132,6 @@ class Messages(ClusterCalls):
         Java searches the last three days by default. Java: ``queryMessageByUniqKey``.
 
         Args:
-            begin: earliest store time, milliseconds since 1970.
-            end: latest store time.
             cluster: only on brokers of this one; of a lite topic's queue (``%LMQ%...``) the parent
                 topic, mqadmin's ``-c``.
         """
@@ -160,13 +155,8 @@ class Messages(ClusterCalls):
     ) -> tuple[StoredMessage, ...]:
         """Find messages by a key of the sender (code 12; Java: ``queryMessage``).
 
-        For the arguments see ``by_unique_key``.
-
         Args:
-            key: one of a message's keys.
             max_num: most messages of each broker.
-            begin: earliest store time, milliseconds since 1970.
-            end: latest store time.
             cluster: see ``by_unique_key``.
             last_key: continue after this entry of an index in RocksDB (``index_key``; since 5.5.0).
         """
@@ -189,7 +179,7 @@ class Messages(ClusterCalls):
     ) -> tuple[StoredMessage, ...]:
         """Find messages by a tag, from brokers that index tags (code 12, since 5.5.0).
 
-        Java: ``queryMessage``. As ``by_key``.
+        Java: ``queryMessage``. For the arguments see ``by_key``.
         """
         header = QueryMessageRequestHeader(
             topic=topic, key=tag, max_num=max_num, begin_timestamp=begin, end_timestamp=end,
@@ -241,9 +231,6 @@ class Messages(ClusterCalls):
         """Fetch the message at an offset of a queue; None if there is none (code 11).
 
         Java: ``QueryMsgByOffsetSubCommand``.
-
-        Raises:
-            BrokerNotFoundError: the queue's broker has no known address.
         """
         messages = await self._pull(queue, offset, None, 1)
         return messages[1][0] if messages[1] and messages[1][0].queue_offset == offset else None
@@ -265,11 +252,10 @@ class Messages(ClusterCalls):
         Java: ``PrintMessageSubCommand``.
 
         Args:
-            begin: earliest store time, milliseconds since 1970; None for the oldest message.
+            begin: None for the oldest message.
             end: store time limit, exclusive; None for the current end.
             expression: tags, for example ``a || b``.
             queue: only this queue.
-            by: see ``Clusters.of_topic``.
         """
         queues = await self._queues(topic, queue, by)
         errors: dict[str, ChannelError] = {}
@@ -355,15 +341,8 @@ class Messages(ClusterCalls):
     ) -> list[TraceContext]:
         """Fetch the trace of a message: its senders and consumers, in order of time (code 12).
 
-        Only clients with enabled trace are recorded, a few seconds later.
-        Java: ``QueryMsgTraceByIdSubCommand``.
-
-        Args:
-            msg_id: id of the sender.
-            trace_topic: the trace topic.
-            max_num: most trace messages.
-            begin: earliest time of a record, milliseconds since 1970.
-            end: latest time of a record.
+        ``msg_id`` is the sender's, ``max_num`` limits the trace messages. Only clients with enabled
+        trace are recorded, a few seconds later. Java: ``QueryMsgTraceByIdSubCommand``.
         """
         messages = await self.by_key(trace_topic, msg_id, max_num=max_num, begin=begin, end=end)
         records = (
@@ -419,10 +398,7 @@ class Messages(ClusterCalls):
     async def resume_half(self, topic: str, msg_id: str) -> bool:
         """Let a broker check an expired half message again (code 323); returns whether it exists.
 
-        Java: ``resumeCheckHalfMessage``.
-
-        Raises:
-            BrokerError: 1, the broker could not store it again.
+        Java: ``resumeCheckHalfMessage``. ``BrokerError`` 1: it could not be stored again.
         """
         message = await self.by_id(topic, msg_id)
         if message is None:
@@ -448,13 +424,9 @@ def _messages_of(body: bytes | None) -> tuple[StoredMessage, ...]:
 
 
 def index_key(message: StoredMessage, index_type: str, key: str) -> str:
-    """Return the name of a message's entry in an index in RocksDB.
+    """Return the name of a message's entry in an index in RocksDB, for ``last_key``.
 
-    ``last_key`` of the next query (Java: ``QueryMsgByKeySubCommand``).
-
-    Args:
-        index_type: ``K`` for a key, ``T`` for a tag.
-        key: the key or tag that was asked for.
+    ``index_type`` is ``K`` for a key, ``T`` for a tag. Java: ``QueryMsgByKeySubCommand``.
     """
     hour = message.store_timestamp - message.store_timestamp % HOUR_MILLIS
     return f"{hour}@{message.topic}@{index_type}@{key}@{message.msg_id}@{message.commit_log_offset}"

@@ -50,9 +50,7 @@ class NameServerUpkeep(AdminCalls):
     ) -> list[Change[str]]:
         """Change a value at each server (codes 101, 100, 102); returns both values of each.
 
-        Args:
-            edit: returns the new value for the present one; None for no value.
-            dry_run: write nothing.
+        ``edit`` returns the new value for the present one; None for no value.
         """
         servers = self._servers()
 
@@ -70,17 +68,11 @@ class NameServerUpkeep(AdminCalls):
         return await change_each(servers, read, {key: edit}, write, dry_run=dry_run)
 
     async def kv_value(self, namespace: str, key: str) -> str | None:
-        """Fetch a value (code 101; Java: ``getKVConfig``, which fails with code 22).
-
-        None if there is none.
-        """
+        """Fetch a value or None (code 101; Java: ``getKVConfig``, which fails with code 22)."""
         return await self.client.name_servers.kv_value(namespace, key)
 
     async def kv_namespace(self, namespace: str) -> Mapping[str, str]:
-        """Fetch all values of a namespace (code 219; Java: ``getKVListByNamespace``).
-
-        Empty if it does not exist.
-        """
+        """Fetch the values of a namespace, if any (code 219; Java: ``getKVListByNamespace``)."""
         return await self.client.name_servers.kv_namespace(namespace)
 
     async def configs(self) -> dict[str, dict[str, str]]:
@@ -109,18 +101,15 @@ class NameServerUpkeep(AdminCalls):
         )
 
     async def wipe_write_perm(self, broker_name: str) -> dict[str, int]:
-        """Remove the write permission of a broker's topics (code 205).
+        """Remove the write permission of a broker's topics (code 205; ``wipeWritePermOfBroker``).
 
-        Returns the number of topics by address. Java: ``wipeWritePermOfBroker``. A registration of
-        the broker restores the permission if its topics have changed.
+        Returns the number of topics by address. A registration of the broker restores the
+        permission if its topics have changed.
         """
         return await self._each(lambda server: server.wipe_write_perm(broker_name))
 
     async def add_write_perm(self, broker_name: str) -> dict[str, int]:
-        """Restore the write permission (code 327).
-
-        See ``wipe_write_perm`` (Java: ``addWritePermOfBroker``).
-        """
+        """Restore the write permission of a broker (code 327; Java: ``addWritePermOfBroker``)."""
         return await self._each(lambda server: server.add_write_perm(broker_name))
 
     async def _config(self, server: SingleNameServer) -> dict[str, str]:

@@ -53,10 +53,7 @@ class QueueOffsets(NamedTuple):
 
 
 class Offsets(TopicCalls):
-    """Requests for offsets.
-
-    For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
-    """
+    """Requests for offsets; ``TopicRouteNotFoundError`` for unknown topics."""
 
     # ------------------------------------------------------------------ copying
 
@@ -66,12 +63,9 @@ class Offsets(TopicCalls):
         """Let brokers copy the offsets of a group to another (codes 314, 43).
 
         Returns the addresses that did. Java: ``cloneGroupOffset``, which does nothing without a
-        topic; here the brokers get every topic.
+        topic; here the brokers get every topic that the source has offsets of.
 
         Args:
-            source: group to copy from.
-            target: group to copy to.
-            topic: only this topic; None for all that the source has offsets of.
             offline: also of topics that connected members of the source do not subscribe to.
 
         Raises:
@@ -98,13 +92,8 @@ class Offsets(TopicCalls):
     ) -> dict[MessageQueue, int]:
         """Copy all offsets of a group at a topic's brokers to another group (codes 208, 15).
 
-        Returns them, also those in other topics.
-
-        Members of the target that are connected commit theirs over it.
-        Java: ``CloneGroupOffsetCommand``.
-
-        Args:
-            dry_run: only return them.
+        Returns them, also those in other topics. Members of the target that are connected commit
+        theirs over it. Java: ``CloneGroupOffsetCommand``.
 
         Raises:
             BrokerError: 26, the broker does not have the target; 206 or 1, nor the source.
@@ -120,11 +109,7 @@ class Offsets(TopicCalls):
     async def of_group(
         self, group: str, topic: str, *, by: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Fetch the stored offsets of a group in a topic; empty if it has none (code 208).
-
-        Args:
-            by: see ``Clusters.of_topic``.
-        """
+        """Fetch the stored offsets of a group in a topic; empty if it has none (code 208)."""
         offsets: dict[MessageQueue, int] = {}
         for address in (await self._clusters.of_topic(topic, by=by)).values():
             try:
@@ -168,13 +153,9 @@ class Offsets(TopicCalls):
     async def of_members(
         self, group: str, topic: str, client_id: str | None = None
     ) -> Mapping[str, Mapping[MessageQueue, int]]:
-        """Fetch members' offsets in memory by client id (code 223; Java: ``getConsumeStatus``).
+        """Fetch the offsets in memory of a member, or of all, by client id (code 223).
 
-        Args:
-            client_id: of one member only.
-
-        Raises:
-            BrokerError: 206, no member is connected; 1, a member is too old.
+        Java: ``getConsumeStatus``. ``BrokerError`` 206: no member is connected; 1: one is too old.
         """
         header = GetConsumerStatusRequestHeader(topic=topic, group=group, client_addr=client_id)
         for address in (await self._clusters.of_topic(topic)).values():
@@ -186,12 +167,9 @@ class Offsets(TopicCalls):
     async def corrections(self, address: str, topic: str, compare_group: str) -> Mapping[int, int]:
         """Fetch the lowest offset of any group in a topic, by queue id (code 308).
 
-        There is no argument for groups to exclude: a broker (5.5.0) deletes all offsets of them.
-        Java: ``queryCorrectionOffset``.
-
-        Args:
-            compare_group: group to compare; if its offset is lower and before the oldest message,
-                the result is 2^63-1.
+        If the offset of ``compare_group`` is lower and before the oldest message, the result is
+        2^63-1. There is no argument for groups to exclude: a broker (5.5.0) deletes all offsets of
+        them. Java: ``queryCorrectionOffset``.
 
         Raises:
             BrokerError: 1, in a queue of ``compare_group`` no group has the offset of an existing
@@ -203,10 +181,7 @@ class Offsets(TopicCalls):
         return body.correction_offsets or {}
 
     async def all_of_broker(self, address: str) -> Mapping[str, Mapping[int, int]]:
-        """Fetch all offsets of all groups, by ``topic@group`` and queue id (code 43).
-
-        Java's slaves use it.
-        """
+        """Fetch all offsets of all groups, by ``topic@group`` and queue id (43); slaves use it."""
         code = Code.GET_ALL_CONSUMER_OFFSET
         return (await self.fetch(ConsumerOffsetSerializeWrapper, address, code)).offset_table or {}
 
@@ -229,7 +204,6 @@ class Offsets(TopicCalls):
         Args:
             timestamp: milliseconds since 1970, or ``NOW``.
             force: also move offsets forward.
-            by: see ``Clusters.of_topic``.
 
         Raises:
             BrokerError: 206, no member is connected; 1 or 24, the broker does not have
@@ -249,10 +223,8 @@ class Offsets(TopicCalls):
     ) -> dict[MessageQueue, int]:
         """Set the offset of a group in one queue (codes 15 and 222).
 
-        Returns the broker's offsets. Java: ``resetOffsetByQueueId``.
-
-        Raises:
-            BrokerError: see ``reset_by_time``; 1, the offset is out of range.
+        Returns the broker's offsets. For errors see ``reset_by_time``; ``BrokerError`` 1 also if
+        the offset is out of range. Java: ``resetOffsetByQueueId``.
         """
         await self.client.brokers.update_consumer_offset(address, group, queue, offset)
         header = ResetOffsetRequestHeader(
@@ -283,11 +255,8 @@ class Offsets(TopicCalls):
     ) -> list[RollbackStats]:
         """Commit the offsets of a time for a disconnected group (codes 208, 202, 29 or 30, and 15).
 
-        Connected members overwrite them; ``dry_run`` commits nothing. For the other arguments see
-        ``reset_by_time``. Java: ``resetOffsetByTimestampOld``.
-
-        Raises:
-            BrokerError: 26, a broker does not have the group.
+        Connected members overwrite them. For the arguments see ``reset_by_time``; ``BrokerError``
+        26 if a broker does not have the group. Java: ``resetOffsetByTimestampOld``.
         """
         stats: list[RollbackStats] = []
         for name, address in (await self._clusters.of_topic(topic, by=by)).items():

@@ -30,23 +30,15 @@ Entry = TypeVar("Entry")
 
 
 class Page(NamedTuple, Generic[Entry]):
-    """A page.
-
-    Attributes:
-        total: number of all entries; None from brokers that return everything at once.
-    """
+    """A page."""
 
     entries: Mapping[str, Entry]
-    total: int | None
+    total: int | None  # number of all entries; None from brokers that return everything at once
     version: DataVersion | None
 
 
 async def all_pages(ask: Callable[[int, str], Awaitable[Page[Entry]]]) -> Page[Entry]:
-    """Fetch all pages, and return them as one.
-
-    Args:
-        ask: fetches the page at an index, for the version (as JSON) of the previous pages.
-    """
+    """Fetch pages from an index, for the version of those before as JSON; return them as one."""
     page: Page[Entry] = await ask(0, "")
     entries, version, restarts = dict(page.entries), page.version, 0
     while page.total is not None and len(entries) < page.total:

@@ -41,9 +41,10 @@ _NO_PART: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.REQUEST_CODE_NOT_S
 
 
 class StaticTopics(TopicCalls):
-    """Requests for static topics; for errors see ``AdminCalls.ask``.
+    """Requests for static topics.
 
-    A change goes to several brokers; if one of them fails, repeat the call.
+    A change goes to several brokers; if one of them fails, repeat the call. With ``force`` changes
+    are sent that brokers consider outdated too. ``BrokerNotFoundError``: a broker has no master.
     """
 
     async def configs(self, topic: str) -> dict[str, TopicConfigAndQueueMapping]:
@@ -76,18 +77,12 @@ class StaticTopics(TopicCalls):
     ) -> TopicRemappingDetailWrapper:
         """Create a static topic, or give it more logical queues (codes 106, 351, 513).
 
-        Returns the executed plan.
-
-        Args:
-            queue_nums: number of logical queues; cannot become smaller.
-            brokers: names of the brokers for the queues.
-            force: send changes that brokers consider outdated too.
-            dry_run: only return the plan.
+        ``brokers`` are the names of those for the queues. Returns the executed plan, or with
+        ``dry_run`` the plan.
 
         Raises:
-            LocalProtocolError: the topic already has that number of queues, is not static, or
+            LocalProtocolError: the topic has that number of queues or more, is not static, or
                 brokers disagree about it.
-            BrokerNotFoundError: a broker has no master.
         """
         configs = await self.configs(topic)
         plan = plan_creation(topic, queue_nums, brokers, configs, now_ms=now_millis())
@@ -98,7 +93,7 @@ class StaticTopics(TopicCalls):
     ) -> TopicRemappingDetailWrapper:
         """Move logical queues so that these brokers share them (codes 106, 351, 202, 513).
 
-        Returns the executed plan. For arguments and errors see ``create_or_update``.
+        Returns the executed plan. For errors see ``create_or_update``.
         """
         plan = plan_remapping(topic, brokers, await self.configs(topic), now_ms=now_millis())
         return plan if dry_run else await self.carry_out(plan, force=force)
@@ -109,8 +104,7 @@ class StaticTopics(TopicCalls):
         """Execute a plan (codes 106, 202, 513); returns the executed plan.
 
         New leaders get it first, so that they accept writes; then the old ones, which stop
-        accepting them; then the new ones get their first logical offset; then all others. For
-        ``force`` and errors see ``tell``.
+        accepting them; then the new ones get their first logical offset; then all others.
         """
         plan = add_other_brokers(plan, await self._neighbours(plan))
         map_in, map_out = plan.broker_to_map_in or (), plan.broker_to_map_out or ()
@@ -139,14 +133,9 @@ class StaticTopics(TopicCalls):
         *,
         force: bool = False,
     ) -> None:
-        """Send brokers their part of a plan (code 513; Java: ``createStaticTopic``).
+        """Send brokers, by default all of the plan, their part (code 513).
 
-        Args:
-            brokers: names; None for all of the plan.
-            force: send changes that brokers consider outdated too.
-
-        Raises:
-            BrokerNotFoundError: a broker has no master; nothing is sent.
+        If one has no master, nothing is sent. Java: ``createStaticTopic``.
         """
         parts = plan.broker_config_map or {}
         masters = await self._masters()

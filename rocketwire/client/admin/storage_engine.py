@@ -38,7 +38,7 @@ class RocksDBConfig(StrEnum):
 
 
 class Stores(AdminCalls):
-    """Requests for the store of a broker, by address. For errors see ``AdminCalls.ask``."""
+    """Requests for the store of a broker, by address."""
 
     async def switch_timer_engine(self, address: str, engine: TimerEngine) -> None:
         """Switch the store of timed messages (code 5001, since 5.5.0). Java: ``switchTimerEngine``.
@@ -55,12 +55,9 @@ class Stores(AdminCalls):
     ) -> CheckRocksdbCqWriteResult:
         """Let a broker compare its queues in RocksDB with those in files (code 354).
 
-        The broker responds when it has started; the result is in its log.
-        Java: ``checkRocksdbCqWriteProgress``.
-
-        Args:
-            topic: only this topic; empty for all.
-            since: earliest store time, milliseconds since 1970.
+        It concerns one topic or all, from store time ``since`` on (milliseconds since 1970). The
+        broker responds when it has started; the result is in its log. Java:
+        ``checkRocksdbCqWriteProgress``.
         """
         header = CheckRocksdbCqWriteProgressRequestHeader(topic=topic, check_store_time=since)
         return await self.fetch(
@@ -72,10 +69,8 @@ class Stores(AdminCalls):
     ) -> None:
         """Let a broker export its configuration from RocksDB to JSON files (code 355).
 
-        A broker without RocksDB does nothing and responds 0. Java: ``exportRocksDBConfigToJson``.
-
-        Raises:
-            BrokerError: 1, the broker could not write a file.
+        A broker without RocksDB does nothing and responds 0. ``BrokerError`` 1: it could not write
+        a file. Java: ``exportRocksDBConfigToJson``.
         """
         text = "".join(f"{config_type.value};" for config_type in kinds)
         header = ExportRocksDBConfigToJsonRequestHeader(config_type=text)

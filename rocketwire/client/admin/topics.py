@@ -71,7 +71,7 @@ _FIELDS: Final = fields(TopicConfig)
 
 
 class Topics(ClusterCalls):
-    """Requests for topics; for errors see ``AdminCalls.ask`` and ``NameServers.call``.
+    """Requests for topics; ``TopicRouteNotFoundError``: no broker has the topic.
 
     Methods with ``broker`` and ``cluster`` need exactly one of them: the address of a broker,
     or the name of a cluster, for all its masters; ``LocalProtocolError`` otherwise,
@@ -96,13 +96,8 @@ class Topics(ClusterCalls):
 
         Values that you leave out become the defaults of ``TopicConfig``: to change a topic use
         ``update``. Only attributes are changed one by one; ``-name`` removes one. The brokers
-        register the topic at the name servers soon.
+        register the topic at the name servers soon. For ``force`` see ``update``.
         Java: ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
-
-        Args:
-            config: name and configuration.
-            cluster: instead, all masters of this cluster.
-            force: see ``update``.
 
         Raises:
             BrokerError: 29, the name is invalid or reserved; 1, an attribute is invalid.
@@ -126,15 +121,13 @@ class Topics(ClusterCalls):
         """Change topics and keep all values that ``edits`` keep (codes 351, 17; 18 for several).
 
         For example ``update({"orders": lambda topic: replace(topic, perm=4)}, cluster="c")``.
-        Brokers before 5.3.0 respond 3 to code 18.
+        Brokers before 5.3.0 respond 3 to code 18. Returns the configuration of each broker and
+        topic before and after.
 
         Args:
             edits: by topic, what returns the new configuration for that of a broker.
             new: what an edit gets of a broker without the topic; None: each must have it.
             force: also give a topic fewer queues than hold messages.
-
-        Returns:
-            For each broker and topic, the configuration before and after.
 
         Raises:
             BrokerError: 17, a broker does not have the topic; 29, the name is invalid or reserved.
@@ -202,9 +195,6 @@ class Topics(ClusterCalls):
 
         A topic has such queues after its number of queues was reduced: no consumer reads them.
         See ``find_unrouted_queues``.
-
-        Raises:
-            TopicRouteNotFoundError: no broker has the topic.
         """
         names = {a: name for name, a in (await self._clusters.of_topic(topic)).items()}
         sizes = {
@@ -225,9 +215,6 @@ class Topics(ClusterCalls):
         """Delete a topic and its order in a cluster and all name servers (codes 215, 216, 102).
 
         Returns the configuration of each broker that had it. Java: ``deleteTopic``.
-
-        Args:
-            dry_run: delete nothing.
 
         Raises:
             ClusterNotFoundError: there is no such cluster.
@@ -251,19 +238,13 @@ class Topics(ClusterCalls):
         return changes
 
     async def delete_in_broker(self, address: str, topic: str) -> None:
-        """Delete a topic from a broker (code 215; Java: ``deleteTopicInBroker``).
-
-        Its route stays.
-        """
+        """Delete a topic, but not its route, from a broker (215; Java: ``deleteTopicInBroker``)."""
         await self.ask(address, Code.DELETE_TOPIC_IN_BROKER, DeleteTopicRequestHeader(topic=topic))
 
     async def delete_in_name_servers(self, topic: str, cluster: str | None = None) -> None:
-        """Delete a topic's route at every name server (code 216).
+        """Delete a topic's route, of one cluster or all, at every name server (code 216).
 
-        A broker that has the topic registers it again.
-
-        Without ``cluster``, the routes of all clusters are deleted.
-        Java: ``deleteTopicInNameServer``.
+        A broker that has the topic registers it again. Java: ``deleteTopicInNameServer``.
         """
         for server in self.client.name_servers.each():
             await server.delete_topic(topic, cluster)
@@ -273,10 +254,7 @@ class Topics(ClusterCalls):
     async def config(self, address: str, topic: str) -> TopicConfigAndQueueMapping:
         """Fetch the configuration of a topic from a broker, with its static mapping (code 351).
 
-        Java: ``examineTopicConfig``.
-
-        Raises:
-            BrokerError: 17, the broker does not have it.
+        ``BrokerError`` 17: the broker does not have it. Java: ``examineTopicConfig``.
         """
         header = GetTopicConfigRequestHeader(topic=topic, lo=True)  # or the mapping is left out
         return await self.fetch(TopicConfigAndQueueMapping, address, Code.GET_TOPIC_CONFIG, header)
@@ -319,12 +297,6 @@ class Topics(ClusterCalls):
 
         The queues are those of the brokers; for a static topic see ``StaticTopics.stats``.
         Java: ``examineTopicStats``.
-
-        Args:
-            by: see ``Clusters.of_topic``.
-
-        Raises:
-            TopicRouteNotFoundError: no broker has the topic.
         """
         places = await self._clusters.of_topic(topic, by=by)
         stats_by_address = await read_from_each(
@@ -338,8 +310,7 @@ class Topics(ClusterCalls):
     async def stats_of(self, address: str, topic: str) -> TopicStatsTable:
         """Fetch the offsets of a broker's queues of a topic (code 202).
 
-        Raises:
-            BrokerError: 17, the broker does not have the topic.
+        ``BrokerError`` 17: the broker does not have the topic.
         """
         header = GetTopicStatsInfoRequestHeader(topic=topic)
         return await self.fetch(TopicStatsTable, address, Code.GET_TOPIC_STATS_INFO, header)
@@ -348,9 +319,6 @@ class Topics(ClusterCalls):
         """Fetch the groups of a topic, from all its brokers (code 300).
 
         Java: ``queryTopicConsumeByWho``, which asks one.
-
-        Raises:
-            TopicRouteNotFoundError: no broker has the topic.
         """
         header = QueryTopicConsumeByWhoRequestHeader(topic=topic)
         places = await self._clusters.of_topic(topic)
@@ -372,15 +340,8 @@ class Topics(ClusterCalls):
     ) -> list[Change[str]]:
         """Set the queues of an ordered topic at every name server (codes 101, 100).
 
-        Java: ``createOrUpdateOrderConf``.
-
-        Args:
-            text: ``broker:queues``, separated by ``;``.
-            whole: replace the whole value; if False, only the brokers in ``text``.
-            dry_run: write nothing.
-
-        Raises:
-            LocalProtocolError: the text is invalid.
+        ``text`` is ``broker:queues``, separated by ``;``; unless ``whole``, only its brokers
+        change. ``LocalProtocolError``: the text is invalid. Java: ``createOrUpdateOrderConf``.
         """
         return await self._name_servers.change_kv(
             ORDER_TOPIC_CONFIG,

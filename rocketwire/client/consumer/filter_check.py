@@ -17,9 +17,6 @@ async def check_expression(
 ) -> None:
     """Let a broker of the topic check a subscription (code 46); tags need no check.
 
-    Args:
-        subscription: subscription to check.
-
     Raises:
         BrokerError: the expression is invalid, or the broker does not support its type.
         ClientError, ChannelError: the broker is not reachable.

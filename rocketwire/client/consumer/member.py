@@ -7,23 +7,28 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import trio
 
 from rocketwire.client.consumer.config import check_subscription
 from rocketwire.client.consumer.filter_check import check_expression
+from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import require_trio
 from rocketwire.messages.callbacks import ConsumerRunningInfo
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_topic
+from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
+    from rocketwire.client.consumer.offset_store import OffsetStore
+    from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeStatus, PopProcessQueueInfo
     from rocketwire.messages.enums import ConsumeType
@@ -35,19 +40,60 @@ if TYPE_CHECKING:
 
 
 class CachedMessages(NamedTuple):
-    """Messages of a topic that a consumer holds.
+    """Messages of a topic that a consumer holds; of pop consumers, inner batches count once."""
 
-    Attributes:
-        messages: messages that were received and are not finished; of pop consumers, inner batches
-            count once.
-        size: bytes of their bodies; None if unknown.
-        lag: messages behind the ends of the assigned queues at their last pulls, these included;
-            None if unknown.
+    messages: int  # received and not finished
+    size: int | None  # bytes of their bodies; None if unknown
+    lag: int | None  # behind the ends of the assigned queues at their last pulls, these included
+
+
+class Membership(NamedTuple):
+    """What a consumer gets from ``join_group``."""
+
+    instance: ClientInstance
+    group: str  # with namespace
+    nursery: trio.Nursery  # of the consumer's tasks
+    hooks: HookChain | None  # of the client and of the trace
+
+
+class TraceSettings(Protocol):
+    """The settings of a consumer's trace; see ``PushConsumerConfig``."""
+
+    @property
+    def enable_trace(self) -> bool: ...
+    @property
+    def trace_topic(self) -> str | None: ...
+
+
+@asynccontextmanager
+async def join_group(
+    client: Client,
+    group: str,
+    config: TraceSettings,
+    call_timeout: float,
+    *,
+    own_instance: bool = True,
+    is_stream: bool = False,
+) -> AsyncGenerator[Membership]:
+    """Open what a consumer needs until the end of the block.
+
+    Args:
+        call_timeout: see ``ConsumerTrace``.
+        own_instance, is_stream: see ``open_or_reuse_client``.
     """
+    async with (
+        open_or_reuse_client(client, own_instance=own_instance, is_stream=is_stream) as instance,
+        background() as nursery,
+        AsyncExitStack() as stack,
+    ):
+        name, hooks = with_namespace(instance.config.namespace, group), instance.hooks
+        if config.enable_trace:
+            from rocketwire.client.consumer.trace import open_consumer_trace
 
-    messages: int
-    size: int | None
-    lag: int | None
+            hooks = await stack.enter_async_context(
+                open_consumer_trace(instance, name, config.trace_topic, call_timeout)
+            )
+        yield Membership(instance, name, nursery, hooks)
 
 
 class GroupMember(ABC):
@@ -57,10 +103,10 @@ class GroupMember(ABC):
         group: consumer group with namespace.
     """
 
-    def __init__(self, instance: ClientInstance, group: str, nursery: trio.Nursery) -> None:
-        self.group = group
-        self._instance = instance
-        self._nursery = nursery
+    _offsets: OffsetStore
+
+    def __init__(self, membership: Membership) -> None:
+        self._instance, self.group, self._nursery, _ = membership
         self._subscriptions: dict[str, SubscriptionData] = {}
         self._started_millis = now_millis()
 
@@ -108,16 +154,14 @@ class GroupMember(ABC):
         self.rebalance_soon()
 
     @abstractmethod
-    def cached_messages(self) -> Mapping[str, CachedMessages]:
-        """Return what the consumer holds, by topic.
+    def rebalance_soon(self) -> None: ...
 
-        Raises:
-            RuntimeError: the trio thread changes the tables while another thread calls this.
-        """
+    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
+        return self._offsets.snapshot(topic)
 
     @abstractmethod
-    def rebalance_soon(self) -> None:
-        """See ``ConsumerMember``."""
+    def cached_messages(self) -> Mapping[str, CachedMessages]:
+        """Return what the consumer holds, by topic; ``RuntimeError`` if that changes meanwhile."""
 
     @staticmethod
     def _sum_cached(

@@ -24,14 +24,7 @@ _PULLS: Final = 64
 async def find_offset_at(
     instance: ClientInstance, group: str, queue: MessageQueue, timestamp_millis: int
 ) -> int:
-    """Return the offset of that message; the end of the queue if there is none.
-
-    Args:
-        timestamp_millis: milliseconds since 1970.
-
-    Raises:
-        ClientError, ChannelError: the broker is not reachable.
-    """
+    """Return the offset of that message; the end of the queue if there is none."""
     # One millisecond earlier, so that no message of the millisecond itself is missed.
     search_millis = max(timestamp_millis - 1, 0)
     address = (await find_replica(instance, queue)).address

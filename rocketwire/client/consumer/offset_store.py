@@ -72,26 +72,15 @@ class OffsetStore(ABC):
 
     @abstractmethod
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """Return the stored offset; None if there is none.
-
-        Raises:
-            ClientError, ChannelError: the broker does not respond.
-        """
+        """Return the stored offset; None if there is none."""
 
     @abstractmethod
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """Store the offsets of assigned queues, and forget others.
+        """Store the offsets of assigned queues, and forget others; errors are logged.
 
-        Errors are logged; the next call tries again.
-
-        Args:
-            queues: assigned queues.
-            leaving: those of ``queues`` whose offsets the next owner needs when this method
-                returns.
-
-        Cancellation: safe; offsets without a response may have been stored.
+        Those of ``leaving`` are stored when this method returns, because the next owner needs them.
         """
 
     def _keep(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
@@ -105,12 +94,8 @@ class RemoteBrokerOffsetStore(OffsetStore):
     """Offsets of a clustering group, stored at the broker of each queue."""
 
     def __init__(self, instance: ClientInstance, group: str, *, never_zero: bool = False) -> None:
-        """Start without offsets.
-
-        Args:
-            never_zero: request that the broker does not return 0 instead of an unknown offset.
-        """
         super().__init__()
+        # whether the broker may return 0 instead of an unknown offset
         self._zero_if_not_found = False if never_zero else None
         self._instance = instance
         self._group = group
@@ -220,20 +205,15 @@ class RemoteBrokerOffsetStore(OffsetStore):
         oneway: bool = False,
         in_background: bool = False,
     ) -> None:
-        """Store an offset now.
-
-        Args:
-            in_background: whether no application waits for it, which hooks are told.
-
-        Raises:
-            BrokerError: the broker rejects it.
-            BrokerNotFoundError, ChannelError: the broker does not respond.
-        """
+        """Store an offset now; ``in_background`` says that no application waits for it."""
         request = self._commit(queue, offset, oneway=oneway)
         hooks = self._instance.hooks
         if hooks is not None:
-            request = hooks.commit(
-                self._instance, self._group, queue, offset, request, in_background=in_background
+            from rocketwire.client.hooks import CommitOffsetContext
+
+            arguments = (self._instance, self._group, queue, offset)
+            request = hooks.observe(
+                request, partial(CommitOffsetContext, *arguments, in_background=in_background)
             )
         await request
 
@@ -259,16 +239,7 @@ class LocalFileOffsetStore(OffsetStore):
     def __init__(
         self, client_id: str, group: str, directory: str | os.PathLike[str] | None
     ) -> None:
-        """Create the store without reading the file.
-
-        Args:
-            client_id: client id, part of the path; must be the same after a restart.
-            group: consumer group, part of the path.
-            directory: root directory; None for ``~/.rocketmq_offsets``.
-
-        Raises:
-            LocalProtocolError: ``directory`` is None and the user has no home directory.
-        """
+        """Create the store without reading its file, below ``~/.rocketmq_offsets`` by default."""
         super().__init__()
         root = _default_directory() if directory is None else Path(directory)
         self.path: Path = root / client_id / group / "offsets.json"
@@ -276,11 +247,7 @@ class LocalFileOffsetStore(OffsetStore):
         self._read: dict[MessageQueue, int] | None = None
 
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """Return the offset in the file; see ``OffsetStore``.
-
-        Raises:
-            DecodeError: both the file and its backup are invalid.
-        """
+        """Return the offset in the file; ``DecodeError`` if both file and backup are invalid."""
         if self._read is None:
             self._read = await trio.to_thread.run_sync(self._load)
         return self._read.get(queue)
@@ -319,11 +286,7 @@ class LocalFileOffsetStore(OffsetStore):
         return {}
 
     def write(self, offsets: Mapping[MessageQueue, int]) -> None:
-        """Replace the file; there is no moment without it.
-
-        Raises:
-            OSError: the directory is not writable, or the disk fails.
-        """
+        """Replace the file; there is no moment without it."""
         make_folder(self.path.parent)
         content = encode_body(OffsetSerializeWrapper(offset_table=offsets))
         suffix = f".{os.getpid()}.tmp"  # unique for each process

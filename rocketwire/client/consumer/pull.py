@@ -65,55 +65,37 @@ _LITE: Final = int(PullSysFlag.LITE_PULL_MESSAGE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest:
-    """A pull of a queue.
-
-    Attributes:
-        offset: first offset.
-        subscription: filter of the messages.
-        max_msg_nums: most messages.
-        max_msg_bytes: most bytes; None to omit the field.
-        commit_offset: offset of the group to commit with the pull; None for none.
-        suspend_timeout: seconds that the broker may hold the pull until a message arrives; 0 for
-            none.
-        send_subscription: send the expression; if False, the subscription of the heartbeat applies.
-        lite: send a lite pull (code 361), for which brokers have other limits.
-    """
+    """A pull of a queue."""
 
     queue: MessageQueue
-    offset: int
+    offset: int  # first offset
     group: str
-    subscription: SubscriptionData
-    max_msg_nums: int = 32
-    max_msg_bytes: int | None = UNLIMITED_BYTES
-    commit_offset: int | None = None
+    subscription: SubscriptionData  # filter of the messages
+    max_msg_nums: int = 32  # most messages
+    max_msg_bytes: int | None = UNLIMITED_BYTES  # most bytes; None to omit the field
+    commit_offset: int | None = None  # offset of the group to commit with the pull; None for none
+    # seconds that the broker may hold the pull until a message arrives; 0 for none
     suspend_timeout: float = BROKER_SUSPEND_MAX_TIME
+    # send the expression; if False, the subscription of the heartbeat applies
     send_subscription: bool = False
-    lite: bool = False
+    lite: bool = False  # send a lite pull (code 361), for which brokers have other limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullResult:
-    """The result of a pull.
-
-    Attributes:
-        next_begin_offset: offset of the next pull, whatever was filtered.
-        min_offset: offset of the queue's oldest message.
-        max_offset: offset of the queue's next message.
-        messages: messages that the subscription selects, with exact tags.
-        body_size: bytes of their bodies, if their offsets ascend; None if the reader has not
-            computed it.
-        unreadable: messages that were skipped because they are unreadable.
-        stopped_by: limit that cut the response short; ``next_begin_offset`` is then the offset of
-            the first message that was left out.
-    """
+    """The result of a pull."""
 
     status: PullStatus
-    next_begin_offset: int
-    min_offset: int
-    max_offset: int
-    messages: list[StoredMessage]
+    next_begin_offset: int  # offset of the next pull, whatever was filtered
+    min_offset: int  # offset of the queue's oldest message
+    max_offset: int  # offset of the queue's next message
+    messages: list[StoredMessage]  # messages that the subscription selects, with exact tags
+    # bytes of their bodies, if their offsets ascend; None if the reader has not computed it
     body_size: int | None = None
+    # messages that were skipped because they are unreadable
     unreadable: tuple[UnreadableMessage, ...] = ()
+    # limit that cut the response short; ``next_begin_offset`` is then the offset of the first
+    # message that was left out
     stopped_by: LimitExceededError | None = None
 
 
@@ -307,18 +289,13 @@ class PullCalls:
         self._states.pop(queue, None)
 
     async def pull(self, request: PullRequest, *, within: float | None = None) -> PullResult:
-        """Pull once.
-
-        Args:
-            within: timeout in seconds; None for 15 seconds more than ``suspend_timeout``.
+        """Pull once, by default within 15 seconds more than ``suspend_timeout``.
 
         Raises:
             BrokerNotFoundError: the broker has no known address.
             BrokerError: the response code is not in ``PullStatus``.
             ChannelError: there is no response.
             DecodeError: the response is invalid.
-
-        Cancellation: safe; the caller has the offset.
         """
         state, broker = await self._select_replica(request.queue)
         instance = self._instance
@@ -339,16 +316,11 @@ class PullCalls:
     ) -> PullResult | None:
         """Pull repeatedly over one channel, without waking the caller for each response.
 
-        Args:
-            request: the first pull.
-            accept: receives each result with messages; returns the offsets of the next pull, or
-                None to stop. It must neither block nor raise.
+        ``accept`` receives each result with messages, and returns the offsets of the next pull, or
+        None to stop. It must neither block nor raise. For errors see ``pull``.
 
-        Returns:
-            The first result without messages; None if ``accept`` has stopped or another replica
-            must be used.
-
-        For errors and cancellation see ``pull``; ``accept`` has received the results before.
+        Returns the first result without messages; None if ``accept`` has stopped or another replica
+        must be used.
         """
         state, broker = await self._select_replica(request.queue)
         sequence = _PullSequence(self._instance, state, broker, request, accept)

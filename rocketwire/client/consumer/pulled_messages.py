@@ -27,6 +27,7 @@ from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_
 if TYPE_CHECKING:
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -35,20 +36,15 @@ _INNER_BATCH: Final = 0xC0
 
 
 class PulledMessages(NamedTuple):
-    """The messages of a response.
+    """The messages of a response."""
 
-    Attributes:
-        messages: messages that the subscription selects, in order.
-        stopped_by: limit that cut the response short; None if all of it was read.
-        unread: bytes that were not read because of the limit.
-        resume_offset: offset of the next pull if the response was not read to its end; None if the
-            broker's next offset applies.
-    """
-
-    messages: list[StoredMessage]
+    messages: list[StoredMessage]  # messages that the subscription selects, in order
     unreadable: tuple[UnreadableMessage, ...] = ()
+    # limit that cut the response short; None if all of it was read
     stopped_by: LimitExceededError | None = None
-    unread: bytes = b""
+    unread: bytes = b""  # bytes that were not read because of the limit
+    # offset of the next pull if the response was not read to its end; None if the broker's next
+    # offset applies
     resume_offset: int | None = None
 
 
@@ -66,17 +62,10 @@ def read_messages(
     *,
     unwrap: bool = True,
 ) -> PulledMessages:
-    """Read the messages in the body of a response.
+    """Read the messages in the body of a response, and compare their tags exactly.
 
-    Args:
-        body: body of the response.
-        subscription: filter; tags are compared exactly, because the broker compares only their hash
-            codes. None for all messages.
-        offset_delta: number that the broker of a static topic adds to queue offsets.
-        reader: reader of the same queue; its own limits apply.
-        limits: limits of a response, without a reader.
-        end: next offset after the last message, according to the broker; None if unknown.
-        unwrap: whether to unwrap inner batches.
+    The broker compares only the hash codes of tags. That of a static topic adds ``offset_delta`` to
+    queue offsets. ``end`` is the broker's next offset, if it is known.
 
     Raises:
         DecodeError: there is no body, so the response has no messages.
@@ -131,15 +120,7 @@ def has_inner_batches(messages: Iterable[StoredMessage]) -> bool:
 def unwrap_inner_batches(
     messages: Sequence[StoredMessage], end: int | None = None
 ) -> tuple[tuple[StoredMessage, ...], tuple[UnreadableMessage, ...]]:
-    """Unwrap inner batches.
-
-    Args:
-        messages: messages of a response, in order.
-        end: next offset after the last message; None if unknown.
-
-    Returns:
-        The messages, and the batches that are invalid.
-    """
+    """Unwrap the inner batches of a response that ends at an offset; returns invalid ones too."""
     unwrapped: list[StoredMessage] = []
     invalid: list[UnreadableMessage] = []
     for message, next_message in zip(messages, (*messages[1:], None), strict=True):
@@ -198,13 +179,7 @@ def _offset_after(
 
 
 def next_offset(pulled: PulledMessages, begin: int, proposed: int) -> int:
-    """Return the offset of the next pull.
-
-    Args:
-        pulled: messages of this pull.
-        begin: offset of this pull.
-        proposed: next offset according to the broker.
-    """
+    """Return the offset of the next pull, after one at ``begin``; the broker has proposed one."""
     if pulled.resume_offset is None:
         if pulled.unreadable and pulled.unreadable[-1].ends and not pulled.messages:
             return min(begin + 1, proposed)
@@ -226,14 +201,10 @@ class PullOutcome(Protocol):
 
 
 class ReadReport:
-    """Counts and logs the messages that a consumer could not read.
-
-    Attributes:
-        unreadable: number of skipped messages.
-    """
+    """Counts and logs the messages that a consumer could not read."""
 
     def __init__(self, group: str) -> None:
-        self.unreadable: int = 0
+        self.unreadable: int = 0  # number of skipped messages
         self._group = group
         self._limited_places: set[object] = set()
 
@@ -243,13 +214,7 @@ class ReadReport:
         unreadable: Sequence[UnreadableMessage],
         consequence: str = "is skipped",
     ) -> None:
-        """Count and log unreadable messages.
-
-        Args:
-            place: queue, or topic and broker, of the response.
-            unreadable: the messages.
-            consequence: what happens with them.
-        """
+        """Count and log unreadable messages; ``place`` is a topic and broker."""
         self.unreadable += len(unreadable)
         for message in unreadable:
             stored = message.stored
@@ -264,13 +229,9 @@ class ReadReport:
                 message.error,
             )
 
-    def report_pull(self, queue: object, result: PullOutcome) -> None:
-        """Count and log the unreadable messages of a pull.
-
-        Args:
-            result: result of the pull.
-        """
-        self.report_unreadable(queue, result.unreadable)
+    def report_pull(self, queue: MessageQueue, result: PullOutcome) -> None:
+        """Count and log the unreadable messages of a pull."""
+        self.report_unreadable(f"{queue.topic} at {queue.broker_name}", result.unreadable)
         if result.stopped_by is not None:
             consequence = f"the consumer continues at offset {result.next_begin_offset}"
             self.report_limit(queue, result.stopped_by, len(result.messages), consequence)
@@ -278,14 +239,7 @@ class ReadReport:
     def report_limit(
         self, place: object, limit: LimitExceededError, accepted: int, consequence: str
     ) -> None:
-        """Log that a response exceeds a limit: as a WARNING once for each place.
-
-        Args:
-            place: see ``report_unreadable``.
-            limit: the limit.
-            accepted: number of messages that were accepted.
-            consequence: how the consumer gets the others.
-        """
+        """Log that a response exceeds a limit, as a WARNING once for each place."""
         level = logging.DEBUG if place in self._limited_places else logging.WARNING
         self._limited_places.add(place)
         _LOG.log(

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 async def get_queues(instance: ClientInstance, topic: str) -> tuple[MessageQueue, ...]:
-    """Return the readable queues of a topic.
-
-    Raises:
-        TopicRouteNotFoundError: no broker has the topic.
-        ClientError, ChannelError: see ``NameServers.call``.
-        DecodeError: the route is invalid.
-    """
+    """Return the readable queues of a topic."""
     return subscribe_queues(topic, await instance.route(topic))
 
 
@@ -39,19 +33,11 @@ async def resolve_broker_name(instance: ClientInstance, queue: MessageQueue) -> 
 async def find_replica(
     instance: ClientInstance, queue: MessageQueue, broker_id: int = MASTER_ID
 ) -> BrokerAddress:
-    """Return the address for reads of a queue; a slave only if requested or if there is no master.
-
-    Raises:
-        BrokerNotFoundError: there is no address.
-    """
+    """Return the address for reads of a queue; a slave if requested or without a master."""
     name = await resolve_broker_name(instance, queue)
     return await instance.replica(name, broker_id, topic=queue.topic)
 
 
 async def find_master(instance: ClientInstance, queue: MessageQueue) -> str:
-    """Return the address for writes and locks of a queue.
-
-    Raises:
-        BrokerNotFoundError: there is no address.
-    """
+    """Return the address for writes and locks of a queue; ``BrokerNotFoundError`` without one."""
     return await instance.master(await resolve_broker_name(instance, queue), queue.topic)

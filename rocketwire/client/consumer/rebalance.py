@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.outages import Outages
@@ -20,6 +20,8 @@ from rocketwire.policy.allocation import sorted_client_ids, sorted_queues, use_a
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 
 if TYPE_CHECKING:
+    from rocketwire.client.consumer.config import PushConsumerConfig
+    from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.allocation import MessageQueueAssignment
@@ -44,11 +46,7 @@ def queue_outage(topic: str) -> str:
 
 
 class Rebalance:
-    """Allocates the queues of topics to this member of a group.
-
-    Attributes:
-        outages: logs warnings if there is no queue for this member.
-    """
+    """Allocates the queues of topics to this member of a group."""
 
     def __init__(
         self,
@@ -57,28 +55,19 @@ class Rebalance:
         model: MessageModel,
         strategy: AllocateMessageQueueStrategy,
         *,
-        by_broker: bool = False,
+        by_broker: bool = False,  # let a broker allocate (Java: ``clientRebalance`` is false)
     ) -> None:
-        """Start without allocations.
-
-        Args:
-            model: whether the members share the queues, or each has all.
-            strategy: allocation strategy; the same for all members.
-            by_broker: let a broker allocate (Java: ``clientRebalance`` is false).
-        """
         self._by_broker = by_broker
         self._instance = instance
         self._group = group
         self._model = model
         self._strategy = strategy
         self._topics_of_4x: set[str] = set()
+        # logs warnings if there is no queue for this member
         self.outages: Final = Outages(f"group {group}")
 
     async def has_route(self, topic: str) -> bool:
-        """Return whether the topic has a route.
-
-        Fetch it if necessary, and log a warning without one.
-        """
+        """Return whether the topic has a route; fetch it, and log a warning without one."""
         try:
             await self._instance.route(topic)
         except RocketWireError as error:
@@ -88,12 +77,7 @@ class Rebalance:
         return True
 
     async def allocate(self, topic: str) -> list[MessageQueue] | None:
-        """Return the queues of a topic for this member; None if that is unknown now.
-
-        Raises:
-            ClientError, ChannelError: name server or broker do not respond.
-            LocalProtocolError: the strategy rejects its arguments.
-        """
+        """Return the queues of a topic for this member; None if that is unknown now."""
         if self._by_broker and (assigned := await self.query_assignment(topic)) is not None:
             return [each.message_queue for each in assigned if each.message_queue]
         queues = sorted_queues(await get_queues(self._instance, topic))
@@ -167,11 +151,7 @@ class Rebalance:
             )
 
     async def fetch_members(self, topic: str) -> tuple[str, ...]:
-        """Fetch the client ids of the group from a broker of the topic.
-
-        Raises:
-            ClientError, ChannelError: the broker does not respond.
-        """
+        """Fetch the client ids of the group from a broker of the topic."""
         return await self._call_any_broker(
             topic, lambda address: self._instance.brokers.consumer_ids(address, self._group)
         )
@@ -189,14 +169,7 @@ class Rebalance:
             return await call(alternatives[0])
 
     async def query_assignment(self, topic: str) -> tuple[MessageQueueAssignment, ...] | None:
-        """Query the assignment of this member from the broker (code 400).
-
-        Returns:
-            None if the broker is 4.x, which does not support it.
-
-        Raises:
-            ClientError, ChannelError: the broker does not respond.
-        """
+        """Query the assignment of this member (code 400); None from brokers of 4.x, without it."""
         if topic in self._topics_of_4x:
             return None
         body = QueryAssignmentRequestBody(
@@ -222,37 +195,14 @@ class Rebalance:
         return (assignment.message_queue_assignments if assignment else None) or ()
 
 
-class StartSettings(Protocol):
-    """The settings of a consumer's start; see ``PushConsumerConfig``."""
-
-    @property
-    def consume_from_where(self) -> ConsumeFromWhere:
-        """Where to start in a queue without a stored offset."""
-        ...
-
-    @property
-    def consume_timestamp_millis(self) -> int | None:
-        """Time for ``CONSUME_FROM_TIMESTAMP``."""
-        ...
-
-    @property
-    def begin_as_told(self) -> bool:
-        """Whether ``consume_from_where`` applies to young topics too."""
-        ...
-
-
 async def find_start_offset(
     instance: ClientInstance,
     group: str,
-    config: StartSettings,
+    config: LitePullConsumerConfig | PushConsumerConfig,
     offsets: OffsetStore,
     queue: MessageQueue,
 ) -> int:
-    """Return the stored offset of a group, or the one of its settings.
-
-    Raises:
-        ClientError, ChannelError: the broker does not respond.
-    """
+    """Return the stored offset of a group, or the one of its settings."""
     stored = await offsets.fetch(queue)
     if stored is not None and stored >= 0:
         return stored
@@ -281,9 +231,6 @@ async def find_initial_offset(
         timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.
         exact_for: the group, to correct the result of brokers before 5.0 (``offset_lookup.py``);
             None not to.
-
-    Raises:
-        ClientError, ChannelError: the broker does not respond.
     """
     is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
     if where is ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET:

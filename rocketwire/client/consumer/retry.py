@@ -44,12 +44,9 @@ SEND_BACK_TIMEOUT: Final = 5.0
 
 
 def with_real_topic(message: StoredMessage, group: str, namespace: str = "") -> StoredMessage:
-    """Return the message with the topic that it was sent to, if it comes from the retry topic.
+    """Return the message with the topic that it was sent to, without the namespace.
 
     Java: ``DefaultMQPushConsumerImpl.resetRetryAndNamespace``.
-
-    Args:
-        namespace: namespace that the topic loses.
     """
     topic = message.topic
     if topic == RETRY_PREFIX + group:
@@ -104,7 +101,6 @@ async def send_message_back(
     """Send a message back (code 36); if its broker rejects it, send it to the group's retry topic.
 
     Args:
-        broker_name: broker of the message.
         delay_level: -1 for a dead letter at once, 0 to let the broker choose, else a delay level.
         max_reconsume_times: attempts before a message becomes a dead letter.
 
@@ -147,9 +143,6 @@ async def send_to_retry_topic(
 
     The broker delays it by the number of attempts. After the last attempt, or while a member of the
     group has the lock of an orderly queue, the broker stores it as a dead letter.
-
-    Args:
-        max_reconsume_times: attempts before a message becomes a dead letter.
 
     Raises:
         ClientError, ChannelError: no broker has accepted it.

@@ -59,10 +59,9 @@ class ConsumerTrace(ClientHook):
         return self._record_before(context.messages, context.seconds or 0.0)
 
     def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
-        """Record that a handler has returned or raised; a cancelled call has no such record."""
         error, failure = context.exception, FAILED
         if error is not None:
-            if not isinstance(error, Exception):
+            if not isinstance(error, Exception):  # a cancelled call has no such record
                 return
             failure = EXCEPTION
         elif context.status is ConsumeOrderlyStatus.ROLLBACK:
@@ -70,8 +69,7 @@ class ConsumerTrace(ClientHook):
         self._record_after(cast("_Call", state), context.messages, failure, context.successes)
 
     def receive_message_after(self, context: ReceiveMessageContext) -> None:
-        """Record the messages of a ``poll`` as consumed at once, as Java does."""
-        if context.operation == "poll":
+        if context.operation == "poll":  # counts as consumed at once, as in Java
             call = self._record_before(context.messages, 0.0)
             self._record_after(call, context.messages, FAILED, len(context.messages))
 
@@ -146,11 +144,6 @@ async def open_consumer_trace(
     """Record a consumer's calls until the end of the block; queued records are sent then.
 
     Yields the hooks of the client and the recording one.
-
-    Args:
-        instance: client instance that sends the records.
-        topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
-        call_timeout: see ``ConsumerTrace``.
     """
     async with open_trace(instance, f"{group}-CONSUME", topic, CLOSE_TIMEOUT) as dispatcher:
         trace = ConsumerTrace(dispatcher, instance, group, call_timeout)

@@ -142,11 +142,7 @@ class BrokerRequests:
 
 
 def decode_reset_offsets(body: bytes | None) -> Mapping[MessageQueue, int]:
-    """Decode the offsets of a reset request, in the format for Java or for C++ clients.
-
-    Raises:
-        DecodeError: the body has neither format.
-    """
+    """Decode the offsets of a reset request, in the format for Java or for C++ clients."""
     try:
         java_body = decode_body(ResetOffsetBody, body, limits=ANSWER_LIMITS)
     except DecodeError:

@@ -14,6 +14,7 @@ import random
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import trio
@@ -176,10 +177,7 @@ class ClientInstance:
             return self.set_route(topic, route)
 
     def set_route(self, topic: str, route: TopicRouteData) -> bool:
-        """Set the route of a topic, and notify its producers and consumers.
-
-        Returns whether it has changed.
-        """
+        """Set a route, and notify producers and consumers; returns whether it has changed."""
         if not self.routes.put(topic, route):
             return False
         members: list[ProducerMember | ConsumerMember]
@@ -190,10 +188,7 @@ class ClientInstance:
         return True
 
     async def refresh_routes(self) -> None:
-        """Fetch the routes of all topics of producers and consumers.
-
-        A deleted topic keeps its route.
-        """
+        """Fetch the routes of all topics of producers and consumers; a deleted topic keeps its."""
         members: list[ProducerMember | ConsumerMember]
         members = [*self.producers.values(), *self.consumers.values()]
         published = {topic for producer in self.producers.values() for topic in producer.topics()}
@@ -271,10 +266,7 @@ class ClientInstance:
             _LOG.debug("route of %s: %s", topic, error)
 
     def broker_version(self, address: str) -> int | None:
-        """Return the protocol version in a broker's last heartbeat response.
-
-        None before the first.
-        """
+        """Return the protocol version in a broker's last heartbeat response; None before it."""
         return self._versions.get(address)
 
     async def is_before_5(self, address: str) -> bool:
@@ -298,8 +290,10 @@ class ClientInstance:
         """Return a request that settles messages of a topic, or with hooks one that they see."""
         if self.hooks is None:
             return request
-        topic = messages[0].topic
-        return self.hooks.settle(self, group, operation, topic, broker_name, messages, request)
+        from rocketwire.client.hooks import SettleMessageContext
+
+        arguments = (self, group, operation, messages[0].topic, broker_name, messages)
+        return self.hooks.observe(request, partial(SettleMessageContext, *arguments))
 
     # ------------------------------------------------------------------ members
 
@@ -451,10 +445,7 @@ class ClientInstance:
     # ------------------------------------------------------------------ tasks
 
     async def start(self) -> None:
-        """Resolve the name servers, connect to one of them, and start the background tasks.
-
-        ``open_client`` calls it.
-        """
+        """Resolve the name servers, connect to one, and start the background tasks."""
         await self.name_servers.refresh()
         self.name_servers.connect_soon()
         config = self.config

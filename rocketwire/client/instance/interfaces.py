@@ -45,10 +45,7 @@ class ProducerMember(Protocol):
     ) -> None:
         """Handle a broker's check of a transaction (code 39).
 
-        Args:
-            address: broker that the result must go to.
-            header: header of the request.
-            message: half message, with its real topic.
+        The result must go to ``address``; ``message`` is the half message, with its real topic.
         """
 
     def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool:
@@ -84,21 +81,13 @@ class ConsumerMember(Protocol):
         ...
 
     def running_info(self) -> ConsumerRunningInfo:
-        """Return the state of the consumer (code 307).
-
-        The instance adds name servers and version.
-        """
+        """Return the state (code 307); the instance adds name servers and version."""
         ...
 
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
     ) -> ConsumeMessageDirectlyResult:
-        """Consume a message at an operator's request (code 309).
-
-        Args:
-            message: the stored message.
-            broker_name: broker that stores it.
-        """
+        """Consume a message that a broker stores, at an operator's request (code 309)."""
         ...
 
 

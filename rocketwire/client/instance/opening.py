@@ -20,11 +20,9 @@ Client: TypeAlias = "ClientInstance | ClientConfig | str"
 async def open_or_reuse_client(
     client: Client, *, own_instance: bool = True, is_stream: bool = False
 ) -> AsyncGenerator[ClientInstance]:
-    """Yield an open client until the end of the block.
+    """Yield an open client until the end of the block, which closes one that it has opened.
 
     Args:
-        client: an open client, which stays open; or settings or name servers of a new client, which
-            is closed at the end.
         own_instance: see ``open_client``.
         is_stream: set ``enable_stream_request_type`` of a new client.
 

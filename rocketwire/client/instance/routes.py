@@ -19,14 +19,10 @@ if TYPE_CHECKING:
 
 
 class BrokerAddress(NamedTuple):
-    """An address of a broker group.
-
-    Attributes:
-        broker_id: id of the broker; 0 is the master.
-    """
+    """An address of a broker group."""
 
     address: str
-    broker_id: int
+    broker_id: int  # id of the broker; 0 is the master
 
     @property
     def is_slave(self) -> bool:
@@ -34,14 +30,10 @@ class BrokerAddress(NamedTuple):
 
 
 class Routes:
-    """Routes by topic, and addresses by broker group and broker id.
-
-    Attributes:
-        changes: counter that grows when addresses may have changed.
-    """
+    """Routes by topic, and addresses by broker group and broker id."""
 
     def __init__(self) -> None:
-        self.changes: int = 0
+        self.changes: int = 0  # counter that grows when addresses may have changed
         self._routes: dict[str, TopicRouteData] = {}
         self._brokers: dict[str, dict[int, str]] = {}
 
@@ -104,11 +96,8 @@ class Routes:
     ) -> BrokerAddress | None:
         """Return the address for reads (Java: ``findBrokerAddressInSubscribe``).
 
-        Prefers the broker with that id; for a slave, then the broker with the next id; then any.
-
-        Args:
-            broker_id: id that the last response suggested.
-            only_this: accept no other broker.
+        Prefers the broker with that id; for a slave, then the broker with the next id; then any,
+        unless ``only_this``.
         """
         addresses = self._brokers.get(broker_name, {})
         if broker_id in addresses:
@@ -124,12 +113,7 @@ class Routes:
         return None
 
     def pick_broker(self, topic: str, chance: int) -> str | None:
-        """Pick a broker of the topic, the master if possible (Java: ``findBrokerAddrByTopic``).
-
-        Args:
-            topic: topic with a route.
-            chance: random number that selects the broker group.
-        """
+        """Pick a broker of the topic, the master if possible (Java: ``findBrokerAddrByTopic``)."""
         route = self._routes.get(topic)
         brokers = (route.broker_datas if route else None) or ()
         groups = [broker for broker in brokers if broker.broker_addrs]
@@ -138,10 +122,7 @@ class Routes:
         return select_address(groups[chance % len(groups)])
 
     def masters_of_topic(self, topic: str, *, but: str | None = None) -> tuple[str, ...]:
-        """Return an address of each broker group of a topic, its master if possible.
-
-        Not ``but``.
-        """
+        """Return an address of each broker group of a topic, a master if possible, not ``but``."""
         route = self._routes.get(topic)
         addresses = map(select_address, (route.broker_datas if route else None) or ())
         return tuple(a for a in addresses if a is not None and a != but)

@@ -28,36 +28,20 @@ _STREAM_ERRORS: Final = (
 
 
 def address_server_url(domain: str, subgroup: str, unit_name: str | None = None) -> str:
-    """Return the URL of the address server.
-
-    Args:
-        domain: host of the address server, with a port if not 8080.
-        subgroup: Java's default is ``nsaddr``.
-        unit_name: unit of the client; brokers have none.
-    """
+    """Return the URL of the address server; its default port is 8080."""
     host = domain if ":" in domain else f"{domain}:{DEFAULT_PORT}"
     unit = (unit_name or "").strip()
     return f"http://{host}/rocketmq/{subgroup}" + (f"-{unit}?nofix=1" if unit else "")
 
 
 def parse_response(text: str) -> tuple[str, ...]:
-    """Return the name servers in the first line of a response.
-
-    Raises:
-        LocalProtocolError: the line is not a list of addresses.
-    """
+    """Return the name servers in the first line of a response."""
     lines = text.strip().splitlines()
     return parse_name_servers(lines[0] if lines else "")
 
 
 async def fetch_name_servers(url: str) -> tuple[str, ...]:
-    """Fetch the name servers from an address server.
-
-    Args:
-        url: a URL from ``address_server_url``; plain HTTP.
-
-    Returns:
-        The name servers; empty if the response lists none.
+    """Fetch the name servers from a URL of ``address_server_url``; empty if it lists none.
 
     Raises:
         ClientError: no response in time, a status other than 200, or an invalid list of addresses;
@@ -73,12 +57,7 @@ async def fetch_name_servers(url: str) -> tuple[str, ...]:
 async def fetch_text(
     url: str, *, within: float = FETCH_SECONDS, limit: int = MAX_RESPONSE_SIZE
 ) -> str:
-    """Fetch a text.
-
-    Args:
-        url: plain HTTP.
-        within: timeout in seconds.
-        limit: maximum size of the text in bytes.
+    """Fetch a text of at most ``limit`` bytes by plain HTTP.
 
     Raises:
         ClientError: no response in time, a status other than 200, or a text above the limit; or

@@ -8,7 +8,7 @@ Java: ``MQClientAPIImpl``, ``MQAdminImpl``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import vip_address
@@ -30,13 +30,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.enums import BoundaryType
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.messages.offsets import (
-        GetEarliestMsgStoretimeResponseHeader,
-        GetMaxOffsetResponseHeader,
-        GetMinOffsetResponseHeader,
-        QueryConsumerOffsetResponseHeader,
-        SearchOffsetResponseHeader,
-    )
+    from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
 
 
 @trio_only("call")
@@ -156,27 +150,34 @@ class BrokerCalls:
 
     # ------------------------------------------------------------------ offsets of queues
 
+    async def _ask_queue(
+        self,
+        header_class: Callable[..., object],
+        address: str,
+        code: Code,
+        queue: MessageQueue,
+        *,
+        accepted: Collection[int] = SUCCESS,
+        **fields: object,
+    ) -> Response:
+        header = _queue_header(header_class, queue, **fields)
+        return await self.call(address, code, header, accepted=accepted, vip=True)
+
     async def max_offset(self, address: str, queue: MessageQueue, *, committed: bool = True) -> int:
         """Return the offset of the queue's next message (code 30)."""
-        from rocketwire.messages.offsets import GetMaxOffsetRequestHeader
+        from rocketwire.messages.offsets import GetMaxOffsetRequestHeader as Header
 
-        header = GetMaxOffsetRequestHeader(
-            topic=queue.topic, queue_id=queue.queue_id, bname=queue.broker_name, committed=committed
+        response = await self._ask_queue(
+            Header, address, Code.GET_MAX_OFFSET, queue, committed=committed
         )
-        response_header: GetMaxOffsetResponseHeader
-        response_header = (await self.call(address, Code.GET_MAX_OFFSET, header, vip=True)).header
-        return response_header.offset or 0
+        return int(response.header.offset or 0)
 
     async def min_offset(self, address: str, queue: MessageQueue) -> int:
         """Return the offset of the queue's oldest message (code 31)."""
-        from rocketwire.messages.offsets import GetMinOffsetRequestHeader
+        from rocketwire.messages.offsets import GetMinOffsetRequestHeader as Header
 
-        header = GetMinOffsetRequestHeader(
-            topic=queue.topic, queue_id=queue.queue_id, bname=queue.broker_name
-        )
-        response_header: GetMinOffsetResponseHeader
-        response_header = (await self.call(address, Code.GET_MIN_OFFSET, header, vip=True)).header
-        return response_header.offset or 0
+        response = await self._ask_queue(Header, address, Code.GET_MIN_OFFSET, queue)
+        return int(response.header.offset or 0)
 
     async def search_offset(
         self,
@@ -194,33 +195,21 @@ class BrokerCalls:
                 ``LOWER`` and None the first.
         """
         from rocketwire.messages.enums import BoundaryType
-        from rocketwire.messages.offsets import SearchOffsetRequestHeader
+        from rocketwire.messages.offsets import SearchOffsetRequestHeader as Header
 
-        header = SearchOffsetRequestHeader(
-            topic=queue.topic,
-            queue_id=queue.queue_id,
-            bname=queue.broker_name,
-            timestamp=timestamp,
-            boundary_type=boundary or BoundaryType.LOWER,
+        code, boundary = Code.SEARCH_OFFSET_BY_TIMESTAMP, boundary or BoundaryType.LOWER
+        response = await self._ask_queue(
+            Header, address, code, queue, timestamp=timestamp, boundary_type=boundary
         )
-        response_header: SearchOffsetResponseHeader
-        response_header = (
-            await self.call(address, Code.SEARCH_OFFSET_BY_TIMESTAMP, header, vip=True)
-        ).header
-        return response_header.offset or 0
+        return int(response.header.offset or 0)
 
     async def earliest_store_time(self, address: str, queue: MessageQueue) -> int:
         """Return the store time (ms) of a queue's oldest message; -1 if it is empty (code 32)."""
-        from rocketwire.messages.offsets import GetEarliestMsgStoretimeRequestHeader
+        from rocketwire.messages.offsets import GetEarliestMsgStoretimeRequestHeader as Header
 
-        header = GetEarliestMsgStoretimeRequestHeader(
-            topic=queue.topic, queue_id=queue.queue_id, bname=queue.broker_name
-        )
-        response_header: GetEarliestMsgStoretimeResponseHeader
-        response_header = (
-            await self.call(address, Code.GET_EARLIEST_MSG_STORETIME, header, vip=True)
-        ).header
-        return -1 if response_header.timestamp is None else response_header.timestamp
+        response = await self._ask_queue(Header, address, Code.GET_EARLIEST_MSG_STORETIME, queue)
+        timestamp = response.header.timestamp
+        return -1 if timestamp is None else int(timestamp)
 
     # ------------------------------------------------------------------ offsets of groups
 
@@ -233,40 +222,34 @@ class BrokerCalls:
         zero_if_not_found: bool | None = None,
     ) -> int | None:
         """Return the offset of a group in a queue (code 14); None if the broker has none."""
-        from rocketwire.messages.offsets import QueryConsumerOffsetRequestHeader
+        from rocketwire.messages.offsets import QueryConsumerOffsetRequestHeader as Header
 
-        header = QueryConsumerOffsetRequestHeader(
+        response = await self._ask_queue(
+            Header,
+            address,
+            Code.QUERY_CONSUMER_OFFSET,
+            queue,
+            accepted=(ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND),
             consumer_group=group,
-            topic=queue.topic,
-            queue_id=queue.queue_id,
-            bname=queue.broker_name,
             set_zero_if_not_found=zero_if_not_found,
         )
-        accepted = (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND)
-        response = await self.call(
-            address, Code.QUERY_CONSUMER_OFFSET, header, accepted=accepted, vip=True
-        )
-        response_header: QueryConsumerOffsetResponseHeader = response.header
-        return (
-            None
-            if response.command.code == ResponseCode.QUERY_NOT_FOUND
-            else response_header.offset
-        )
+        header: QueryConsumerOffsetResponseHeader = response.header
+        return None if response.command.code == ResponseCode.QUERY_NOT_FOUND else header.offset
 
     async def update_consumer_offset(
         self, address: str, group: str, queue: MessageQueue, offset: int, *, oneway: bool = False
     ) -> None:
         """Commit the offset of a group (code 15); Java's consumers send it one-way on a timer."""
-        from rocketwire.messages.offsets import UpdateConsumerOffsetRequestHeader
+        from rocketwire.messages.offsets import UpdateConsumerOffsetRequestHeader as Header
 
-        header = UpdateConsumerOffsetRequestHeader(
-            consumer_group=group,
-            topic=queue.topic,
-            queue_id=queue.queue_id,
-            bname=queue.broker_name,
-            commit_offset=offset,
-        )
-        if oneway:
-            await self.send_oneway(address, Code.UPDATE_CONSUMER_OFFSET, header, vip=True)
-        else:
-            await self.call(address, Code.UPDATE_CONSUMER_OFFSET, header, vip=True)
+        header = _queue_header(Header, queue, consumer_group=group, commit_offset=offset)
+        send = self.send_oneway if oneway else self.call
+        await send(address, Code.UPDATE_CONSUMER_OFFSET, header, vip=True)
+
+
+def _queue_header(
+    header_class: Callable[..., object], queue: MessageQueue, **fields: object
+) -> object:
+    return header_class(
+        topic=queue.topic, queue_id=queue.queue_id, bname=queue.broker_name, **fields
+    )

@@ -84,12 +84,6 @@ class NameServers(NameServerCalls):
     ) -> None:
         """Use the configured addresses; ``refresh`` reads DNS and the address server.
 
-        Args:
-            config: addresses, and the format of requests.
-            environment: environment variables for settings that are not set; None for
-                ``os.environ``.
-            chance: shuffles the servers and selects the first.
-
         Raises:
             LocalProtocolError: a configured address is not ``host:port``.
         """

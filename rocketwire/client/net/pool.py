@@ -127,14 +127,7 @@ class ChannelPool:
         environment: Mapping[str, str],
         connect: Connect | None = None,
     ) -> None:
-        """Create a pool without channels.
-
-        Args:
-            config: credentials, TLS, timeouts and other settings of all requests.
-            nursery: where channels live.
-            environment: environment variables for settings that are not set.
-            connect: replaces TCP and TLS, for example in ``rocketwire.testing``.
-        """
+        """Create a pool without channels; for the arguments see ``open_pool``."""
         self._connect = connect or self._connect_stream
         self._config = config
         self._nursery = nursery
@@ -476,7 +469,6 @@ async def open_pool(
     """Open a pool until the end of the block.
 
     Args:
-        config: settings of all requests.
         environment: environment variables for settings that are not set; None for ``os.environ``.
         connect: replaces TCP and TLS, for example in ``rocketwire.testing``.
 

@@ -37,25 +37,16 @@ SUCCESS: Final = frozenset((ResponseCode.SUCCESS.value,))
 
 
 class Response(NamedTuple):
-    """A decoded response.
+    """A decoded response."""
 
-    Attributes:
-        header: an instance of the operation's response header class; None if it has none.
-        body: an instance of the operation's response body class, a tuple of them, or bytes; None if
-            there is none.
-        command: the response command, with its code, remark, version and ext fields.
-    """
-
-    header: Any
+    header: Any  # an instance of the operation's response header class; None if it has none
+    # an instance of the operation's response body class, a tuple of them, or bytes; None if there
+    # is none
     body: Any
-    command: RemotingCommand
+    command: RemotingCommand  # the response command, with its code, remark, version and ext fields
 
     def require_body(self) -> Any:
-        """Return the body.
-
-        Raises:
-            DecodeError: the response has none.
-        """
+        """Return the body; ``DecodeError`` if the response has none."""
         if self.body is None:
             raise DecodeError("the response has no body", path="body")
         return self.body
@@ -70,7 +61,6 @@ def make_request(
     """Create a request.
 
     Args:
-        config: language, version and header format.
         header: an instance of a header class, or ext fields.
         body: an instance of a body class, a list of them, or bytes.
 
@@ -114,11 +104,7 @@ def _all_operations() -> Mapping[int, Operation]:
 
 
 def decode_response(code: int, response: RemotingCommand) -> Response:
-    """Decode header and body of the response to a request of that code.
-
-    Raises:
-        DecodeError: header or body is invalid.
-    """
+    """Decode header and body of the response to a request of that code."""
     if code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
         return Response(None, _decode_body(TopicRouteData, response.body), response)
     if code == RequestCode.UNREGISTER_CLIENT:

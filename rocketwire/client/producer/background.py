@@ -33,11 +33,7 @@ _ALL_BROKERS: Final = HALF_TOPICS[0]
 
 
 def decode_recall_handle(recall_handle: str) -> str:
-    """Return the broker name in a recall handle.
-
-    Raises:
-        IllegalMessageError: the handle is invalid.
-    """
+    """Return the broker name in a recall handle; ``IllegalMessageError`` if it is invalid."""
     try:
         parts = base64.urlsafe_b64decode(recall_handle.encode()).decode().split(" ")
     except (binascii.Error, UnicodeError) as error:
@@ -50,10 +46,7 @@ def decode_recall_handle(recall_handle: str) -> str:
 async def recall_message(
     instance: ClientInstance, group: str, wire_topic: str, recall_handle: str, within: float
 ) -> str:
-    """Recall a message at its broker (code 370); returns its unique key.
-
-    For errors see ``Producer.recall``.
-    """
+    """Recall a message at its broker (code 370); returns its unique key."""
     broker = decode_recall_handle(recall_handle)
     header = RecallMessageRequestHeader(
         producer_group=group, topic=wire_topic, recall_handle=recall_handle, bname=broker

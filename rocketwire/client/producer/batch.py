@@ -65,13 +65,8 @@ def build_outgoing_batch(
 ) -> OutgoingMessage:
     """Build the request parts of a batch that ``check_batch`` has accepted.
 
-    Args:
-        messages: messages of one topic.
-        keys: source of unique keys.
-        namespace: namespace of the first kind.
-        has_unique_key: give the batch a unique key too, for brokers that store it as one message.
-            Brokers before 5.0 would replace the key of each message with it (Java's clients of 4.9
-            send none).
+    Brokers that store a batch as one message want a unique key for it (``has_unique_key``). Those
+    before 5.0 would replace the key of each message with it (Java's clients of 4.9 send none).
 
     Raises:
         IllegalMessageError: the batch exceeds ``max_message_size``, or its properties cannot be
@@ -110,14 +105,7 @@ MESSAGE_OVERHEAD: Final = 128
 
 
 def split_into_batches(messages: Sequence[Message], max_size: int) -> Iterator[Sequence[Message]]:
-    """Yield parts of a list that fit into a batch.
-
-    A message larger than ``max_size`` is a part of its own.
-
-    Args:
-        messages: messages in the order to store them.
-        max_size: largest batch in bytes.
-    """
+    """Yield parts of a list that fit into a batch; a larger message is a part of its own."""
     start, size = 0, 0
     for index, message in enumerate(messages):
         properties = encode_properties(message.wire_properties())

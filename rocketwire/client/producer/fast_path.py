@@ -39,12 +39,7 @@ class _Topic(NamedTuple):
 
 
 class FastPath:
-    """Direct sends of one sender: a producer, or a thread or loop that sends for it.
-
-    Attributes:
-        is_enabled: whether simple messages are sent directly at all: not if requests are changed,
-            if a setting concerns each attempt, or if ``ROCKETWIRE_FASTPATH`` is ``off``.
-    """
+    """Direct sends of one sender: a producer, or a thread or loop that sends for it."""
 
     def __init__(
         self,
@@ -53,15 +48,9 @@ class FastPath:
         keys: UniqueKeys,
         config: ProducerConfig,
         *,
-        connect: Callable[[str], DirectConnection | None],
-        shares_turns: bool,
+        connect: Callable[[str], DirectConnection | None],  # returns that to an address
+        shares_turns: bool,  # takes turns at queues with ``sender``; False in another thread
     ) -> None:
-        """Start without connections.
-
-        Args:
-            connect: returns this sender's connection to an address; None if it has none.
-            shares_turns: whether it takes turns at queues with ``sender``; False in another thread.
-        """
         client = instance.config
         self._sender = sender
         self._keys = keys
@@ -71,6 +60,8 @@ class FastPath:
         self._topics: dict[str, _Topic] = {}
         self._connect = connect
         self._shares_turns = shares_turns
+        # whether simple messages are sent directly at all: not if requests are changed, if a
+        # setting concerns each attempt, or if ``ROCKETWIRE_FASTPATH`` is ``off``
         self.is_enabled: bool = (
             hook.is_on
             and not instance.pool.changes_requests
@@ -84,10 +75,7 @@ class FastPath:
         self._max_body_size = end if self.is_enabled else 0
 
     def send(self, message: Message, within: float) -> SendResult | DirectSend | None:
-        """Send a message to the next queue.
-
-        Args:
-            within: timeout in seconds.
+        """Send a message to the next queue; nothing is written if the task is cancelled already.
 
         Returns:
             The result, if the connection has read the usual response. Otherwise the send, which has
@@ -96,8 +84,6 @@ class FastPath:
 
         Raises:
             IllegalMessageError, EncodeError: see ``Producer.send``.
-
-        Cancellation: if the task is cancelled already, nothing is written.
         """
         body = message.body
         topic = self._find_topic(message.topic)

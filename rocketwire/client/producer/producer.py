@@ -75,17 +75,7 @@ class Producer(ProducerMember):
         check: TransactionCheck | None = None,
         chance: random.Random | None = None,
     ) -> None:
-        """Create a producer without registering it.
-
-        Args:
-            group: producer group, without namespace.
-            check: returns the state of a transaction when a broker checks it; None to ignore the
-                check.
-            chance: selects the first queue.
-
-        Raises:
-            IllegalNameError: the name of the group is invalid.
-        """
+        """See ``open_producer``, which also registers the producer."""
         check_producer_group(group)
         self.instance = instance
         self.config = config
@@ -155,11 +145,7 @@ class Producer(ProducerMember):
         )
 
     async def send_unhooked(self, message: Message, limit: float) -> SendResult:
-        """Send as ``send`` does, but hooks do not see it.
-
-        Args:
-            limit: timeout of all attempts in seconds.
-        """
+        """Send as ``send`` does within ``limit`` seconds, but hooks do not see it."""
         require_trio()
         if message.__class__ is not Message:
             check_message_type(message)

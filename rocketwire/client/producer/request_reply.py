@@ -47,14 +47,7 @@ def create_reply(request: StoredMessage, body: bytes) -> Message:
 
 
 def build_request(message: Message, correlation_id: str, client_id: str, within: float) -> Message:
-    """Add the properties that the consumer needs for its reply.
-
-    Args:
-        message: message of the application.
-        correlation_id: id of the request.
-        client_id: client to reply to.
-        within: seconds that the requester waits.
-    """
+    """Add the properties that the consumer needs for its reply, within so many seconds."""
     system = {
         **message.system,
         const.CORRELATION_ID: correlation_id,
@@ -108,11 +101,7 @@ class PendingRequests:
 def decode_reply(
     header: ReplyMessageRequestHeader, properties: dict[str, str], body: bytes, now_millis: int
 ) -> StoredMessage:
-    """Decode the reply that a broker pushed.
-
-    Raises:
-        DecodeError: the body cannot be decompressed.
-    """
+    """Decode the reply that a broker pushed; ``DecodeError`` if its body cannot be decompressed."""
     sys_flag = header.sys_flag or 0
     if sys_flag & MessageSysFlag.COMPRESSED:
         body = decompress_body(

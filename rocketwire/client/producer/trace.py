@@ -29,14 +29,10 @@ class ProducerTrace(ClientHook):
         self._group = group
 
     def send_message_before(self, context: SendMessageContext) -> int:
-        """Return the time of the start, in milliseconds since 1970."""
         return now_millis()
 
     def send_message_after(self, context: SendMessageContext, state: object) -> None:
-        """Record a stored message; as in Java, one record without tags and keys for a batch.
-
-        Nothing is recorded if the broker disables traces, or for the trace topic.
-        """
+        """Record a stored message; as in Java, one record without tags and keys for a batch."""
         result, message, started = context.send_result, context.messages[0], cast("int", state)
         if result is None or not result.trace_on or result.region is None:
             return

@@ -74,20 +74,13 @@ None means unknown. May be a coroutine function.
 
 
 def build_half_message(message: Message, group: str) -> Message:
-    """Build the half message, which the broker holds back until the transaction ends.
-
-    The delay level is removed.
-    """
+    """Build the half message, held back until the transaction ends, without delay level."""
     system = {**message.system, const.TRANSACTION_PREPARED: "true", const.PRODUCER_GROUP: group}
     return replace(message, delay_level=0, system=system)
 
 
 async def resolve_state(outcome: Outcome) -> LocalTransactionState:
-    """Return the state that a function of the application returned; await it if necessary.
-
-    Raises:
-        IllegalHandlerError: the function returned something else than a ``LocalTransactionState``.
-    """
+    """Return the state that a function of the application returned; await it if necessary."""
     state = await outcome if isawaitable(outcome) else outcome
     if state is None:
         return LocalTransactionState.UNKNOW
@@ -107,20 +100,7 @@ async def end_transaction(
     state: LocalTransactionState,
     remark: str | None = None,
 ) -> None:
-    """Send the state of a transaction to the broker of its half message (code 37, one-way).
-
-    Args:
-        instance: client instance that sends it.
-        wire_topic: topic with namespace.
-        result: result of the half message.
-        broker_name: broker of the half message.
-        state: state of the transaction.
-        remark: error text for operators.
-
-    Raises:
-        DecodeError: the broker's message id is invalid.
-        BrokerNotFoundError, ChannelError: the state could not be sent; the broker will check it.
-    """
+    """Send the state of a transaction to the broker of its half message (code 37, one-way)."""
     header = EndTransactionRequestHeader(
         topic=wire_topic,
         producer_group=group,
@@ -145,11 +125,7 @@ async def respond_to_check(
     state: LocalTransactionState,
     remark: str | None = None,
 ) -> None:
-    """Respond to a broker's check, at the address that it came from.
-
-    Raises:
-        ChannelError: the state could not be sent; the broker will check it again.
-    """
+    """Respond to a broker's check, at the address that it came from."""
     header = EndTransactionRequestHeader(
         topic=check.topic,
         producer_group=group,
@@ -193,13 +169,10 @@ class Transactions:
         wire_topic: str,
         local_transaction: LocalTransaction,
     ) -> LocalTransactionState:
-        """Execute a local transaction and send its state to the broker.
+        """Execute a local transaction and send its state to the broker; its error is raised then.
 
         If the half message was not stored safely, it is rolled back without executing anything. If
         the state cannot be sent, that is logged: the broker will check it.
-
-        Raises:
-            Exception: any error of ``local_transaction``, after the state was sent.
         """
         state, failure = LocalTransactionState.ROLLBACK_MESSAGE, None
         if result.is_ok:
@@ -228,10 +201,8 @@ class Transactions:
     ) -> LocalTransactionState | None:
         """Handle a broker's check; if the application's check fails, the state is unknown.
 
-        Returns the state; None if there is no check or it was ignored.
-
-        While the application's check of a transaction runs, further checks of it are ignored: the
-        broker sends one in every interval.
+        Returns the state; None if there is no check or it was ignored: while the check of a
+        transaction runs, the broker sends another one in every interval.
         """
         if self._check is None:
             self._outages.report(

@@ -52,19 +52,15 @@ class DirectConnection(Protocol):
 
 @dataclass(slots=True, eq=False, repr=False)
 class DirectQueue:
-    """A queue to which simple messages are sent.
-
-    Attributes:
-        form: form of requests, if there is a connection.
-        key_only_form: form of requests of messages with ``Message.has_default_properties``.
-        connection: connection to the broker; None if not looked up, or if there is none.
-        changes: sum of the change counters of pool and routes when ``connection`` was looked up.
-    """
+    """A queue to which simple messages are sent."""
 
     queue: MessageQueue
-    form: RequestTemplate | None = None
+    form: RequestTemplate | None = None  # form of requests, if there is a connection
+    # form of requests of messages with ``Message.has_default_properties``
     key_only_form: RequestTemplate | None = None
+    # connection to the broker; None if not looked up, or if there is none
     connection: DirectConnection | None = None
+    # sum of the change counters of pool and routes when ``connection`` was looked up
     changes: int = -1
     _response_form: ResponseTemplate | None = None
     _form_count: int = 0
@@ -136,22 +132,14 @@ class DirectQueue:
 
 @dataclass(slots=True, eq=False, repr=False)
 class DirectSend:
-    """A simple message on its way to a queue: the first attempt of a send.
-
-    Attributes:
-        key: unique key of the message.
-        born: milliseconds since 1970.
-        target: the topic.
-        direct_queue: the queue, with the connection of the request.
-        request: the request; None if nothing was written.
-    """
+    """A simple message on its way to a queue: the first attempt of a send."""
 
     message: Message
     key: bytes
-    born: int
+    born: int  # milliseconds since 1970
     target: Target
-    direct_queue: DirectQueue
-    request: StartedRequest | None
+    direct_queue: DirectQueue  # the queue, with the connection of the request
+    request: StartedRequest | None  # the request; None if nothing was written
     config: ProducerConfig
 
     @property
@@ -168,16 +156,7 @@ class DirectSend:
         self.direct_queue.learn(frame, self.key)
 
     def decode(self, response: RemotingCommand, address: str) -> SendResult:
-        """Return the result in a response of any form.
-
-        Args:
-            response: the response to this request.
-            address: address of the broker, for the error.
-
-        Raises:
-            BrokerError: the broker rejected the message.
-            DecodeError: the response is invalid.
-        """
+        """Return the result in a response of any form; ``BrokerError`` if it is a rejection."""
         outgoing = self.outgoing()
         result = decode_send_result(response, outgoing.msg_id, self.queue)
         if result is None:

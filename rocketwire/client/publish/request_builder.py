@@ -58,36 +58,26 @@ _PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
 
 
 class QueueTemplate(NamedTuple):
-    """The request fields that all messages to a queue share.
-
-    Attributes:
-        fields: ext fields; copy before use.
-        form: form of requests with one message; None if requests are not built with forms.
-        key_only_form: form for messages with ``Message.has_default_properties``, around the unique
-            key.
-    """
+    """The request fields that all messages to a queue share."""
 
     broker_name: str
-    fields: dict[str, str]
+    fields: dict[str, str]  # ext fields; copy before use
+    # form of requests with one message; None if requests are not built with forms
     form: RequestTemplate | None
+    # form for messages with ``Message.has_default_properties``, around the unique key
     key_only_form: RequestTemplate | None
 
 
 class Target:
-    """A topic that messages are sent to.
-
-    Attributes:
-        topic: topic with namespace.
-        rotation: selects the queues in turn.
-        templates: templates by broker name and queue id.
-    """
+    """A topic that messages are sent to."""
 
     __slots__ = ("info", "rotation", "templates", "topic")
 
     def __init__(self, topic: str, info: PublishInfo, *, start: int) -> None:
-        self.topic: str = topic
+        self.topic: str = topic  # topic with namespace
         self.info: PublishInfo = info
-        self.rotation: Final = QueueRotation(info.queues, start=start)
+        self.rotation: Final = QueueRotation(info.queues, start=start)  # selects the queues in turn
+        # templates by broker name and queue id
         self.templates: dict[tuple[str | None, int], QueueTemplate] = {}
 
     def get_template(
@@ -101,11 +91,7 @@ class Target:
     ) -> QueueTemplate:
         """Return the template of a queue; create it if necessary.
 
-        Args:
-            queue: queue of this topic.
-            group: producer group.
-            client: settings of the client.
-            use_form: whether requests can be built with forms; always the same value for a client.
+        ``use_form``, which is always the same for a client, allows to build requests with forms.
         """
         key = (queue.broker_name, queue.queue_id)
         template = self.templates.get(key)
@@ -129,18 +115,12 @@ class Target:
 
 
 class MessageFields(NamedTuple):
-    """The ext fields that differ between messages.
+    """The ext fields that differ between messages."""
 
-    Attributes:
-        born: milliseconds since 1970.
-        sys_flag: bits of ``MessageSysFlag``.
-        properties: encoded properties.
-    """
-
-    born: int
+    born: int  # milliseconds since 1970
     flag: int
-    sys_flag: int
-    properties: str
+    sys_flag: int  # bits of ``MessageSysFlag``
+    properties: str  # encoded properties
 
     def fields(self) -> dict[str, str]:
         """Return the ext fields in the order of ``_build_form``."""
@@ -156,12 +136,7 @@ def _build_form(fields: Mapping[str, str], client: ClientConfig) -> RequestTempl
 
 
 class OutgoingMessage:
-    """A message or batch that can be sent to any queue of its topic.
-
-    Attributes:
-        msg_id: unique key of the result.
-        body: body as sent.
-    """
+    """A message or batch that can be sent to any queue of its topic."""
 
     __slots__ = ("_fields", "body", "code", "msg_id")
 
@@ -169,8 +144,8 @@ class OutgoingMessage:
         self, code: int, msg_id: str, body: bytes, fields: MessageFields | dict[str, str]
     ) -> None:
         self.code: int = code
-        self.msg_id: str = msg_id
-        self.body: bytes = body
+        self.msg_id: str = msg_id  # unique key of the result
+        self.body: bytes = body  # body as sent
         self._fields = fields
 
     @property
@@ -212,13 +187,7 @@ _REPLY: Final = int(RequestCode.SEND_REPLY_MESSAGE_V2)
 def build_outgoing_message(
     message: Message, msg_id: str, born: int, config: ProducerConfig, namespace: str = ""
 ) -> OutgoingMessage:
-    """Build the body and the ext fields of a message.
-
-    Args:
-        message: message that ``check_message`` has accepted.
-        msg_id: unique key of the message.
-        config: compression settings.
-        namespace: namespace of the first kind, added as a property.
+    """Build the body and the ext fields of a message that ``check_message`` has accepted.
 
     Raises:
         IllegalMessageError: the properties cannot be encoded.
@@ -262,11 +231,7 @@ def _compress(body: bytes, config: ProducerConfig) -> tuple[bytes, int]:
 
 
 def encode_checked_properties(properties: Mapping[str, str]) -> str:
-    """Encode properties.
-
-    Raises:
-        IllegalMessageError: the text does not fit into a stored message.
-    """
+    """Encode properties; ``IllegalMessageError`` if they do not fit into a stored message."""
     return _check_size(encode_properties(properties))
 
 
@@ -282,7 +247,6 @@ def decode_send_result(
     """Decode the response to a send; None if the broker rejected the message.
 
     Args:
-        response: response of the broker.
         msg_id: unique key of the message, or the keys of a batch.
         queue: queue of the message, with the application's topic.
 

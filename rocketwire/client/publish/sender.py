@@ -65,12 +65,7 @@ class _Attempt(NamedTuple):
 
 
 class MessageSender:
-    """Sends messages to the topics of a producer.
-
-    Attributes:
-        faults: slow and failing brokers.
-        hooks: hooks that see retries; None without hooks.
-    """
+    """Sends messages to the topics of a producer."""
 
     def __init__(
         self,
@@ -79,15 +74,9 @@ class MessageSender:
         config: ProducerConfig,
         chance: random.Random,
         *,
-        adds_namespace: bool = True,
+        adds_namespace: bool = True,  # that of the client, to topics of ``send``
     ) -> None:
-        """Start without topics.
-
-        Args:
-            chance: selects the first queue.
-            adds_namespace: whether ``send`` adds the namespace of the client to topics.
-        """
-        self.hooks: HookChain | None = None
+        self.hooks: HookChain | None = None  # hooks that see retries; None without hooks
         self._instance = instance
         self._group = group
         self._config = config
@@ -97,6 +86,7 @@ class MessageSender:
         self._pause = config.retry_interval if self._max_attempts > 1 else 0.0
         self._targets: dict[str, Target] = {}
         self._topics: dict[str, None] = {}
+        # slow and failing brokers
         self.faults: Final = FaultStrategy(
             enabled=config.send_latency_enable, detecting=config.start_detector_enable
         )
@@ -109,10 +99,7 @@ class MessageSender:
         return tuple(self._topics)
 
     def set_route(self, topic: str, route: TopicRouteData) -> None:
-        """Use a new route of a topic.
-
-        If it has no writable queue, the next send fetches the route again.
-        """
+        """Use a new route of a topic; without writable queue, the next send fetches it again."""
         info = publish_info(topic, route)
         if info.queues:
             self._targets[topic] = Target(topic, info, start=self._chance.getrandbits(31))
@@ -129,7 +116,6 @@ class MessageSender:
 
         Raises:
             TopicRouteNotFoundError: there is neither the topic nor a broker that creates topics.
-            ClientError, ChannelError: see ``NameServers.call``.
         """
         target = self._targets.get(topic)
         if target is not None:
@@ -171,19 +157,14 @@ class MessageSender:
         within: float,
         started: DirectSend | None = None,
     ) -> SendResult:
-        """Send to the next queue, and to another broker if that fails.
+        """Send to the next queue, and to another broker if that fails, within so many seconds.
 
-        Args:
-            within: timeout of all attempts in seconds.
-            started: the first attempt, if it was started by now; its request is that of a channel
-                of the pool.
+        ``started`` is the first attempt, over a channel of the pool, if it was started by now.
 
         Raises:
             BrokerError: a broker rejected the message finally.
             SendFailedError: all attempts failed, or there was no time for more.
             RequestTimeoutError: the only attempt timed out.
-            TopicRouteNotFoundError, ClientError, ChannelError: there is no queue, see
-                ``find_target``.
         """
         deadline = trio.current_time() + within
         sent_request = None
@@ -208,12 +189,7 @@ class MessageSender:
     ) -> SendResult:
         """Continue a send whose first attempt was made over a connection of its own, and failed.
 
-        Args:
-            started: the first attempt.
-            error: its error.
-            remaining: seconds for further attempts.
-
-        For errors see ``send``.
+        ``remaining`` are the seconds for further attempts. For errors see ``send``.
         """
         now = trio.current_time()
         target, queue, outgoing = started.target, started.queue, started.outgoing()
@@ -347,13 +323,7 @@ class MessageSender:
         deadline: float,
         sent_request: StartedRequest | None = None,
     ) -> SendResult:
-        """Make one attempt.
-
-        Args:
-            target: the topic.
-            queue: queue of the topic.
-            deadline: when to raise ``RequestTimeoutError``, on trio's clock.
-            sent_request: the request, if it was just sent over the open channel.
+        """Make one attempt; ``sent_request`` is its request, if that was just sent.
 
         Raises:
             BrokerError: the broker rejected the message.
@@ -387,12 +357,7 @@ class MessageSender:
     async def send_oneway(
         self, target: Target, queue: MessageQueue, message: OutgoingMessage
     ) -> None:
-        """Send one-way.
-
-        Raises:
-            BrokerNotFoundError: the broker has no known address.
-            ChannelError: the message could not be sent.
-        """
+        """Send one-way; for errors see ``send_once``."""
         instance = self._instance
         template = self.get_template(target, queue)
         name = template.broker_name

@@ -24,11 +24,7 @@ class UniqueKeys:
         )
 
     def next_key(self, now: int | None = None) -> str:
-        """Return the next key.
-
-        Args:
-            now: current time in milliseconds since 1970, if the caller has it.
-        """
+        """Return the next key; ``now`` is the current time, if the caller has it."""
         return self.next_in_ascii(now_millis() if now is None else now).decode()
 
     def next_in_ascii(self, now: int) -> bytes:
@@ -47,11 +43,7 @@ def month_bounds(millis: int) -> tuple[int, int]:
 
 
 def unique_keys(client_ip: str | None = None) -> UniqueKeys:
-    """Create a generator for this process.
-
-    Args:
-        client_ip: address of this host; None to look it up.
-    """
+    """Create a generator for this process, with the address of this host."""
     try:
         address = ipaddress.ip_address(client_ip or local_address()).packed
     except ValueError:  # an operator may configure any text as the client's address

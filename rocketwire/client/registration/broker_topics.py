@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.registration import (
-    BrokerHeartbeatRequestHeader,
     QueryDataVersionRequestHeader,
     RegisterBrokerBody,
     RegisterBrokerRequestHeader,
@@ -31,6 +30,8 @@ from rocketwire.wire.checksum import crc32
 
 if TYPE_CHECKING:
     from rocketwire.messages.route import TopicQueueMappingInfo
+
+Header = TypeVar("Header", QueryDataVersionRequestHeader, UnRegisterBrokerRequestHeader)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,15 +102,7 @@ class BrokerTopics:
         *,
         now_ms: int,
     ) -> None:
-        """Start with version 0.
-
-        Args:
-            topics: all topics.
-            mappings: logical queues of those that are static topics.
-
-        Raises:
-            LocalProtocolError: a topic has no name.
-        """
+        """Start with version 0; ``mappings`` are the logical queues of static topics."""
         self._topics = {_require_name(topic): topic for topic in topics}
         self._mappings = {mapping.topic or "": mapping for mapping in mappings}
         self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now_ms)
@@ -125,11 +118,7 @@ class BrokerTopics:
         *,
         now_ms: int,
     ) -> None:
-        """Add or change topics, and logical queues of static topics.
-
-        Raises:
-            LocalProtocolError: a topic has no name; nothing is changed.
-        """
+        """Add or change topics, and logical queues; ``LocalProtocolError`` if one has no name."""
         self._topics |= {_require_name(topic): topic for topic in topics}
         self._mappings |= {mapping.topic or "": mapping for mapping in mappings}
         self._advance_version(now_ms)
@@ -142,10 +131,7 @@ class BrokerTopics:
         self._advance_version(now_ms)
 
     def build_registrations(self, split_size: int, *, now_ms: int) -> Iterator[RegisterBrokerBody]:
-        """Yield the registration of all topics, in parts of ``split_size`` topics; 0 for one part.
-
-        Each part gets a new version when it is created.
-        """
+        """Yield the registration of all topics; parts of a split one have versions of their own."""
         names = list(self._topics)
         if not split_size or len(names) <= split_size:
             yield self.build_body(self._topics)
@@ -181,13 +167,7 @@ def _require_name(topic: TopicConfig) -> str:
 def build_registration(
     identity: BrokerIdentity, settings: RegistrationSettings, body: RegisterBrokerBody, version: int
 ) -> tuple[RegisterBrokerRequestHeader, bytes]:
-    """Build header and body of a registration (code 103).
-
-    Args:
-        settings: compression and acting master.
-        body: topics.
-        version: protocol version of the command.
-    """
+    """Build header and body of a registration (code 103) for a version of the protocol."""
     data = encode_register_broker_body(body, compressed=settings.packed, version=version)
     timeout_ms = int(settings.heartbeat_timeout * 1000) if settings.enable_acting_master else None
     header = RegisterBrokerRequestHeader(
@@ -204,30 +184,11 @@ def build_registration(
     return header, data
 
 
-def build_unregistration(identity: BrokerIdentity) -> UnRegisterBrokerRequestHeader:
-    """Build the header of an unregistration (code 104)."""
-    return UnRegisterBrokerRequestHeader(
+def identify(header_class: type[Header], identity: BrokerIdentity) -> Header:
+    """Build the header of an unregistration (code 104), or of a query of the version (code 322)."""
+    return header_class(
         broker_name=identity.broker_name,
         broker_addr=identity.broker_addr,
         cluster_name=identity.cluster_name,
         broker_id=identity.broker_id,
-    )
-
-
-def build_version_query(identity: BrokerIdentity) -> QueryDataVersionRequestHeader:
-    """Build the query whether a name server has the current topics (code 322)."""
-    return QueryDataVersionRequestHeader(
-        broker_name=identity.broker_name,
-        broker_addr=identity.broker_addr,
-        cluster_name=identity.cluster_name,
-        broker_id=identity.broker_id,
-    )
-
-
-def build_heartbeat(identity: BrokerIdentity) -> BrokerHeartbeatRequestHeader:
-    """Build the header of a heartbeat (code 904)."""
-    return BrokerHeartbeatRequestHeader(
-        cluster_name=identity.cluster_name,
-        broker_addr=identity.broker_addr,
-        broker_name=identity.broker_name,
     )

@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 import os
 import random
-import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -27,14 +26,13 @@ from rocketwire.client.net.nameservers import NameServers, SingleNameServer
 from rocketwire.client.net.pool import ChannelPool, Connect, RequestHandler, open_pool
 from rocketwire.client.net.rpc import make_request
 from rocketwire.client.outages import Outages
+from rocketwire.client.periodic import now_millis
 from rocketwire.client.registration.broker_topics import (
     BrokerIdentity,
     BrokerTopics,
     RegistrationSettings,
-    build_heartbeat,
     build_registration,
-    build_unregistration,
-    build_version_query,
+    identify,
 )
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import RequestCode as Code
@@ -42,11 +40,14 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import RocketWireError
 from rocketwire.messages import decode_header
 from rocketwire.messages.registration import (
+    BrokerHeartbeatRequestHeader,
     NotifyMinBrokerIdChangeRequestHeader,
+    QueryDataVersionRequestHeader,
     QueryDataVersionResponseHeader,
     RegisterBrokerBody,
     RegisterBrokerResponseHeader,
     RegisterBrokerResult,
+    UnRegisterBrokerRequestHeader,
 )
 from rocketwire.transport.channel import open_channel_over
 from rocketwire.transport.nursery import background
@@ -91,6 +92,7 @@ class Registration:
         self.failures: dict[str, RocketWireError] = {}
         self.min_broker: NotifyMinBrokerIdChangeRequestHeader | None = None
         self._topics = topics
+        self._version_query = identify(QueryDataVersionRequestHeader, identity)
         self._config = config
         self._pool = pool
         self._now_ms = wall_clock_ms
@@ -156,12 +158,15 @@ class Registration:
     async def heartbeat(self) -> None:
         """Send a one-way heartbeat to all name servers: code 904, or 322 to old ones."""
         if self.settings.old_name_servers:
-            code, header = Code.QUERY_DATA_VERSION, build_version_query(self.identity)
-            command = make_request(self._config, code, header, self._topics.version)
+            code, query = Code.QUERY_DATA_VERSION, self._version_query
+            command = make_request(self._config, code, query, self._topics.version)
         else:
-            command = make_request(
-                self._config, Code.BROKER_HEARTBEAT, build_heartbeat(self.identity)
+            header = BrokerHeartbeatRequestHeader(
+                cluster_name=self.identity.cluster_name,
+                broker_addr=self.identity.broker_addr,
+                broker_name=self.identity.broker_name,
             )
+            command = make_request(self._config, Code.BROKER_HEARTBEAT, header)
         for server in self.name_servers.each():
             try:
                 await self._pool.send_oneway(server.address, command, within=1.0)
@@ -172,7 +177,7 @@ class Registration:
 
     async def unregister(self) -> None:
         """Unregister from all name servers; errors are logged."""
-        header = build_unregistration(self.identity)
+        header = identify(UnRegisterBrokerRequestHeader, self.identity)
 
         async def unregister(server: SingleNameServer) -> None:
             try:
@@ -220,18 +225,16 @@ class Registration:
         outdated: list[SingleNameServer] = []
 
         async def query(server: SingleNameServer) -> None:
-            header = build_version_query(self.identity)
             try:
                 response = await server.call(
                     Code.QUERY_DATA_VERSION,
-                    header,
+                    self._version_query,
                     self._topics.version,
                     within=self.settings.call_timeout,
                 )
             except RocketWireError as error:
-                _LOG.debug(
-                    "name server %s: %s", server.address, error
-                )  # the registration reports it
+                # the registration reports it
+                _LOG.debug("name server %s: %s", server.address, error)
                 outdated.append(server)
                 return
             response_header: QueryDataVersionResponseHeader = response.header
@@ -277,10 +280,7 @@ class Registration:
         port: int,
         task_status: trio.TaskStatus[list[trio.SocketListener]] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Listen, and serve requests with the handlers until cancelled.
-
-        Unknown codes get code 3.
-        """
+        """Listen, and serve requests with the handlers until cancelled; other codes get code 3."""
         await trio.serve_tcp(self._serve_connection, port, host=host, task_status=task_status)
 
     async def _serve_connection(self, stream: trio.SocketStream) -> None:
@@ -362,7 +362,7 @@ async def open_registration(
     require_trio()
     config = to_config(config)
     settings = settings or RegistrationSettings()
-    clock = wall_clock_ms or _wall_clock_ms
+    clock = wall_clock_ms or now_millis
     variables = os.environ if environment is None else environment
     host, port = split_address(identity.broker_addr)
     broker_topics = BrokerTopics(topics, mappings, now_ms=clock())
@@ -387,7 +387,3 @@ async def open_registration(
         finally:
             with trio.move_on_after(settings.call_timeout, shield=True):
                 await registration.unregister()
-
-
-def _wall_clock_ms() -> int:
-    return time.time_ns() // 1_000_000

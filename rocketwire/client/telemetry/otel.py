@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         CommitOffsetContext,
         ConsumeMessageContext,
         HookedClient,
+        OperationContext,
         ReceiveMessageContext,
         SendMessageContext,
         SettleMessageContext,
@@ -173,21 +174,16 @@ class OpenTelemetryHook(ClientHook):
     # ------------------------------------------------------------------ sends
 
     def send_message_before(self, context: SendMessageContext) -> object:
-        """Start the span of a send, and write its context into the messages."""
         messages = context.messages
         topic = messages[0].topic
         attributes = self._span_base(context.client, "send", "send", topic, context.producer_group)
         started = perf_counter()
         span = self._tracer.start_span(f"send {topic}", None, SpanKind.PRODUCER, attributes)
-        ids = span.get_span_context()
-        if ids.is_valid:
-            carrier = self._contexts.carrier(span, ids)
-            if carrier:
-                context.messages = [_with_properties(message, carrier) for message in messages]
+        if span.get_span_context().is_valid and (carrier := self._contexts.carrier(span)):
+            context.messages = [_with_properties(message, carrier) for message in messages]
         return _Sending(span, started)
 
     def send_message_after(self, context: SendMessageContext, state: object) -> None:
-        """End the span of a send, and count its messages."""
         span, started = cast("_Sending", state)
         seconds = perf_counter() - started
         error, result = context.exception, context.send_result
@@ -220,14 +216,11 @@ class OpenTelemetryHook(ClientHook):
     # ------------------------------------------------------------------ handler calls
 
     def consume_message_before(self, context: ConsumeMessageContext) -> object:
-        """Start the span of a handler call, and make it current.
-
-        The span of messages that an application has handled begins in the past.
-        """
         messages, client = context.messages, context.client
         topic = _own_name(client, messages[0].topic)
         attributes = self._span_base(client, "process", "process", topic, context.consumer_group)
         started, seconds = perf_counter(), context.seconds
+        # the span of messages that an application has handled begins in the past
         start_time = None if seconds is None else time.time_ns() - round(1e9 * seconds)
         parent, links = self._parent(messages)
         span = self._tracer.start_span(
@@ -243,7 +236,6 @@ class OpenTelemetryHook(ClientHook):
         return _Processing(span, started, token)
 
     def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
-        """End the span of a handler call, and count its messages."""
         span, started, token = cast("_Processing", state)
         seconds = context.seconds
         if seconds is None:
@@ -267,74 +259,69 @@ class OpenTelemetryHook(ClientHook):
     # ------------------------------------------------------------------ receives, settlements
 
     def receive_message_after(self, context: ReceiveMessageContext) -> None:
-        """Report messages that were received, or an error."""
-        is_poll = context.operation == "poll"
-        if is_poll or self._background_spans:
-            # the application polls within its own span
-            self._report_span(context, "receive", None if is_poll else NO_CONTEXT, context.messages)
-        all_series = self._consumed if is_poll else self._received
-        self._report_duration(context, "receive", all_series, len(context.messages))
+        is_poll = context.operation == "poll"  # of the application, within its own span
+        self._report(
+            context,
+            "receive",
+            linked=context.messages,
+            in_background=not is_poll,
+            all_series=self._consumed if is_poll else self._received,
+            messages=len(context.messages),
+        )
 
     def settle_message_after(self, context: SettleMessageContext) -> None:
-        """Report the end of a settlement."""
-        messages = context.messages
-        parent = self._parent(messages)[0]
-        self._report_span(context, "settle", parent, messages if len(messages) > 1 else ())
-        self._report_duration(context, "settle", self._received, 0)
+        parent, links = self._parent(context.messages)
+        self._report(context, "settle", parent=parent, linked=context.messages if links else ())
 
     def commit_offset_after(self, context: CommitOffsetContext) -> None:
-        """Report the end of a commit, which settles all messages before the offset."""
-        if self._background_spans or not context.in_background:
-            parent = NO_CONTEXT if context.in_background else None
-            queue_id = str(context.message_queue.queue_id)
-            self._report_span(
-                context, "settle", parent, (), {names.MESSAGING_DESTINATION_PARTITION_ID: queue_id}
-            )
-        self._report_duration(context, "settle", self._received, 0)
-
-    def _report_span(
-        self,
-        context: ReceiveMessageContext | SettleMessageContext | CommitOffsetContext,
-        kind: str,
-        parent: Context | None,
-        linked: Sequence[StoredMessage],
-        details: Attributes | None = None,
-    ) -> None:
-        client, operation = context.client, context.operation
-        topic = _own_name(client, context.topic)
-        attributes = self._span_base(client, operation, kind, topic, context.consumer_group)
-        ended = time.time_ns()
-        span = self._tracer.start_span(
-            f"{operation} {topic}",
-            parent,
-            SpanKind.CLIENT,
-            attributes,
-            self._links(linked),
-            start_time=ended - round(context.seconds * 1e9),
+        # it settles all messages before the offset
+        queue_id = str(context.message_queue.queue_id)
+        self._report(
+            context,
+            "settle",
+            in_background=context.in_background,
+            own={names.MESSAGING_DESTINATION_PARTITION_ID: queue_id},
         )
-        if span.is_recording():
-            address = client.broker_address(context.broker_name)
-            own = stored_attributes(context.messages) if details is None else details
-            span.set_attributes(own | server_attributes(address))
-        error = context.exception
-        _end(span, error, None if error is None else error_type(error), ended)
 
-    def _report_duration(
+    def _report(
         self,
-        context: ReceiveMessageContext | SettleMessageContext | CommitOffsetContext,
+        context: OperationContext,
         kind: str,
-        all_series: dict[Key, Series],
-        messages: int,
+        *,
+        parent: Context | None = None,
+        linked: Sequence[StoredMessage] = (),
+        own: Attributes | None = None,
+        in_background: bool = False,
+        all_series: dict[Key, Series] | None = None,
+        messages: int = 0,
     ) -> None:
-        client, error = context.client, context.exception
+        client, operation, error = context.client, context.operation, context.exception
+        topic, group = _own_name(client, context.topic), context.consumer_group
+        address = client.broker_address(context.broker_name)
+        error_kind = None if error is None else error_type(error)
+        if self._background_spans or not in_background:
+            attributes = self._span_base(client, operation, kind, topic, group)
+            ended = time.time_ns()
+            span = self._tracer.start_span(
+                f"{operation} {topic}",
+                NO_CONTEXT if in_background else parent,
+                SpanKind.CLIENT,
+                attributes,
+                self._links(linked),
+                start_time=ended - round(context.seconds * 1e9),
+            )
+            if span.is_recording():
+                own = stored_attributes(context.messages) if own is None else own
+                span.set_attributes(own | server_attributes(address))
+            _end(span, error, error_kind, ended)
         series = find_series(
-            all_series,
-            context.operation,
+            self._received if all_series is None else all_series,
+            operation,
             kind,
-            _own_name(client, context.topic),
-            _own_name(client, context.consumer_group),
-            client.broker_address(context.broker_name),
-            None if error is None else error_type(error),
+            topic,
+            _own_name(client, group),
+            address,
+            error_kind,
         )
         self._measure(self._duration, series, context.seconds, messages)
 

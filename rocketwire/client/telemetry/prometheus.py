@@ -9,7 +9,7 @@ Java: ``org.apache.rocketmq.client.java.metrics`` (``HistogramEnum``, ``GaugeEnu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
@@ -79,6 +79,14 @@ class PrometheusHook(ClientHook):
         Raises:
             ValueError: the registry has them already.
         """
+
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"rocketmq_client_{name}", text, labels, registry=registry)
+
+        own_result = "Messages of handler calls, by their own result."
+        brought = "Messages that pulls, pops and polls brought."
+        settled = "Messages that were acknowledged, hidden for longer, or sent back."
+        of_operation = (*_CONSUMER, "operation")
         self._cost = Histogram(
             "rocketmq_send_cost_time",
             "Milliseconds of sends, retries included.",
@@ -86,18 +94,10 @@ class PrometheusHook(ClientHook):
             buckets=SEND_BUCKETS,
             registry=registry,
         )
-        self._sent = Counter(
-            "rocketmq_client_sent_messages",
-            "Messages of sends, each of a batch.",
-            (*_PRODUCER, _STATUS),
-            registry=registry,
+        self._sent = counter(
+            "sent_messages", "Messages of sends, each of a batch.", *_PRODUCER, _STATUS
         )
-        self._retries = Counter(
-            "rocketmq_client_send_retries",
-            "Attempts of sends after the first.",
-            _PRODUCER,
-            registry=registry,
-        )
+        self._retries = counter("send_retries", "Attempts of sends after the first.", *_PRODUCER)
         self._process_time = Histogram(
             "rocketmq_process_time",
             "Milliseconds of handler calls.",
@@ -105,49 +105,25 @@ class PrometheusHook(ClientHook):
             buckets=PROCESS_BUCKETS,
             registry=registry,
         )
-        self._consumed = Counter(
-            "rocketmq_client_consumed_messages",
-            "Messages of handler calls, by their own result.",
-            (*_CONSUMER, _STATUS),
-            registry=registry,
-        )
-        self._received = Counter(
-            "rocketmq_client_received_messages",
-            "Messages that pulls, pops and polls brought.",
-            (*_CONSUMER, "operation"),
-            registry=registry,
-        )
-        self._receive_errors = Counter(
-            "rocketmq_client_receive_errors",
-            "Failed pulls and pops.",
-            (*_CONSUMER, "operation"),
-            registry=registry,
-        )
-        self._settled = Counter(
-            "rocketmq_client_settled_messages",
-            "Messages that were acknowledged, hidden for longer, or sent back.",
-            (*_CONSUMER, "operation", _STATUS),
-            registry=registry,
-        )
+        self._consumed = counter("consumed_messages", own_result, *_CONSUMER, _STATUS)
+        self._received = counter("received_messages", brought, *of_operation)
+        self._receive_errors = counter("receive_errors", "Failed pulls and pops.", *of_operation)
+        self._settled = counter("settled_messages", settled, *of_operation, _STATUS)
         self._sends: dict[tuple[str, str, str], _Sends] = {}
         self._calls: dict[tuple[str, str, str], _Calls] = {}
         self._clients = _Clients()
         registry.register(self._clients)
 
     def client_started(self, client: HookedClient) -> None:
-        """Show the state of the client from now on."""
         self._clients.add(cast("ClientInstance", client))
 
     def client_closed(self, client: HookedClient) -> None:
-        """Show the state of the client no longer; its counters stay."""
         self._clients.remove(cast("ClientInstance", client))
 
     def send_message_before(self, context: SendMessageContext) -> object:
-        """Return the time of the start."""
         return perf_counter()
 
     def send_message_after(self, context: SendMessageContext, state: object) -> None:
-        """Count a send."""
         milliseconds = 1000 * (perf_counter() - cast("float", state))
         messages = context.messages
         status = SUCCESS if context.exception is None else FAILURE
@@ -159,15 +135,12 @@ class PrometheusHook(ClientHook):
         sends.messages.inc(len(messages))
 
     def send_message_retry(self, client: HookedClient, topic: str, broker_name: str) -> None:
-        """Count another attempt."""
         self._retries.labels(topic, client.client_id).inc()
 
     def consume_message_before(self, context: ConsumeMessageContext) -> object:
-        """Return the time of the start."""
         return perf_counter()
 
     def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
-        """Count a handler call."""
         seconds = context.seconds
         milliseconds = 1000 * (
             perf_counter() - cast("float", state) if seconds is None else seconds
@@ -192,7 +165,6 @@ class PrometheusHook(ClientHook):
             calls.failures.inc(len(messages) - successes)
 
     def receive_message_after(self, context: ReceiveMessageContext) -> None:
-        """Count received messages, or an error."""
         labels = _labels(context.client, context.topic, context.consumer_group)
         if context.exception is not None:
             self._receive_errors.labels(*labels, context.operation).inc()
@@ -200,7 +172,6 @@ class PrometheusHook(ClientHook):
             self._received.labels(*labels, context.operation).inc(len(context.messages))
 
     def settle_message_after(self, context: SettleMessageContext) -> None:
-        """Count settled messages."""
         labels = _labels(context.client, context.topic, context.consumer_group)
         status = SUCCESS if context.exception is None else FAILURE
         self._settled.labels(*labels, context.operation, status).inc(len(context.messages))
@@ -218,11 +189,11 @@ class _Clients(Collector):
     def remove(self, client: ClientInstance) -> None:
         self._clients = [each for each in self._clients if each is not client]
 
-    def describe(self) -> Iterable[Metric]:
-        return _families()
+    def describe(self) -> list[GaugeMetricFamily]:
+        return [GaugeMetricFamily(name, text, labels=labels) for name, labels, text in _GAUGES]
 
     def collect(self) -> Iterator[Metric]:
-        connections, in_flight, cached, cached_bytes, lag = families = _families()
+        connections, in_flight, cached, cached_bytes, lag = families = self.describe()
         for client in self._clients:
             pool = client.pool
             addresses = read_again(partial(getattr, pool, "addresses"))
@@ -242,35 +213,30 @@ class _Clients(Collector):
         yield from families
 
 
-def _families() -> tuple[GaugeMetricFamily, ...]:
-    return (
-        GaugeMetricFamily(
-            "rocketmq_client_connections",
-            "Open connections of the client's pool.",
-            labels=["client_id"],
-        ),
-        GaugeMetricFamily(
-            "rocketmq_client_requests_in_flight",
-            "Requests without a response so far, waiting pulls and pops included.",
-            labels=["client_id"],
-        ),
-        GaugeMetricFamily(
-            "rocketmq_consumer_cached_messages",
-            "Messages that a consumer holds and has not finished.",
-            labels=_CONSUMER,
-        ),
-        GaugeMetricFamily(
-            "rocketmq_consumer_cached_bytes",
-            "Bytes of the bodies of these messages; not of pop consumers.",
-            labels=_CONSUMER,
-        ),
-        GaugeMetricFamily(
-            "rocketmq_client_consumer_lag_messages",
-            "Messages behind the end of the assigned queues at their last pull; not of pop"
-            " consumers.",
-            labels=_CONSUMER,
-        ),
-    )
+_CLIENT: Final = ("client_id",)
+_GAUGES: Final = (
+    ("rocketmq_client_connections", _CLIENT, "Open connections of the client's pool."),
+    (
+        "rocketmq_client_requests_in_flight",
+        _CLIENT,
+        "Requests without a response so far, waiting pulls and pops included.",
+    ),
+    (
+        "rocketmq_consumer_cached_messages",
+        _CONSUMER,
+        "Messages that a consumer holds and has not finished.",
+    ),
+    (
+        "rocketmq_consumer_cached_bytes",
+        _CONSUMER,
+        "Bytes of the bodies of these messages; not of pop consumers.",
+    ),
+    (
+        "rocketmq_client_consumer_lag_messages",
+        _CONSUMER,
+        "Messages behind the end of the assigned queues at their last pull; not of pop consumers.",
+    ),
+)
 
 
 def _labels(client: HookedClient, topic: str, group: str) -> tuple[str, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from opentelemetry.metrics import Observation
@@ -24,19 +25,10 @@ _OVERFLOW: Final = "otel.metric.overflow"
 Key: TypeAlias = tuple[str | None, ...]
 
 
+@dataclass(slots=True, eq=False)
 class Series:
-    """A series of measurements.
-
-    Attributes:
-        attributes: its attributes.
-        messages: number of messages.
-    """
-
-    __slots__ = ("attributes", "messages")
-
-    def __init__(self, attributes: Attributes) -> None:
-        self.attributes: Attributes = attributes
-        self.messages: int = 0
+    attributes: Attributes
+    messages: int = 0
 
 
 def find_series(

@@ -46,12 +46,7 @@ FLUSH_INTERVAL: Final = 5.0
 
 
 class TraceDispatcher:
-    """Sends records, several in a message, in a background task.
-
-    Attributes:
-        dropped: number of dropped records.
-        is_cloud: whether records go to the topic of their region.
-    """
+    """Sends records, several in a message, in a background task."""
 
     def __init__(
         self,
@@ -60,16 +55,9 @@ class TraceDispatcher:
         *,
         is_cloud: bool = False,
     ) -> None:
-        """Start without records.
-
-        Args:
-            send: sends a message; its errors are logged.
-            topic: the trace topic; None for ``TRACE_TOPIC``.
-            is_cloud: send records to the topic of their region instead.
-        """
-        self.is_cloud: bool = is_cloud
+        self.is_cloud: bool = is_cloud  # whether records go to the topic of their region
         self.topic: str = topic or TRACE_TOPIC
-        self.dropped: int = 0
+        self.dropped: int = 0  # number of dropped records
         self._send = send
         self._queue: deque[TraceRecord] = deque()
         self._batch_ready = trio.Event()

@@ -17,19 +17,12 @@ NORMAL, TRANS_HALF, TRANS_COMMIT, DELAY = range(4)
 
 
 class TraceRecord(NamedTuple):
-    """A trace record.
+    """A trace record."""
 
-    Attributes:
-        text: fields, with Java's separators.
-        keys: keys of the record for operators.
-        topic: topic of the traced message; a trace message contains records of one topic.
-        region: region of the broker.
-    """
-
-    text: str
-    keys: tuple[str, ...]
-    topic: str = ""
-    region: str = ""
+    text: str  # fields, with Java's separators
+    keys: tuple[str, ...]  # keys of the record for operators
+    topic: str = ""  # topic of the traced message; a trace message contains records of one topic
+    region: str = ""  # region of the broker
 
     @property
     def keys_size(self) -> int:
@@ -40,16 +33,10 @@ class TraceRecord(NamedTuple):
 def build_record(
     kind: str, topic: str, region: str, msg_id: str, keys: str | None, *fields: object
 ) -> TraceRecord:
-    """Build a record.
+    """Build a record: ``Pub``, ``SubBefore``, ``SubAfter``, ``EndTransaction`` or ``Recall``.
 
-    Args:
-        kind: ``Pub``, ``SubBefore``, ``SubAfter``, ``EndTransaction`` or ``Recall``.
-        topic: topic of the traced message.
-        region: region of the broker.
-        msg_id: id of the traced message.
-        keys: keys of the traced message.
-        fields: all fields of that kind, in the order of ``rocketwire.policy.trace_records``; None
-            becomes ``null``, and a bool what it is in Java.
+    Its fields are in the order of ``rocketwire.policy.trace_records``; None becomes ``null``, and a
+    bool what it is in Java. ``topic``, ``msg_id`` and ``keys`` are those of the traced message.
     """
     text = "\x01".join((kind, *map(_format_field, fields))) + "\x02"
     return TraceRecord(text, (msg_id, *split_keys(keys)), topic, region)

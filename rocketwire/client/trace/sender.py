@@ -35,9 +35,7 @@ class TraceSender:
     def __init__(self, instance: ClientInstance, name: str) -> None:
         """Create a sender with its own producer group, which brokers do not get in heartbeats.
 
-        Args:
-            name: end of the producer group: the traced group with namespace, and ``PRODUCE`` or
-                ``CONSUME``.
+        ``name`` is the traced group with namespace, and ``PRODUCE`` or ``CONSUME``.
 
         Raises:
             IllegalNameError: the producer group would be too long.
@@ -64,13 +62,7 @@ class TraceSender:
 async def open_trace(
     instance: ClientInstance, name: str, topic: str | None, within: float
 ) -> AsyncGenerator[TraceDispatcher]:
-    """Send trace records until the end of the block, which sends those that are queued.
-
-    Args:
-        name: see ``TraceSender``.
-        topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
-        within: timeout in seconds for the queued records.
-    """
+    """Send trace records until the end of the block, which sends those that are queued."""
     is_cloud = instance.config.access_channel is AccessChannel.CLOUD
     dispatcher = TraceDispatcher(TraceSender(instance, name).send, topic, is_cloud=is_cloud)
     async with background() as nursery:

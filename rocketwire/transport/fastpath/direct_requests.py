@@ -33,25 +33,15 @@ new_tuple: Final[Callable[..., Any]] = vars(tuple)["__new__"]
 
 
 class StartedRequest(NamedTuple):
-    """A request that has been sent.
+    """A request that has been sent."""
 
-    Attributes:
-        opaque: its number.
-        sent_at: time of trio's clock.
-        data: received bytes that have not been decoded, or None.
-    """
-
-    opaque: int
-    sent_at: float
-    data: bytes | None
+    opaque: int  # its number
+    sent_at: float  # time of trio's clock
+    data: bytes | None  # received bytes that have not been decoded, or None
 
 
 class DirectRequests:
-    """Direct requests over one channel.
-
-    Attributes:
-        reader: reader of the channel; requests are possible only while it ``allows_bypass``.
-    """
+    """Direct requests over one channel."""
 
     __slots__ = ("_bypass", "_connection", "_descriptor", "_now", "_writer", "reader")
 
@@ -64,6 +54,7 @@ class DirectRequests:
         bypass: EpollBypass,
         descriptor: int,
     ) -> None:
+        # reader of the channel; requests are possible only while it ``allows_bypass``
         self.reader: StreamReader = reader
         self._connection = connection
         self._writer = writer
@@ -76,21 +67,10 @@ class DirectRequests:
     ) -> StartedRequest | None:
         """Send a request and wait for bytes, if nothing else can happen meanwhile.
 
-        Args:
-            template: template of the request.
-            values: values for the template.
-            body: body of the request.
-            timeout: seconds for the whole request.
-
         Returns:
             The request with the received bytes.  Unless these are exactly the response, the caller
             has to call ``Channel.finish_request`` before it awaits anything.  None if nothing was
-            sent.
-
-        Raises:
-            EncodeError: as ``Channel.request``.
-
-        Cancellation: a cancelled caller sends nothing.
+            sent, as by a cancelled caller.
         """
         reader, writer = self.reader, self._writer
         if not reader.allows_bypass or writer.unsent:

@@ -40,13 +40,7 @@ MAX_WAIT: Final = 1.0
 
 
 class EpollBypass:
-    """The bypass for one descriptor; use ``bypass_for``.
-
-    Attributes:
-        poll: waits for at most N milliseconds, not beyond ``deadline``; returns the descriptor
-            first if it is readable, then the loop's if the loop has anything to do
-            (``select.poll``).
-    """
+    """The bypass for one descriptor; use ``bypass_for``."""
 
     __slots__ = (
         "_context",
@@ -69,6 +63,8 @@ class EpollBypass:
         both.register(descriptor, select.POLLIN)  # results come in the order of registration
         both.register(loop, select.POLLIN)
         loop_only.register(loop, select.POLLIN)
+        # waits for at most N milliseconds, not beyond ``deadline``; returns the descriptor first if
+        # it is readable, then the loop's if the loop has anything to do (``select.poll``)
         self.poll: Final = both.poll
         self._poll_loop = loop_only.poll
         self._polls = 0
@@ -116,11 +112,7 @@ class EpollBypass:
 
 
 def bypass_for(descriptor: int) -> EpollBypass | None:
-    """Return the bypass for a descriptor in the current run of trio, or None if there is none.
-
-    Args:
-        descriptor: descriptor of a socket, which must stay open while the bypass is used.
-    """
+    """Return the bypass for a socket in this run of trio; None if there is none."""
     task: Any = trio.lowlevel.current_task()
     try:
         runner = task._runner

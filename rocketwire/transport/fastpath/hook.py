@@ -24,11 +24,7 @@ SWITCH: Final = "ROCKETWIRE_FASTPATH"
 
 
 def is_switched_on() -> bool:
-    """Return whether the environment variable leaves the fast path on.
-
-    Raises:
-        IllegalValueError: its value is neither ``on`` nor ``off``.
-    """
+    """Return whether the environment variable, ``on`` or ``off``, leaves the fast path on."""
     value = os.environ.get(SWITCH)
     if value not in (None, "", "on", "off"):
         raise IllegalValueError(f"{SWITCH} must be on or off, not {value!r}")
@@ -42,16 +38,10 @@ is_on: bool = is_switched_on()
 def attach(
     connection: Connection, reader: StreamReader, writer: StreamWriter, clock: Callable[[], float]
 ) -> DirectRequests | None:
-    """Attach the fast path to a channel in the current run of trio.
+    """Attach the fast path to a channel, and its bypass to the reader, in this run of trio.
 
-    Args:
-        connection: the protocol's state.
-        reader: reader of the channel; gets its ``bypass``.
-        writer: writer of the channel.
-        clock: returns the time of trio's clock.
-
-    Returns: The channel's direct requests.  None if the fast path is off, if the stream is not
-        plain TCP, or if this run of trio does not allow it.
+    Returns None if the fast path is off, if the stream is not plain TCP, or if this run of trio
+    does not allow it.
     """
     descriptor = reader.descriptor
     if not is_on or descriptor is None:

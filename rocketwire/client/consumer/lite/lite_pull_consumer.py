@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -26,14 +26,13 @@ from rocketwire.client.consumer.lite.lite_pull_state import (
     LiteQueue,
     Polled,
 )
-from rocketwire.client.consumer.member import GroupMember
+from rocketwire.client.consumer.member import GroupMember, Membership, join_group
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.consumer.pull import PullRequest, PullStatus, pull_outage
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
 from rocketwire.client.consumer.retry import with_real_topic
-from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import (
     BrokerError,
@@ -48,12 +47,10 @@ from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group
-from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.member import CachedMessages
-    from rocketwire.client.hooks import HookChain
-    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.instance.opening import Client
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -72,19 +69,16 @@ BROKER_SUSPEND_MAX_TIME: Final = 20.0
 
 @trio_only()
 class LitePullConsumer(GroupMember):
-    """A lite pull consumer of a group."""
+    """A lite pull consumer of a group.
 
-    def __init__(
-        self,
-        instance: ClientInstance,
-        group: str,
-        config: LitePullConsumerConfig,
-        nursery: trio.Nursery,
-        hooks: HookChain | None,
-    ) -> None:
-        super().__init__(instance, group, nursery)
+    Methods that ask a server raise ``ClientError`` or ``ChannelError`` if it does not respond or
+    rejects the request.
+    """
+
+    def __init__(self, membership: Membership, config: LitePullConsumerConfig) -> None:
+        super().__init__(membership)
+        instance, group, _, self._hooks = membership
         self.config = config
-        self._hooks = hooks
         self._has_assignment = False
         self._queues: dict[MessageQueue, LiteQueue] = {}
         self._ready: deque[tuple[MessageQueue, LiteQueue, list[StoredMessage]]] = deque()
@@ -97,7 +91,9 @@ class LitePullConsumer(GroupMember):
             instance, build_limits(config.max_body_size, config.max_inflated_size)
         )
         self._report = ReadReport(group)
-        self._offsets = RemoteBrokerOffsetStore(instance, group, never_zero=config.begin_as_told)
+        self._offsets = self._broker_offsets = RemoteBrokerOffsetStore(
+            instance, group, never_zero=config.begin_as_told
+        )
         self._rebalance = Rebalance(
             instance, group, MessageModel.CLUSTERING, config.allocate_message_queue_strategy
         )
@@ -148,11 +144,7 @@ class LitePullConsumer(GroupMember):
         return self._report.unreadable
 
     async def fetch_message_queues(self, topic: str) -> tuple[MessageQueue, ...]:
-        """Return all readable queues of a topic, for ``assign``.
-
-        Raises:
-            ClientError, ChannelError: the name servers do not respond.
-        """
+        """Return all readable queues of a topic, for ``assign``."""
         return await get_queues(
             self._instance, with_namespace(self._instance.config.namespace, topic)
         )
@@ -202,17 +194,13 @@ class LitePullConsumer(GroupMember):
                 polled = self._take_ready()
                 if polled is not None:
                     if hooks is not None:
-                        self._report_poll(hooks, polled, trio.current_time() - started)
+                        seconds = trio.current_time() - started
+                        hooks.receive(self._instance, self.group, "poll", *polled, seconds)
                     return polled
                 if self._messages_ready.is_set():
                     self._messages_ready = trio.Event()
                 await self._messages_ready.wait()
         return None
-
-    def _report_poll(self, hooks: HookChain, polled: Polled, seconds: float) -> None:
-        queue = polled.message_queue
-        topic, broker = queue.topic or "", queue.broker_name or ""
-        hooks.receive(self._instance, self.group, "poll", topic, broker, polled.messages, seconds)
 
     def _take_ready(self) -> Polled | None:
         for _ in range(len(self._ready)):
@@ -245,7 +233,6 @@ class LitePullConsumer(GroupMember):
 
         Raises:
             LocalProtocolError: the queue is not assigned, or the offset is out of range.
-            ClientError, ChannelError: the broker does not respond.
         """
         state = self._queues.get(queue)
         if state is None:
@@ -282,34 +269,20 @@ class LitePullConsumer(GroupMember):
         await self.seek(queue, (await self.offset_range(queue))[1])
 
     async def offset_range(self, queue: MessageQueue) -> tuple[int, int]:
-        """Return the offset of the oldest message, and the next offset after the newest.
-
-        Raises:
-            ClientError, ChannelError: the broker does not respond.
-        """
+        """Return the offset of the oldest message, and the next offset after the newest."""
         address = (await find_replica(self._instance, queue)).address
         calls = self._instance.brokers
         return await calls.min_offset(address, queue), await calls.max_offset(address, queue)
 
     async def offset_for_timestamp(self, queue: MessageQueue, timestamp_millis: int) -> int:
-        """Return the offset of the first message stored at or after a time.
-
-        The end if there is none.
-
-        Raises:
-            ClientError, ChannelError: the broker does not respond.
-        """
+        """Return the offset of the first message stored at or after a time; the end without one."""
         address = (await find_replica(self._instance, queue)).address
         return await self._instance.brokers.search_offset(address, queue, timestamp_millis)
 
     # ------------------------------------------------------------------ offsets
 
     async def commit(self) -> None:
-        """Commit the offsets now; all messages that ``poll`` returned count as handled.
-
-        Raises:
-            ClientError, ChannelError: a broker does not respond or rejects an offset.
-        """
+        """Commit the offsets now; all messages that ``poll`` returned count as handled."""
         self._count_handled()
         await self._commit()
 
@@ -318,15 +291,11 @@ class LitePullConsumer(GroupMember):
         self._committed_at = trio.current_time()
         for queue, state in list(self._queues.items()):
             if state.consumed is not None and state.consumed != self._offsets.get(queue):
-                await self._offsets.commit(queue, state.consumed)
+                await self._broker_offsets.commit(queue, state.consumed)
                 self._offsets.update(queue, state.consumed, increase_only=False)
 
     async def committed(self, queue: MessageQueue) -> int | None:
-        """Return the committed offset of the group; None if there is none.
-
-        Raises:
-            ClientError, ChannelError: the broker does not respond.
-        """
+        """Return the committed offset of the group; None if there is none."""
         return await self._offsets.fetch(queue)
 
     async def _maybe_commit(self) -> None:
@@ -345,7 +314,7 @@ class LitePullConsumer(GroupMember):
         return (*self._subscriptions, *{queue.topic or "" for queue in self._queues})
 
     def heartbeat(self) -> ConsumerData:
-        """See ``ConsumerMember``; after ``assign`` there are no subscriptions."""
+        """Return the heartbeat; after ``assign`` there are no subscriptions."""
         return ConsumerData(
             group_name=self.group,
             consume_type=ConsumeType.CONSUME_ACTIVELY,
@@ -363,10 +332,7 @@ class LitePullConsumer(GroupMember):
             state = self._queues.get(queue)
             if state is not None and queue.topic == topic:
                 self._restart(queue, state, offset)
-                await self._offsets.commit(queue, offset, in_background=True)
-
-    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        return self._offsets.snapshot(topic)
+                await self._broker_offsets.commit(queue, offset, in_background=True)
 
     def cached_messages(self) -> Mapping[str, CachedMessages]:
         return self._sum_cached((queue, q.process) for queue, q in self._queues.items())
@@ -513,10 +479,7 @@ class LitePullConsumer(GroupMember):
                 self._passed.discard(state)
 
     async def close(self) -> None:
-        """Commit with ``auto_commit``, and unregister. ``open_lite_pull_consumer`` calls it.
-
-        Each ``poll`` that waits ends with ``ChannelClosedError``.
-        """
+        """Commit with ``auto_commit``, and unregister; waiting polls get ``ChannelClosedError``."""
         self._is_closed = True
         self._messages_ready.set()
         with trio.move_on_after(5, shield=True):
@@ -556,22 +519,11 @@ async def open_lite_pull_consumer(
     check_consumer_group(group)
     check_config(config, LitePullConsumerConfig)
     settings = config or LitePullConsumerConfig()
-    async with (
-        open_or_reuse_client(client, is_stream=True) as instance,
-        background() as nursery,
-        AsyncExitStack() as stack,
-    ):
-        name = with_namespace(instance.config.namespace, group)
-        hooks = instance.hooks
-        if settings.enable_trace:
-            from rocketwire.client.consumer.trace import open_consumer_trace
-
-            trace = open_consumer_trace(instance, name, settings.trace_topic, math.inf)
-            hooks = await stack.enter_async_context(trace)
-        consumer = LitePullConsumer(instance, name, settings, nursery, hooks)
-        instance.add_consumer(consumer)
+    async with join_group(client, group, settings, math.inf, is_stream=True) as membership:
+        consumer = LitePullConsumer(membership, settings)
+        membership.instance.add_consumer(consumer)
         try:
-            nursery.start_soon(consumer.keep_balanced)
+            membership.nursery.start_soon(consumer.keep_balanced)
             yield consumer
         finally:
             await consumer.close()

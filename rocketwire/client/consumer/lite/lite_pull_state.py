@@ -98,26 +98,21 @@ class Polled(NamedTuple):
 
 
 class LiteQueue:
-    """A queue that the consumer pulls.
-
-    Attributes:
-        process: messages that were pulled and not polled.
-        position: offset of the next pull; None to query the group's offset.
-        consumed: next offset after the messages that count as handled.
-        passed: next offset after messages that ``poll`` never returns, because of their tags or
-            because they are unreadable; None if there are none.
-        paused: whether pulls and polls of the queue are paused.
-    """
+    """A queue that the consumer pulls."""
 
     __slots__ = ("consumed", "passed", "paused", "position", "process", "scope")
 
     def __init__(self, now: float) -> None:
+        # messages that were pulled and not polled
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope: Final = trio.CancelScope()
+        # offset of the next pull; None to query the group's offset
         self.position: int | None = None
-        self.consumed: int | None = None
+        self.consumed: int | None = None  # next offset after the messages that count as handled
+        # next offset after messages that ``poll`` never returns, because of their tags or because
+        # they are unreadable; None if there are none
         self.passed: int | None = None
-        self.paused: bool = False
+        self.paused: bool = False  # whether pulls and polls of the queue are paused
 
 
 class LitePulls:

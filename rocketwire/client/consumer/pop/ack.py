@@ -47,11 +47,7 @@ class Acknowledgements:
     async def ack(self, message: StoredMessage) -> None:
         """Acknowledge a message, alone or with others of its topic and broker.
 
-        Raises:
-            DecodeError, BrokerError, BrokerNotFoundError, ChannelError: see ``PopCalls.ack``.
-
-        Cancellation: the message may have been acknowledged; other messages of its batch still are
-        acknowledged.
+        Cancellation: the message may have been acknowledged; the others of its batch still are.
         """
         name = handle_of(message).broker_name
         if name in self._brokers_without_batches or not await self._ack_in_batch(name, message):

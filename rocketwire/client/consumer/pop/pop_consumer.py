@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -36,7 +36,12 @@ from rocketwire.client.consumer.config import (
     PushConsumerConfig,
     parse_subscriptions,
 )
-from rocketwire.client.consumer.member import CachedMessages, GroupMember
+from rocketwire.client.consumer.member import (
+    CachedMessages,
+    GroupMember,
+    Membership,
+    join_group,
+)
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import (
@@ -60,7 +65,6 @@ from rocketwire.client.consumer.retry import (
 )
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler
-from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.log_text import log_text
 from rocketwire.client.periodic import every, now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
@@ -82,16 +86,14 @@ from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.policy.pop_handle import handle_of
-from rocketwire.policy.resource_names import is_retry_topic, retry_topic, with_namespace
+from rocketwire.policy.resource_names import is_retry_topic, retry_topic
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group
-from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
-    from rocketwire.client.hooks import HookChain
-    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.instance.opening import Client
     from rocketwire.messages.route import TopicRouteData
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -210,14 +212,12 @@ class PopConsumer(GroupMember):
 
     def __init__(
         self,
-        instance: ClientInstance,
-        group: str,
+        membership: Membership,
         config: PopConsumerConfig,
         listener: PopListener,
-        nursery: trio.Nursery,
-        hooks: HookChain | None = None,
     ) -> None:
-        super().__init__(instance, group, nursery)
+        super().__init__(membership)
+        instance, group, nursery, hooks = membership
         self.config = config
         limits = build_limits(config.max_body_size, config.max_inflated_size)
         self.calls: PopCalls = PopCalls(instance, group, limits)
@@ -228,7 +228,9 @@ class PopConsumer(GroupMember):
         if hooks is not None:
             from rocketwire.client.consumer.hooked_listeners import hook_pop
 
-            self._hooked = hook_pop(listener, hooks, instance, group, _broker_name)
+            self._hooked = hook_pop(
+                listener, hooks, instance, group, lambda message: handle_of(message).broker_name
+            )
         self._pop_scopes: dict[MessageQueue, trio.CancelScope] = {}
         self._pop_started: dict[MessageQueue, float] = {}
         self._closing = False
@@ -291,17 +293,13 @@ class PopConsumer(GroupMember):
         )
 
     def rebalance_soon(self) -> None:
-        """Check for new brokers; see ``ConsumerMember``."""
+        """Check for new brokers."""
         self._refresh_due.set()
         self._retries.rebalance_soon()
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
         """Set offsets of the retry topic; the broker keeps those of popped topics."""
         await self._retries.reset({q: o for q, o in offsets.items() if q.topic == topic})
-
-    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """Return offsets of the retry topic; the broker keeps those of popped topics."""
-        return self._offsets.snapshot(topic)
 
     def cached_messages(self) -> Mapping[str, CachedMessages]:
         counts = dict.fromkeys(self._subscriptions, 0)
@@ -470,16 +468,7 @@ class PopConsumer(GroupMember):
             hooks = self._instance.hooks
             if hooks is not None and (messages or failure):
                 seconds = trio.current_time() - started
-                hooks.receive(
-                    self._instance,
-                    self.group,
-                    "pop",
-                    topic,
-                    broker_name,
-                    messages,
-                    seconds,
-                    failure,
-                )
+                hooks.receive(self._instance, self.group, "pop", queue, messages, seconds, failure)
 
     def _settle_unhandled(self, key: MessageQueue, result: PopResult) -> None:
         # acknowledge or return the messages of a pop that no handler gets
@@ -612,10 +601,6 @@ class PopConsumer(GroupMember):
             await self._instance.remove_consumer(self)
 
 
-def _broker_name(message: StoredMessage) -> str:
-    return handle_of(message).broker_name
-
-
 @asynccontextmanager
 async def open_pop_consumer(
     client: Client,
@@ -651,22 +636,9 @@ async def open_pop_consumer(
     parse_subscriptions(subscriptions)
     listener = async_handler("handler (listener)", listener, "message")
     settings = config or PopConsumerConfig()
-    async with (
-        open_or_reuse_client(client) as instance,
-        background() as nursery,
-        AsyncExitStack() as stack,
-    ):
-        name = with_namespace(instance.config.namespace, group)
-        hooks = instance.hooks
-        if settings.enable_trace:
-            from rocketwire.client.consumer.trace import open_consumer_trace
-
-            hooks = await stack.enter_async_context(
-                open_consumer_trace(
-                    instance, name, settings.trace_topic, settings.pop_invisible_time
-                )
-            )
-        consumer = PopConsumer(instance, name, settings, listener, nursery, hooks)
+    timeout = settings.pop_invisible_time
+    async with join_group(client, group, settings, timeout) as membership:
+        consumer = PopConsumer(membership, settings, listener)
         for topic, expression, expression_type in parse_subscriptions(subscriptions):
             consumer.subscribe(topic, expression, expression_type=expression_type)
         await consumer.start()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.consumer.push.consumption import PushPart
 from rocketwire.client.consumer.push.pull_loop import AssignedQueue, PullLoop
 from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
 from rocketwire.errors import RocketWireError
@@ -50,41 +51,28 @@ def _lock_outage(topic: str | None) -> str:
     return f"locks of topic {topic}"
 
 
-class Assignment:
-    """The queues of a consumer.
-
-    Attributes:
-        outages: logs warnings about failures.
-    """
+class Assignment(PushPart):
+    """The queues of a consumer."""
 
     def __init__(
         self,
         parts: PushParts,
         consumption: Consumption,
-        on_changed: Callable[[], Awaitable[object]],
-        rebalance: Rebalance | None = None,
+        on_changed: Callable[[], Awaitable[object]],  # when the assigned queues have changed
+        rebalance: Rebalance | None = None,  # None to allocate as the settings say
     ) -> None:
-        """Start without queues.
-
-        Args:
-            on_changed: awaited when the assigned queues have changed.
-            rebalance: allocates the queues; None to do that by ``config``.
-        """
-        instance, group, config = parts.instance, parts.group, parts.config
-        self._instance = instance
-        self._group = group
-        self._config = config
-        self._subscriptions = parts.subscriptions
-        self._offsets = parts.offsets
-        self._locks = parts.locks
+        super().__init__(parts)
+        config = parts.config
         self._consumption = consumption
-        self._nursery = parts.nursery
         self._on_changed = on_changed
         self.pulls: PullLoop = PullLoop(parts, consumption, self.move)
         self._rebalance = rebalance or Rebalance(
-            instance, group, config.message_model, config.allocate_message_queue_strategy
+            parts.instance,
+            parts.group,
+            config.message_model,
+            config.allocate_message_queue_strategy,
         )
-        self.outages: Outages = self._rebalance.outages
+        self.outages: Outages = self._rebalance.outages  # logs warnings about failures
         self.pulls.outages = self.outages
         self._assigned: dict[MessageQueue, AssignedQueue] = {}
         self._rebalance_due = trio.Event()

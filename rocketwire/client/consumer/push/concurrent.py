@@ -81,9 +81,11 @@ class ConcurrentConsumption(Consumption):
         self.listener = listener
         self._hooked = listener
         if hooks is not None:
-            from rocketwire.client.consumer.hooked_listeners import hook_concurrent
+            from rocketwire.client.consumer.hooked_listeners import hook_listener
 
-            self._hooked = hook_concurrent(listener, hooks, parts.instance, parts.group)
+            self._hooked = hook_listener(
+                listener, hooks, parts.instance, parts.group, count_successes
+            )
         self._now = trio.lowlevel.current_clock().current_time
         self._batches: deque[PulledBatch] = deque()
         self._idle_workers: list[trio.lowlevel.Task] = []

@@ -32,41 +32,39 @@ TURN: Final = 64
 
 
 class PushParts(NamedTuple):
-    """What the parts of a push consumer share.
-
-    Attributes:
-        subscriptions: subscriptions by topic; read for each rebalance and pull.
-        offsets: offsets of the group.
-        locks: locks of orderly queues.
-        nursery: runs the tasks.
-    """
+    """What the parts of a push consumer share."""
 
     instance: ClientInstance
     group: str
     config: PushConsumerConfig
-    subscriptions: Mapping[str, SubscriptionData]
+    subscriptions: Mapping[str, SubscriptionData]  # by topic; read for each rebalance and pull
     offsets: OffsetStore
-    locks: QueueLocks
+    locks: QueueLocks  # of orderly queues
     stats: ConsumerStats
     nursery: trio.Nursery
 
 
-class Consumption(ABC):
-    """Handles the messages of a consumer.
-
-    Attributes:
-        is_orderly: whether messages are handled in order.
-    """
-
-    is_orderly: bool = False
+class PushPart:
+    """A part of a push consumer."""
 
     def __init__(self, parts: PushParts) -> None:
         self._instance = parts.instance
         self._group = parts.group
         self._config = parts.config
+        self._subscriptions = parts.subscriptions
         self._offsets = parts.offsets
+        self._locks = parts.locks
         self._stats = parts.stats
         self._nursery = parts.nursery
+
+
+class Consumption(PushPart, ABC):
+    """Handles the messages of a consumer."""
+
+    is_orderly: bool = False
+
+    def __init__(self, parts: PushParts) -> None:
+        super().__init__(parts)
         self._namespace = parts.instance.config.namespace
 
     @abstractmethod

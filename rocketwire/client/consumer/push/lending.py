@@ -46,27 +46,18 @@ MAX_PART: Final = 32
 
 @dataclass(slots=True, eq=False, repr=False)
 class LentMessages:
-    """A part of a batch.
-
-    Attributes:
-        queue: queue of the messages.
-        messages: the messages, with their real topics.
-        pulled: the messages as they are in the process queue.
-        process: the process queue.
-        lent_at: time of trio's clock.
-        is_awaited: whether nothing more is lent until a part is settled.
-        taken_at: when an application has taken the first message (``time.perf_counter``), or 0.
-        settled_at: when it has handled the last one, or 0.
-    """
+    """A part of a batch."""
 
     queue: MessageQueue
     messages: Sequence[StoredMessage]
+    # the messages as they are in the process queue; ``messages`` have their real topics
     pulled: Sequence[StoredMessage]
     process: ProcessQueue[StoredMessage]
-    lent_at: float
-    is_awaited: bool = False
+    lent_at: float  # time of trio's clock
+    is_awaited: bool = False  # whether nothing more is lent until a part is settled
+    # when an application has taken the first message (``time.perf_counter``), or 0
     taken_at: float = 0.0
-    settled_at: float = 0.0
+    settled_at: float = 0.0  # when it has handled the last one, or 0
 
 
 Failure = tuple[Sequence["StoredMessage"], ConsumeConcurrentlyContext]
@@ -100,16 +91,10 @@ class LentConsumption(ConcurrentConsumption):
     def __init__(
         self,
         parts: PushParts,
-        listener: MessageListenerConcurrently,
-        borrower: Borrower,
+        listener: MessageListenerConcurrently,  # of messages that an operator sends directly
+        borrower: Borrower,  # of all other messages
         hooks: HookChain | None = None,
     ) -> None:
-        """Create the consumption.
-
-        Args:
-            listener: handles a message that an operator sends directly.
-            borrower: gets all other messages.
-        """
         super().__init__(parts, listener)
         config = parts.config
         self._borrower = borrower
@@ -189,13 +174,12 @@ class LentConsumption(ConcurrentConsumption):
         messages = part.messages
         seconds = max(0.0, part.settled_at - part.taken_at)
         call = ConsumeMessageContext(self._instance, self._group, part.queue, messages, seconds)
-        hooks.consume_before(call)
-        call.status = ConsumeConcurrentlyStatus.CONSUME_SUCCESS
-        call.successes = len(messages)
-        if failures:
-            call.status = ConsumeConcurrentlyStatus.RECONSUME_LATER
-            call.successes -= len({m.queue_offset for failed, _ in failures for m in failed})
-        hooks.consume_after(call)
+        with hooks.watch(call):
+            call.status = ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+            call.successes = len(messages)
+            if failures:
+                call.status = ConsumeConcurrentlyStatus.RECONSUME_LATER
+                call.successes -= len({m.queue_offset for failed, _ in failures for m in failed})
 
     def _wake_worker(self) -> None:
         settled = self._borrower.take_settled()  # saves a wake of trio for them

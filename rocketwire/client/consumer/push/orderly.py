@@ -61,10 +61,11 @@ class OrderlyConsumption(Consumption):
         self.listener = listener
         self._hooked = listener
         if hooks is not None:
-            from rocketwire.client.consumer.hooked_listeners import hook_orderly
+            from rocketwire.client.consumer.hooked_listeners import count_orderly, hook_listener
 
-            self._hooked = hook_orderly(listener, hooks, parts.instance, parts.group)
-        self._locks = parts.locks
+            self._hooked = hook_listener(
+                listener, hooks, parts.instance, parts.group, count_orderly
+            )
         self._running: dict[MessageQueue, trio.Event] = {}
 
     def start(self) -> None:

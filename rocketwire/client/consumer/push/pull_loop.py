@@ -10,7 +10,7 @@ Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -22,6 +22,7 @@ from rocketwire.client.consumer.pull import (
     pull_outage,
 )
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
+from rocketwire.client.consumer.push.consumption import PushPart
 from rocketwire.client.outages import Outages
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, MissingPackageError, RocketWireError
@@ -31,7 +32,6 @@ from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 if TYPE_CHECKING:
     from rocketwire.client.consumer.pull import NextPull, PullResult
     from rocketwire.client.consumer.push.consumption import Consumption, PushParts
-    from rocketwire.client.hooks import HookChain
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
@@ -55,56 +55,37 @@ BUSY_PATIENCE: Final = 10.0
 
 
 class AssignedQueue:
-    """A queue that is assigned to the consumer.
-
-    Attributes:
-        process: messages that were pulled and not handled.
-        dropped_at: when the consumer started to release it; None before.
-    """
+    """A queue that is assigned to the consumer."""
 
     __slots__ = ("dropped_at", "process", "scope")
 
     def __init__(self, now: float) -> None:
+        # messages that were pulled and not handled
         self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
         self.scope: Final = trio.CancelScope()
-        self.dropped_at: float | None = None
+        self.dropped_at: float | None = None  # when the consumer started to release it; None before
 
 
-class PullLoop:
-    """The pulls of a consumer.
-
-    Attributes:
-        outages: logs warnings about failing pulls.
-        report: logs and counts unreadable messages.
-    """
+class PullLoop(PushPart):
+    """The pulls of a consumer."""
 
     def __init__(
         self,
         parts: PushParts,
         consumption: Consumption,
+        # called when the broker moves the offset of a queue, whose loop has ended then
         on_moved: Callable[[MessageQueue, int], Awaitable[None]],
     ) -> None:
-        """Start without queues.
-
-        Args:
-            on_moved: called when the broker moves the offset of a queue; its loop has ended then.
-        """
+        super().__init__(parts)
+        config = parts.config
         self.suspended = False
-        instance, config, group = parts.instance, parts.config, parts.group
-        self._instance = instance
-        self._hooks = instance.hooks
-        self.outages: Outages = Outages(f"group {group}")
-        self.report: Final = ReadReport(group)
-        self._group = group
-        self._config = config
-        self._subscriptions = parts.subscriptions
-        self._offsets = parts.offsets
-        self._stats = parts.stats
+        self._hooks = parts.instance.hooks
+        self.outages: Outages = Outages(f"group {parts.group}")  # logs warnings about failing pulls
+        self.report: Final = ReadReport(parts.group)  # logs and counts unreadable messages
         self._consumption = consumption
         self._on_moved = on_moved
-        self._calls = PullCalls(
-            instance, build_limits(config.max_body_size, config.max_inflated_size)
-        )
+        limits = build_limits(config.max_body_size, config.max_inflated_size)
+        self._calls = PullCalls(parts.instance, limits)
         self._thresholds: dict[str, Thresholds] = {}
         self._is_clustering = config.message_model is not MessageModel.BROADCASTING
         self._now = trio.lowlevel.current_clock().current_time
@@ -168,7 +149,7 @@ class PullLoop:
             raise error
         if self._hooks is not None:
             seconds = trio.current_time() - process.last_pull
-            self._report_to_hooks(self._hooks, queue, (), seconds, error)
+            self._hooks.receive(self._instance, self._group, "pull", queue, (), seconds, error)
         is_busy = isinstance(error, BrokerError) and error.code == ResponseCode.FLOW_CONTROL
         self.outages.report(
             pull_outage(queue),
@@ -178,17 +159,6 @@ class PullLoop:
             topic=queue.topic,
         )
         return PULL_DELAY_BROKER_FLOW_CONTROL if is_busy else PULL_DELAY_EXCEPTION
-
-    def _report_to_hooks(
-        self,
-        hooks: HookChain,
-        queue: MessageQueue,
-        messages: Sequence[StoredMessage],
-        seconds: float,
-        error: RocketWireError | None = None,
-    ) -> None:
-        topic, broker = queue.topic or "", queue.broker_name or ""
-        hooks.receive(self._instance, self._group, "pull", topic, broker, messages, seconds, error)
 
     def delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage], now: float) -> float:
         """Return the seconds before the next pull; 0 to pull now."""
@@ -231,7 +201,8 @@ class PullLoop:
         messages = result.messages
         self._stats.add_pulled(queue.topic or "", len(messages), now - process.last_pull, now)
         if self._hooks is not None:
-            self._report_to_hooks(self._hooks, queue, messages, now - process.last_pull)
+            seconds = now - process.last_pull
+            self._hooks.receive(self._instance, self._group, "pull", queue, messages, seconds)
         process.last_pull = now
         if process.dropped:
             return False

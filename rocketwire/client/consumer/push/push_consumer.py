@@ -10,7 +10,7 @@ Java: ``DefaultMQPushConsumerImpl``.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -27,10 +27,9 @@ from rocketwire.client.consumer.config import (
     PushConsumerConfig,
     parse_subscriptions,
 )
-from rocketwire.client.consumer.member import GroupMember
+from rocketwire.client.consumer.member import GroupMember, Membership, join_group
 from rocketwire.client.consumer.offset_store import (
     LocalFileOffsetStore,
-    OffsetStore,
     RemoteBrokerOffsetStore,
 )
 from rocketwire.client.consumer.push.assignment import Assignment
@@ -43,7 +42,6 @@ from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler, check_listeners
-from rocketwire.client.instance.opening import Client, open_or_reuse_client
 from rocketwire.client.periodic import every, now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError
@@ -54,13 +52,11 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import retry_topic, with_namespace
 from rocketwire.policy.subscription import subscription_data, with_version
 from rocketwire.policy.validation import check_consumer_group
-from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.member import CachedMessages
     from rocketwire.client.consumer.push.lending import Borrower
-    from rocketwire.client.hooks import HookChain
-    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.instance.opening import Client
     from rocketwire.messages.callbacks import ConsumerRunningInfo
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -85,23 +81,20 @@ class PushConsumer(GroupMember):
 
     def __init__(
         self,
-        instance: ClientInstance,
-        group: str,
+        membership: Membership,
         config: PushConsumerConfig,
         listener: MessageListenerConcurrently | None,
         orderly_listener: MessageListenerOrderly | None,
         *,
         orderly: bool,
-        nursery: trio.Nursery,
-        hooks: HookChain | None = None,
         borrower: Borrower | None = None,
     ) -> None:
-        """See ``open_push_consumer``, which also starts the consumer and creates ``hooks``."""
-        super().__init__(instance, group, nursery)
+        """See ``open_push_consumer``, which also starts the consumer."""
+        super().__init__(membership)
+        instance, group, nursery, hooks = membership
         self.config = config
         self._announced: dict[str, SubscriptionData] | None = None
         self._stats = ConsumerStats()
-        self._offsets: OffsetStore
         if config.message_model is MessageModel.BROADCASTING:
             self._offsets = LocalFileOffsetStore(
                 instance.client_id, group, config.local_offset_store_dir
@@ -209,14 +202,8 @@ class PushConsumer(GroupMember):
         self.assignment.rebalance_soon()
 
     async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """Set offsets; see ``ConsumerMember``.
-
-        Handlers get ``await_termination`` to finish before.
-        """
+        """Set offsets; handlers get ``await_termination`` to finish before."""
         await self.assignment.reset({q: o for q, o in offsets.items() if q.topic == topic})
-
-    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        return self._offsets.snapshot(topic)
 
     def cached_messages(self) -> Mapping[str, CachedMessages]:
         return self._sum_cached(self.assignment.process_queues().items())
@@ -236,10 +223,7 @@ class PushConsumer(GroupMember):
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
     ) -> ConsumeMessageDirectlyResult:
-        """See ``ConsumerMember``; independent of the process queue.
-
-        Java: ``ConsumeMessageConcurrentlyService.consumeMessageDirectly``.
-        """
+        # independent of the process queue
         message = with_real_topic(message, self.group, self._instance.config.namespace)
         queue = MessageQueue(
             topic=message.topic, broker_name=broker_name, queue_id=message.queue_id
@@ -377,28 +361,15 @@ async def open_push_consumer(
     )
     settings = config or PushConsumerConfig()
     is_clustering = settings.message_model is not MessageModel.BROADCASTING
-    async with (
-        open_or_reuse_client(client, own_instance=is_clustering) as instance,
-        background() as nursery,
-        AsyncExitStack() as stack,
-    ):
-        name = with_namespace(instance.config.namespace, group)
-        hooks = instance.hooks
-        if settings.enable_trace:
-            from rocketwire.client.consumer.trace import open_consumer_trace
-
-            hooks = await stack.enter_async_context(
-                open_consumer_trace(instance, name, settings.trace_topic, settings.consume_timeout)
-            )
+    async with join_group(
+        client, group, settings, settings.consume_timeout, own_instance=is_clustering
+    ) as membership:
         consumer = PushConsumer(
-            instance,
-            name,
+            membership,
             settings,
             listener,
             orderly_listener,
             orderly=orderly or orderly_listener is not None,
-            nursery=nursery,
-            hooks=hooks,
             borrower=borrower,
         )
         try:

@@ -21,16 +21,12 @@ T = TypeVar("T")
 
 @dataclass(slots=True, eq=False, repr=False)
 class PulledBatch:
-    """Messages of a queue, claimed by workers from the front.
-
-    Attributes:
-        next_index: index of the first unclaimed message.
-    """
+    """Messages of a queue, claimed by workers from the front."""
 
     queue: MessageQueue
     process: ProcessQueue[StoredMessage]
     messages: Sequence[StoredMessage]
-    next_index: int = 0
+    next_index: int = 0  # index of the first unclaimed message
 
     @property
     def is_open(self) -> bool:
@@ -43,22 +39,18 @@ class PulledBatch:
 
 
 class WorkerClaim:
-    """The messages of a batch that a worker has claimed.
-
-    Attributes:
-        begin: index of the first handled message that is still in the process queue.
-        end: index after the last handled message; the running handler's messages start here.
-        announced: index after the last message that was returned by ``announce``.
-        since: start of the handler calls on trio's clock.
-    """
+    """The messages of a batch that a worker has claimed."""
 
     __slots__ = ("announced", "batch", "begin", "end", "since")
 
     def __init__(self, batch: PulledBatch, since: float) -> None:
         self.batch: PulledBatch = batch
-        self.since: float = since
+        self.since: float = since  # start of the handler calls on trio's clock
+        # index of the first handled message that is still in the process queue
         self.begin: int = batch.next_index
+        # index after the last handled message; the running handler's messages start here
         self.end: int = self.begin
+        # index after the last message that was returned by ``announce``
         self.announced: int = self.begin
 
     def announce(self) -> Sequence[StoredMessage]:
@@ -81,9 +73,7 @@ def notify_before_wait(
 ) -> Generator[Any, Any, T]:
     """Await ``work``, and call ``notify()`` each time before it waits and other tasks can run.
 
-    Args:
-        work: coroutine to await.
-        notify: function without arguments; it must neither block nor raise.
+    ``notify`` must neither block nor raise.
     """
     resume: Callable[[Any], Any] = work.send
     value: Any = None

@@ -23,7 +23,8 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
-from rocketwire.client.consumer.hooked_listeners import hook_concurrent, hook_orderly, hook_pop
+from rocketwire.client.consumer.config import count_successes
+from rocketwire.client.consumer.hooked_listeners import count_orderly, hook_listener, hook_pop
 from rocketwire.client.consumer.trace import ConsumerTrace
 from rocketwire.client.hooks import HookChain
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
@@ -71,7 +72,7 @@ class Recorded:
             return await _come_to(outcome)
 
         context = ConsumeConcurrentlyContext(message_queue=QUEUE)
-        hooked = hook_concurrent(listener, self._hooks, self._client, "n%readers")
+        hooked = hook_listener(listener, self._hooks, self._client, "n%readers", count_successes)
         return await hooked(messages, context)
 
     async def orderly(self, outcome: object) -> object:
@@ -79,7 +80,7 @@ class Recorded:
             return await _come_to(outcome)
 
         context = ConsumeOrderlyContext(message_queue=QUEUE)
-        hooked = hook_orderly(listener, self._hooks, self._client, "n%readers")
+        hooked = hook_listener(listener, self._hooks, self._client, "n%readers", count_orderly)
         return await hooked([message()], context)
 
     async def pop(self, outcome: object) -> object:

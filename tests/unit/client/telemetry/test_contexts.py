@@ -1,56 +1,18 @@
-"""Contexts in message properties: what is written and read here is what the propagators write."""
+"""Contexts in message properties: they are what the propagators write and read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from opentelemetry import baggage, context, propagate, trace
-from opentelemetry.baggage.propagation import W3CBaggagePropagator
-from opentelemetry.propagators.composite import CompositePropagator
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, TraceState
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from rocketwire.client.telemetry.contexts import Links, MessageContexts, is_w3c
+from rocketwire.client.telemetry.contexts import Links, MessageContexts
 from rocketwire.wire.message.stored import StoredMessage
-
-if TYPE_CHECKING:
-    from opentelemetry.propagators.textmap import TextMapPropagator
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 USUAL = propagate.get_global_textmap()
-
-
-class Loud(TraceContextTextMapPropagator):
-    """Has the fields of W3C, and writes them in its own way."""
-
-    def inject(self, carrier: Any, *arguments: Any, **named: Any) -> None:
-        super().inject(carrier, *arguments, **named)
-        for name in list(carrier):
-            carrier[name] = carrier[name].upper()
-
-
-class Other(TraceContextTextMapPropagator):
-    @property
-    def fields(self) -> set[str]:
-        return {"b3"}
-
-
-@pytest.mark.parametrize(
-    ("propagator", "is_usual"),
-    [
-        (USUAL, True),
-        (TraceContextTextMapPropagator(), True),
-        (CompositePropagator([W3CBaggagePropagator()]), False),
-        (Loud(), False),
-        (Other(), False),
-    ],
-    ids=["default", "without_baggage", "only_baggage", "own_text", "other_fields"],
-)
-def test_only_the_format_of_w3c_is_written_here(
-    propagator: TextMapPropagator, is_usual: bool
-) -> None:
-    assert is_w3c(propagator) == is_usual
 
 
 @pytest.mark.parametrize("flags", [0, 1, 3])
@@ -65,7 +27,7 @@ def test_the_properties_are_those_of_the_propagator(
     try:
         expected: Any = {}
         USUAL.inject(expected, trace.set_span_in_context(span))
-        assert MessageContexts(USUAL).carrier(span, ids) == expected
+        assert MessageContexts(USUAL).carrier(span) == expected
     finally:
         context.detach(token)
 

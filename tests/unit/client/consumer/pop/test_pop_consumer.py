@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 import trio
 
+from rocketwire.client.consumer.member import Membership
 from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import PopResult, PopStatus
 from rocketwire.client.consumer.pop.pop_consumer import (
@@ -102,7 +103,7 @@ async def closing(calls: Calls, listener: PopListener, after: float) -> float:
     async with background() as nursery:
         config = PopConsumerConfig(consume_thread_max=1)
         instance = cast("ClientInstance", Instance())
-        consumer = PopConsumer(instance, "g", config, listener, nursery)
+        consumer = PopConsumer(Membership(instance, "g", nursery, None), config, listener)
         consumer.calls = cast("PopCalls", calls)
         consumer._acknowledgements = Acknowledgements(consumer.calls)  # pyright: ignore[reportPrivateUsage] - of these calls
         consumer.subscribe("T")
