@@ -183,11 +183,7 @@ def _jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def offset_range(text: str) -> tuple[int | None, int | None]:
-    """First and last offset of ``FROM:TO``; None for one that is not given.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Return the first and last offset of ``FROM:TO``; None for one that is not given."""
     begin, separator, end = text.partition(":")
     try:
         first = int(begin) if begin else None

@@ -116,10 +116,7 @@ def at_queue_offset(
 
 
 def read_dispatches(properties: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Queues of other names that hold a message too, and its offset in each.
-
-    Java: ``MultiDispatchUtils``; the queue id of ``%LMQ%`` queues is 0.
-    """
+    """Other queues that hold a message too, and its offset in each (``MultiDispatchUtils``)."""
     names = properties.get(message_const.INNER_MULTI_DISPATCH, "").split(",")
     offsets = properties.get(message_const.INNER_MULTI_QUEUE_OFFSET, "").split(",")
     return [
@@ -170,16 +167,10 @@ def by_message_id(store: OpenedStore, message_id: str) -> Iterator[StoredBytes]:
 
 
 def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBytes]:
-    """Messages with a key or a unique key.
+    """Messages with a key or a unique key, of a topic or of all.
 
     Index files lead to most of them.  A search finds the others in the parts of the log that no
-    index file covers, such as the last messages of a killed broker.  If the index leads to no
-    message, the search covers the whole log.
-
-    Args:
-        store: to search.
-        key: of the message.
-        topic: of the message; the names of all queues by default.
+    index file covers, such as the last messages of a killed broker.
     """
     topics = [topic] if topic is not None else sorted({name for name, _ in store.queue_names})
     offsets = sorted(set(find_indexed_offsets(store, topics, key)))

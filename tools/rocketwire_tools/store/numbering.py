@@ -42,13 +42,7 @@ class _Units(NamedTuple):
 
 
 class NumberedQueue:
-    """Puts units at the queue offsets of their messages.
-
-    Args:
-        writer: of the queue.
-        report: counts what is found.
-        log_start: offset of the log's first file.
-    """
+    """Puts units at the queue offsets of their messages."""
 
     def __init__(self, writer: QueueWriter, report: NumberingReport, log_start: int) -> None:
         self._writer = writer
@@ -63,13 +57,7 @@ class NumberedQueue:
         return self._writer.units_per_file
 
     def put(self, number: int, data: bytes, timestamp: int) -> None:
-        """Put units.
-
-        Args:
-            number: queue offset of the first one.
-            data: units with successive queue offsets.
-            timestamp: store timestamp of the last one's message.
-        """
+        """Put successive units; ``timestamp`` is the store timestamp of the last one's message."""
         units = _Units(number, data, timestamp)
         if self._held is not None:
             held_unit, self._held = self._held, None

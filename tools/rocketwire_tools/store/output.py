@@ -36,14 +36,7 @@ def json_line(value: object) -> bytes:
 
 @contextmanager
 def create_whole(path: Path, *, is_folder: bool = False) -> Generator[Path]:
-    """Create a file or folder that appears under its name when the block ends without an error.
-
-    Yields:
-        Where it is until then: ``NAME.partial``.
-
-    Raises:
-        FileExistsError: something of either name is there.
-    """
+    """Create ``NAME.partial``, which gets its name when the block ends without an error."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         partial.mkdir(0o700) if is_folder else partial.touch(exist_ok=False)
@@ -77,10 +70,7 @@ def write_table(
 ) -> None:
     """Write rows in columns that are as wide as their widest cell; numbers to the right.
 
-    Args:
-        header: names of the columns; no line is written for empty ones.
-        rows: their cells; None is empty.  They are read twice, and kept if they are an iterator.
-        output: standard output by default.
+    No line is written for empty names.  Rows are read twice, and kept if they are an iterator.
     """
     stream: TextIO = sys.stdout if output is None else output
     rows = list(rows) if isinstance(rows, Iterator) else rows

@@ -83,13 +83,7 @@ class RebuildReport(NumberingReport):
 
 
 class LogCopy:
-    """Copies messages to the same offsets of a new commit log, and fills the places between them.
-
-    Args:
-        files: of the new store.
-        file_size: of each file of the log.
-        report: counts what is done.
-    """
+    """Copies messages to the same offsets of a new log, and fills the places between them."""
 
     def __init__(self, files: Files, file_size: int, report: RebuildReport) -> None:
         self._writer = CommitLogWriter(files, file_size=file_size)
@@ -112,11 +106,7 @@ class LogCopy:
     ) -> None:
         """Copy messages that stand together.
 
-        Args:
-            offset: of the first one.
-            data: the messages.
-            store_timestamp: of the first one.
-            blank_end: offset after the blank that the source has at an offset; None without one.
+        ``blank_end`` returns the offset after the blank that the source has at an offset.
         """
         position = self._end(offset)
         if self.start is None:
@@ -158,15 +148,7 @@ class LogCopy:
 
 
 class QueueBuilder:
-    """Builds consume queues from messages in the order of the log.
-
-    Args:
-        files: of the new store.
-        file_size: of a queue's files.
-        batch_file_size: of a batch queue's files.
-        batch_topics: topics whose queues are of type BatchCQ.
-        report: counts what is done.
-    """
+    """Builds consume queues from messages in the order of the log."""
 
     def __init__(
         self,
@@ -190,12 +172,7 @@ class QueueBuilder:
         self.batch_topics = set(batch_topics)
 
     def add(self, rows: Rows, log_start: int) -> None:
-        """Add units for the messages of rows.
-
-        Args:
-            rows: in the order of the log.
-            log_start: offset of the log's first file.
-        """
+        """Add units for the messages of rows of a log that begins at ``log_start``."""
         messages, names = rows.messages, rows.topics.names
         timestamps = messages.numbers("store_timestamp")
         units = np.empty(len(rows), UNIT)
@@ -294,14 +271,7 @@ def _add_units(queue: NumberedQueue, offsets: Int64s, units: Units, timestamps: 
 
 
 class IndexBuilder:
-    """Builds index files from messages in the order of the log.
-
-    Args:
-        files: of the new store.
-        geometry: slots and entries of each file.
-        with_tags: whether tags are indexed, as since 5.5.
-        report: counts what is done.
-    """
+    """Builds index files from messages in the order of the log."""
 
     def __init__(
         self, files: Files, geometry: Geometry, *, with_tags: bool, report: RebuildReport
@@ -348,12 +318,7 @@ class Rebuild:
     _blanks: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, block: Block, regions: Sequence[Region]) -> None:
-        """Add the messages of a block.
-
-        Args:
-            block: of the scan.
-            regions: what the scan has seen so far that is no message.
-        """
+        """Add the messages of a block; ``regions`` is what the scan has seen that is no message."""
         for region in regions[self._regions_seen :]:
             if region.kind is RegionKind.BLANK:
                 self._blanks[region.start] = region.end

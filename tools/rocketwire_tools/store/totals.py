@@ -54,14 +54,7 @@ class Group(NamedTuple):
 def add_rows(
     groups: dict[GroupName, Counts], numbers: Int64s, names: Callable[[int], GroupName], rows: Rows
 ) -> None:
-    """Count rows.
-
-    Args:
-        groups: get the counts.
-        numbers: the group of each row, as a number.
-        names: the group of a number.
-        rows: to count.
-    """
+    """Count rows in ``groups``; ``numbers`` are the groups of the rows, ``names`` theirs."""
     sizes, times = rows.column("store_size"), rows.column("store_timestamp")
     distinct, places = np.unique(numbers, return_inverse=True)
     counts = np.bincount(places)
@@ -94,11 +87,7 @@ class Totals:
         self._database: sqlite3.Connection | None = None
 
     def merge(self, groups: dict[GroupName, Counts]) -> None:
-        """Add counts.
-
-        Raises:
-            OSError: the disk of temporary files is full.
-        """
+        """Add counts."""
         for name, counts in groups.items():
             _merge(self._groups, name, counts)
         if len(self._groups) > MOST_IN_MEMORY:
@@ -114,15 +103,7 @@ class Totals:
         return self._database
 
     def sort(self, *, by_name: bool) -> Iterable[Group]:
-        """The groups, which can be read several times.
-
-        Args:
-            by_name: by their names, one without a name last; otherwise by their bytes, the largest
-                first.
-
-        Raises:
-            OSError: the disk of temporary files is full.
-        """
+        """The groups by name, one without a name last, or by bytes; they can be read again."""
         if self._database is not None:
             return _StoredGroups(self._write(), by_name=by_name)
         groups = [Group(name, *counts) for name, counts in self._groups.items()]

@@ -87,11 +87,7 @@ class UnfinishedWork:
     # -------------------------------------------------------------- the log
 
     def add(self, rows: Rows) -> None:
-        """Add messages of the log.
-
-        Raises:
-            OSError: the disk of temporary files is full.
-        """
+        """Add messages of the log."""
         names = rows.column("topic")
         queues, offsets = rows.column("queue_id").tolist(), rows.column("queue_offset").tolist()
         flags = rows.column("sys_flag").tolist()
@@ -158,8 +154,7 @@ class UnfinishedWork:
     def find_transactions(self) -> Iterator[dict[str, Any]]:
         """Half messages without a decision, by queue offset.
 
-        An op message names the queue offset of its half message, and a committed message the
-        physical offset.
+        An op message names the queue offset of its half message, a committed one the physical one.
         """
         for (text,) in self._select(_OPEN):
             yield _unpack(text)
@@ -167,9 +162,7 @@ class UnfinishedWork:
     def find_popped(self, revived: Mapping[tuple[str, int], int]) -> Iterator[PoppedMessage]:
         """Messages that were popped and not acknowledged, in no order.
 
-        Args:
-            revived: topic and queue of the revive log → offset of the first record that the broker
-                has not yet worked off.
+        ``revived`` has the first record of each queue of the revive log that is not yet worked off.
         """
         acks = groupby(self._select("SELECT * FROM acks ORDER BY pop"), itemgetter(0))
         acknowledged, offsets = b"", frozenset[int]()
@@ -218,11 +211,7 @@ def _digest(pop: pops.Pop) -> bytes:
 
 
 class KeptLines:
-    """Lines of a report that can be read more than once, in a temporary file.
-
-    Args:
-        lines: of the report.
-    """
+    """Lines of a report that can be read more than once, in a temporary file."""
 
     def __init__(self, lines: Iterable[dict[str, Any]] = ()) -> None:
         self._database = temporary_database(

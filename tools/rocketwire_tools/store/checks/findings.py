@@ -120,24 +120,14 @@ class Findings:
     def count(
         self, kind: FindingKind, findings: int, count: int | None = None, *, is_damage: bool = True
     ) -> None:
-        """Count findings that are not kept.
-
-        Args:
-            kind: of all of them.
-            findings: how many.
-            count: what they count; one each by default.
-            is_damage: whether data are lost or wrong.
-        """
+        """Count findings of one kind that are not kept; each counts one thing by default."""
         if findings:
             counts = self.counts.setdefault((kind, is_damage), [0, 0])
             counts[0] += findings
             counts[1] += findings if count is None else count
 
     def keep(self, kind: FindingKind, is_wrong: Bools) -> list[int]:
-        """Return the places of damage that get a finding; the others are only counted.
-
-        A hostile file has millions of wrong places, and a finding takes ten microseconds.
-        """
+        """Return the places of damage that get a finding; the others are only counted."""
         places: list[int] = np.flatnonzero(is_wrong).tolist()
         room = self.room(kind)
         self.count(kind, len(places[room:]))

@@ -83,7 +83,7 @@ class _IndexFile:
         self._entries = _Entries.of(0, np.zeros(0, ENTRY))
 
     def take(self, end: int | None) -> Iterator[_Entries]:
-        """Entries up to an offset of the log, or all that are left, piece by piece.
+        """Take entries up to an offset of the log, or all that are left, piece by piece.
 
         A single entry that points further than the one after it is out of order, and taken too.
         """
@@ -139,10 +139,7 @@ class _BlockKeys:
 
     @cached_property
     def _orders(self) -> list[Int64s | None]:
-        """Which keys may have entries, one after the other: all, or those that are no tags.
-
-        Some releases index no tags.
-        """
+        """Which keys may have entries in turn: all, or those that are no tags (older releases)."""
         return [None, np.flatnonzero(~self.hashes[2])]
 
     @cached_property
@@ -177,16 +174,7 @@ class _BlockKeys:
         )
 
     def note(self, rows: Int64s, hashes: Int64s, is_message: Bools) -> Bools:
-        """Note entries.
-
-        Args:
-            rows: of each entry.
-            hashes: of each entry.
-            is_message: whether it points to a message.
-
-        Returns:
-            Whether the message of each entry has its key.
-        """
+        """Note entries, some of no message; return which ones have a key of their message."""
         stored = np.where(is_message, rows, -1) << 32 | (hashes & 0xFFFFFFFF)
         np.logical_or(self._has_entry, np.isin(self._keys, stored), out=self._has_entry)
         return np.isin(stored, self._keys)

@@ -142,10 +142,7 @@ class LogOrder:
         self._next_offsets: dict[int, int] = {}  # by queue, as in ``QueueGroups.keys``
 
     def pass_regions(self, scan: LogScan, state: State) -> None:
-        """Pass over what is no message before a block.
-
-        If it cannot be read, it may have the next messages of any queue.
-        """
+        """Pass over what is no message before a block."""
         regions, parts = scan.regions[len(self._states) :], len(self._view.unread.log)
         if parts > self._unread_parts or any(map(self._is_unread, regions)):
             self._next_offsets.clear()

@@ -95,15 +95,9 @@ def records(data: Bytes, positions: Int64s, layout: np.dtype[np.void]) -> npt.ND
 
 
 def words(data: Bytes, positions: Int64s, size: int) -> list[Words]:
-    """The ``size`` bytes at each of some positions as columns of eight bytes each.
+    """Texts of one size as columns of eight bytes; the last column ends with their last byte.
 
-    Two texts of one size are equal if all columns are.  The last column of a text begins eight
-    bytes before its end; of a shorter text the column has zeros in place of what stands before it.
-
-    Args:
-        data: at least eight bytes.
-        positions: of texts with at least eight bytes before them.
-        size: bytes of each text.
+    At least eight bytes stand before each text.  Zeros replace those of a shorter one.
     """
     if not size:
         return []
@@ -132,8 +126,7 @@ def distinct(values: Int64s) -> tuple[Int64s, Int64s]:
 def size_classes(sizes: Int64s) -> Iterator[tuple[Int64s, int]]:
     """Rows whose texts are about equally long, and the largest size of each such class.
 
-    Windows of the largest size of its class for each text have at most about twice as many bytes
-    as the texts.
+    Windows of that size have at most about twice as many bytes as the texts.
     """
     if not len(sizes):
         return
@@ -239,10 +232,9 @@ class Messages:
         ].astype(np.int64)
 
     def are_sound(self, base: int) -> Bools:
-        """Whether each message stands at its physical offset and its fields add up to its size.
+        """Whether the fields of each message add up to its size, and it names its own place.
 
-        Args:
-            base: offset in the stream of the first byte of ``data``.
+        ``base`` is the offset in the stream of the first byte of ``data``.
         """
         at_home = self.numbers("physical_offset") == self.positions + base
         ends = self.properties + self.property_sizes == self.positions + self.sizes

@@ -60,7 +60,7 @@ class Selection:
     def _bytes_pass(self, rows: Rows) -> Bools:
         """Whether the bytes of each message may hold the key or the id.
 
-        Compressed inner batches may always; an offset message id names the message's place.
+        A compressed inner batch always may; an offset message id names the message's place.
         """
         messages = rows.messages
         flags = messages.numbers("sys_flag")

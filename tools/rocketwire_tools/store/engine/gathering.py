@@ -18,14 +18,7 @@ _VALUE_END: Final = 2
 
 
 def gather(data: Bytes, starts: Int64s, sizes: Int64s, is_null: Bools | None = None) -> Any:
-    """Parts of some bytes as an array.
-
-    Args:
-        data: less than 2 GiB.
-        starts: first byte of each part.
-        sizes: bytes of each part.
-        is_null: parts that become null.
-    """
+    """Parts of less than 2 GiB as an array of Arrow; those of ``is_null`` become null."""
     count = len(starts)
     edges = np.empty(2 * count + 1, np.int32)
     edges[0:-1:2] = starts

@@ -49,11 +49,7 @@ class LogTrail:
         self.places.extend(_places(messages, max(0, len(messages) - REMEMBERED)))
 
     def are_ghosts(self, messages: Messages) -> bool:
-        """Whether messages after damage are older than the log; there is at least one.
-
-        Args:
-            messages: the first ones, at most ``COMPARED``.
-        """
+        """Whether messages after damage, at most ``COMPARED``, are older than the log."""
         times = sorted(messages.numbers("store_timestamp")[:_TIMES].tolist())
         if times[len(times) // 2] < self.newest:
             return True

@@ -86,13 +86,9 @@ def positive_hashes(hashes: Int64s) -> Int64s:
 
 
 def part_hashes(data: Bytes, starts: Int64s, sizes: Int64s, begins: Int64s | None = None) -> Int64s:
-    """``String.hashCode`` of each part: int32 over UTF-16 code units.
+    """``String.hashCode`` of each part, none empty: int32 over UTF-16 code units.
 
-    Args:
-        data: of which they are parts.
-        starts: first byte of each part.
-        sizes: bytes of each part, at least one.
-        begins: hash code of a text that stands before each part; of none by default.
+    ``begins`` are hash codes of texts that stand before the parts.
     """
     sums = np.empty(len(starts), np.uint32)
     is_wide = np.zeros(len(starts), np.bool_)

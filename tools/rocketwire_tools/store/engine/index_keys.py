@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
-    """Return the index entries that Java makes for some rows, in its order.
-
-    Returns:
-        The row of each entry, its hash, and whether it stands for a tag.
-    """
+    """Return the entries that Java makes for rows in its order: row, hash, and whether of a tag."""
     if not fast_paths.are_on():
         return _hashes_of_texts(rows)
     values, topic_numbers = rows.named_values, rows.topic_numbers

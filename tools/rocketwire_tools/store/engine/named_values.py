@@ -32,12 +32,7 @@ class Values(NamedTuple):
 
 
 class NamedValues:
-    """Values of some names; of two items of a row with one name the last that has a value counts.
-
-    Args:
-        messages: sound ones.
-        names: of properties, ASCII.
-    """
+    """Values of ASCII names; of two in a row the last one that is not empty counts."""
 
     def __init__(self, messages: Messages, names: Sequence[str]) -> None:
         self.row_count = len(messages)
@@ -122,12 +117,7 @@ class NamedValues:
         )
 
     def hashes(self, values: Values, begins: Int64s | None = None) -> Int64s:
-        """``String.hashCode`` of each value: int32 over UTF-16 code units.
-
-        Args:
-            values: of these messages; none is empty.
-            begins: hash code of a text that stands before each; of none by default.
-        """
+        """``String.hashCode`` of each value, none empty, behind a text with the hash ``begins``."""
         _, starts, ends = values
         return part_hashes(self.data, starts, ends - starts, begins)
 

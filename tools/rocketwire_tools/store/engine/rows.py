@@ -95,11 +95,7 @@ class TopicNames:
         return result
 
     def number(self, name: bytes) -> int:
-        """The number of a topic.
-
-        Args:
-            name: as stored.
-        """
+        """The number of a topic, whose name is given as stored."""
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers[name] = len(self.names)
@@ -158,21 +154,13 @@ class Rows:
         return rows
 
     def with_bodies(self, rows: slice, bodies: list[bytes | None]) -> Rows:
-        """Some of the rows, before inner batches are unfolded, with bodies that are inflated.
-
-        Args:
-            rows: which of them.
-            bodies: of these rows; None for an empty one, or one that cannot be inflated.
-        """
+        """Some of the rows, not yet unfolded, with inflated bodies; None for an unreadable one."""
         part = self.choose(np.arange(len(self))[rows])
         part._bodies = bodies
         return part
 
     def unfold(self) -> Rows:
-        """The same rows with each inner batch replaced by its messages.
-
-        A batch that cannot be read stays one row.
-        """
+        """The same rows with each inner batch that can be read replaced by its messages."""
         is_batch = (self.messages.numbers("sys_flag") & INNER_BATCH) == INNER_BATCH
         if not is_batch.any():
             return self
@@ -195,11 +183,7 @@ class Rows:
         return rows
 
     def column(self, name: str) -> Any:
-        """A column of ``COLUMNS``.
-
-        Raises:
-            KeyError: there is no such column.
-        """
+        """A column of ``COLUMNS``."""
         return COLUMNS[name](self)
 
     # -------------------------------------------------------------- columns
@@ -347,11 +331,7 @@ class Rows:
         return numbers
 
     def host_numbers(self, name: str) -> tuple[Int64s, list[bytes]]:
-        """Born or store hosts: a number of each row, and the stored bytes of each number.
-
-        Args:
-            name: ``born`` or ``store``.
-        """
+        """``born`` or ``store`` hosts: a number for each row, and the bytes of each number."""
         born_v6 = (self.messages.layout_bits & MessageSysFlag.BORNHOST_V6) != 0
         store_v6 = (self.messages.layout_bits & MessageSysFlag.STOREHOSTADDRESS_V6) != 0
         if name == "born":
@@ -504,11 +484,7 @@ COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
 
 
 def parse_columns(text: str | None, default: Sequence[str]) -> list[str]:
-    """Read names of columns, separated by commas.
-
-    Raises:
-        ValueError: there is no such column.
-    """
+    """Read names of columns, separated by commas; raises ``ValueError`` for an unknown one."""
     names = [name.strip() for name in text.split(",")] if text else list(default)
     for name in names:
         if name not in COLUMNS:

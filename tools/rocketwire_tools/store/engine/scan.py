@@ -131,12 +131,7 @@ class LogScan:
         return sum(file.size for file in self.files)
 
     def resume(self, state: State, trail: LogTrail) -> None:
-        """Begin as a pass would go on that has read everything before ``start``.
-
-        Args:
-            state: of the message at ``start``.
-            trail: the messages before it.
-        """
+        """Begin as after all before ``start``; ``state`` is that of the message there."""
         self._state, self.trail = state, trail
 
     @property
@@ -193,8 +188,7 @@ class LogScan:
     def _see_empty_end(self) -> None:
         """Note that the last file was cut to nothing: what it had is lost.
 
-        4.9.4 does not start with it, and later releases delete it (``MappedFileQueue.doLoad``).  A
-        pass that ends where the file begins notes it too.
+        4.9.4 does not start with it, and later releases delete it (``MappedFileQueue.doLoad``).
         """
         file = self.files[-1] if self.files else None
         if file is not None and not file.size and self.start <= file.offset <= self.stop:

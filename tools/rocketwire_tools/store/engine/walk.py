@@ -35,11 +35,7 @@ _MAGIC: Final = MAGIC_V1.to_bytes(4, "big")[:3]
 
 
 def walk(view: memoryview) -> tuple[Int64s, int]:
-    """As ``commit_log.walk`` from the first byte to the last.
-
-    Args:
-        view: bytes of a file; of a bytearray that begins with them, to be fast.
-    """
+    """As ``commit_log.walk``, fast for a view of a bytearray that begins with it."""
     size, data = len(view), view.obj
     positions, end = commit_log.walk(view, 0, min(size, _SAMPLE))
     stretch = _RECORDS * end // max(1, len(positions))

@@ -19,13 +19,7 @@ _GROUP_SIZE: Final = 16 << 20
 class ArrowFile:
     """A file of Parquet, or of Arrow if no compression is given.
 
-    Parquet describes each row group at the end of the file: until then it takes memory, 26 KB for
-    all columns.
-
-    Args:
-        file: to write.
-        names: columns.
-        compression: of Parquet.
+    Parquet describes each row group at the end of the file: until then it takes 26 KB of memory.
     """
 
     def __init__(self, file: IO[bytes], names: Sequence[str], compression: str | None) -> None:

@@ -106,12 +106,7 @@ FEW_VALUES: Final = (
 
 
 def schema_of(names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
-    """The schema of some columns.
-
-    Args:
-        names: of the columns.
-        has_dictionaries: as for ``record_batch``.
-    """
+    """The schema of some columns; ``has_dictionaries`` as for ``record_batch``."""
     types = TYPES | dict.fromkeys(FEW_TEXTS, _ENCODED) if has_dictionaries else TYPES
     return pa.schema([(name, types[name]) for name in names])
 
@@ -119,11 +114,8 @@ def schema_of(names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
 def record_batch(rows: Rows, names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
     """Rows as a record batch.
 
-    Args:
-        rows: of one block.
-        names: columns.
-        has_dictionaries: whether the columns of ``FEW_TEXTS`` have a dictionary.  Parquet takes
-            it as it is; otherwise each row gets a copy of its text, which Parquet looks up again.
+    Parquet takes dictionaries of the columns of ``FEW_TEXTS`` as they are; it would look up the
+    text of each row again.
     """
     has_texts = not rows.are_unfolded and not PROPERTY_COLUMNS.keys().isdisjoint(names)
     texts = PropertyArrays(rows.property_items) if has_texts else None

@@ -31,12 +31,7 @@ _PROPERTIES: Final = {
 
 
 class JsonColumns:
-    """The columns of rows of one block.
-
-    Args:
-        rows: none of an inner batch.
-        values: the values of a column, one by one, as msgspec writes them.
-    """
+    """The columns of rows without inner batches; ``values`` are those that msgspec writes."""
 
     def __init__(self, rows: Rows, values: Callable[[Rows, str], Sequence[Any]]) -> None:
         self._rows = rows
@@ -45,12 +40,7 @@ class JsonColumns:
         self._encoder = msgspec.json.Encoder()
 
     def lines(self, names: Sequence[str], body: str) -> memoryview:
-        """The lines.
-
-        Args:
-            names: columns, at least one.
-            body: form of bodies, a name of ``BODY_FORMS``.
-        """
+        """The lines with some columns, and bodies in a form of ``BODY_FORMS``."""
         parts: list[Any] = []
         text = b"{"
         column: list[Any]

@@ -50,12 +50,7 @@ def _is_plain(text: memoryview) -> bool:
 
 
 class JsonRows:
-    """Encodes rows as JSON, one object and a line feed for each.
-
-    Args:
-        names: columns, in the order of the members.
-        body: form of bodies, a name of ``BODY_FORMS``.
-    """
+    """Encodes rows as lines of JSON with some columns, and bodies in a form of ``BODY_FORMS``."""
 
     def __init__(self, names: Sequence[str], body: str) -> None:
         self._names = tuple(names)

@@ -58,14 +58,7 @@ class _FirstLine(msgspec.Struct):
 class Journal:
     """Progress of a replay, in a file or only in memory.
 
-    Args:
-        path: the file; None for none.
-        selection: options that choose messages; those of the file must be equal.
-        is_read_only: read the file if it exists, and write nothing.
-
-    Raises:
-        ValueError: the file is no journal, belongs to another replay, or is in use.
-        OSError: it cannot be read or written.
+    Raises ``ValueError`` if the file is no journal, is in use, or has other options.
     """
 
     def __init__(
@@ -123,16 +116,7 @@ class Journal:
         self._append([lane])
 
     def note(self, lane: JournalLane, position: tuple[int, int], offset: int | None) -> None:
-        """Note a message that is done.
-
-        Args:
-            lane: of the message.
-            position: of the message in the order of the log.
-            offset: its queue offset at the target; None if the target refused it.
-
-        Raises:
-            OSError: the journal cannot be written.
-        """
+        """Note a message that is done; ``offset`` is None if the target refused it."""
         lane.position = position
         if offset is not None:
             lane.next_offset = offset + 1

@@ -23,12 +23,7 @@ class TopicMap:
     """Names of topics at the target."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Read ``TOPIC`` and ``OLD=NEW``.
-
-        Raises:
-            ValueError: a topic has two new names, or a broker's own topic has none.
-            IllegalNameError: a new name is invalid.
-        """
+        """Read ``TOPIC`` and ``OLD=NEW``; raises ``ValueError`` for two new names or a bad one."""
         self._names: dict[str, str] = {}
         for text in texts:
             old, separator, new = text.partition("=")
@@ -53,14 +48,9 @@ class TopicMap:
 
 
 def choose_queue(queues: Sequence[MessageQueue], queue_id: int) -> MessageQueue:
-    """The queue of the target for a queue of the store.
+    """The queue of the target with the same id; if several brokers have it, they take turns by id.
 
-    It is the one with the same id; if several brokers have it, they take turns by id.  Without one
-    the id counts through all queues, again from the first one after the last.
-
-    Args:
-        queues: writable queues of the topic, at least one.
-        queue_id: in the store.
+    Without one the id counts through all queues, again from the first one after the last.
     """
     same_id = [queue for queue in queues if queue.queue_id == queue_id]
     choice = same_id or queues

@@ -93,11 +93,7 @@ def choose_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
-    """The message of each row; None for an inner batch that cannot be read.
-
-    Args:
-        rows: of one block, unfolded.
-    """
+    """The message of each row, unfolded; None for an inner batch that cannot be read."""
     numbers = {
         name: rows.column(name).tolist()
         for name in ("commit_log_offset", "queue_id", "queue_offset", "flag", "sys_flag")

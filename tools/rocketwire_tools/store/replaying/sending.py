@@ -126,15 +126,7 @@ class Replayer:
         *,
         refused: Callable[[ReplayMessage, BrokerError], None] = lambda _message, _error: None,
     ) -> None:
-        """Send nothing yet.
-
-        Args:
-            instance: client of the target.
-            journal: progress.
-            topics: names of topics at the target.
-            settings: how messages are sent.
-            refused: is called for each message that is skipped because a broker refused it.
-        """
+        """Send nothing yet; ``refused`` is called for each message that a broker refused."""
         self.counts = ReplayCounts()  # what was done so far
         self._instance = instance
         self._journal = journal
@@ -159,11 +151,7 @@ class Replayer:
         self._freed.set()
 
     async def check_target(self) -> None:
-        """Check that the target has the queues of the journal, up to where they were sent.
-
-        Raises:
-            ReplayError: the journal belongs to another target.
-        """
+        """Check that the target has the queues of the journal, up to where they were sent."""
         if self._journal.age is not None:
             await trio.sleep(max(0.0, SETTLE_SECONDS - self._journal.age))
         for lane in self._journal.lanes.values():
@@ -182,11 +170,7 @@ class Replayer:
                 )
 
     async def find_target(self, topic: str) -> Target:
-        """The writable queues of a topic; no topic is created.
-
-        Raises:
-            ReplayError: there is none.
-        """
+        """The writable queues of a topic, which is not created."""
         target = self._sender.targets.get(topic)
         if target is not None:
             return target
@@ -210,12 +194,7 @@ class Replayer:
         return names.get(queue.broker_name) or ""
 
     async def run(self, messages: Iterable[ReplayMessage]) -> None:
-        """Send messages, which are in the order of the log.
-
-        Raises:
-            ReplayError: a message could not be sent, or the journal not be written.
-            RocketWireError, OSError: a queue of the target could not be read.
-        """
+        """Send messages, which are in the order of the log."""
         async with background() as nursery:
             await self._read(messages, nursery)
             for lane in self._lanes.values():

@@ -79,16 +79,7 @@ def _remove(folder: Path, descriptor: int) -> None:
 
 
 class Database:
-    """A RocksDB, opened for reading.
-
-    Args:
-        files: of its folder.
-        name: of that folder, below the root of the store.
-
-    Raises:
-        DatabaseError: it cannot be opened.
-        ImportError: the package ``rocksdict`` is missing.
-    """
+    """A RocksDB, opened for reading; raises ``DatabaseError`` if that is impossible."""
 
     def __init__(self, files: Sequence[StoreFile], name: str) -> None:
         import rocksdict  # a large package, which few stores need
@@ -129,12 +120,7 @@ class Database:
     def items(
         self, start: bytes = b"", family: str = DEFAULT_FAMILY
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values in the order of the keys, up to what cannot be read.
-
-        Args:
-            start: the first key.
-            family: of columns; one that is not there has nothing.
-        """
+        """Keys and values from ``start`` on in the order of the keys, up to what cannot be read."""
         if family not in self.families:
             return
         try:

@@ -30,11 +30,7 @@ _CHUNK: Final = 50_000
 
 
 class RocksQueues:
-    """The queues of a RocksDB.
-
-    Args:
-        database: of the folder ``consumequeue``.
-    """
+    """The queues of the RocksDB in the folder ``consumequeue``."""
 
     def __init__(self, database: Database) -> None:
         self.name = database.name  # of that folder, below the root of the store

@@ -18,14 +18,7 @@ _CACHE: Final = 6 << 10
 
 
 def temporary_database(tables: str) -> sqlite3.Connection:
-    """A database in a temporary file.
-
-    Args:
-        tables: statements that create them.
-
-    Raises:
-        OSError: the disk of temporary files is full.
-    """
+    """Create a database in a temporary file, with some tables."""
     with temporary_room():
         database = sqlite3.connect("", isolation_level=None)
         database.executescript(
@@ -36,11 +29,7 @@ def temporary_database(tables: str) -> sqlite3.Connection:
 
 @contextmanager
 def temporary_room() -> Generator[None]:
-    """Statements for such a database.
-
-    Raises:
-        OSError: the disk of temporary files is full.
-    """
+    """Turn an error of SQLite into an ``OSError``: the disk of temporary files is full."""
     try:
         yield
     except sqlite3.Error as error:

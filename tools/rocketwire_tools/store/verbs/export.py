@@ -109,11 +109,7 @@ def _write_folder(
 def write_files(
     arguments: argparse.Namespace, scan: LogScan
 ) -> Iterator[tuple[Path, tuple[int, int]]]:
-    """Write the messages of a log to files in ``arguments.folder``, which get their names later.
-
-    Yields:
-        The path of each file, and the counts of its messages.
-    """
+    """Write the messages of a log to files without names; yield paths and counts of messages."""
     pieces = encode(arguments, scan)
     for rows, counts in pieces:
         path: Path = arguments.folder / f"{os.getpid()}-{next(_NUMBERS)}{_UNNAMED}"
@@ -180,12 +176,7 @@ def _rows_file(file_format: str, arguments: argparse.Namespace, file: IO[bytes])
 
 
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, tuple[int, int]]]:
-    """The messages of a log in the format that was asked for.
-
-    Returns:
-        For some messages each: the lines or the record batch, and their number with the number of
-        those with a wrong checksum that were left out.
-    """
+    """Yield lines or record batches, the number of messages, and of those with a wrong checksum."""
     file_format = _format(arguments)
     encode_rows = _encoder(file_format, arguments)
     selection, topics = selection_of(arguments), TopicNames()

@@ -98,11 +98,7 @@ def _hex(data: bytes) -> str:
 
 
 def annotate(data: bytes) -> Iterator[tuple[str, int, int, str]]:
-    """Fields of a stored message: name, first byte, byte after the last, and what the bytes mean.
-
-    Args:
-        data: a whole message.
-    """
+    """Fields of a stored message: name, first byte, byte after the last, and what they mean."""
     parts = message_parts(data, 0)
     if parts is None:
         return

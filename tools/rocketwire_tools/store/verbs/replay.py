@@ -109,11 +109,7 @@ class StoredMessages:
                         yield message
 
     def omissions(self, done_before: int) -> dict[str, int]:
-        """Counts of what is not sent.
-
-        Args:
-            done_before: messages that a journal has.
-        """
+        """Counts of what is not sent; ``done_before`` is that of the journal."""
         return {
             "done_before": done_before,
             "broken_messages": self.broken,
