@@ -48,14 +48,9 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
 def _hashes_of_texts(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
     """As ``key_hashes``, one text after the other."""
     numbers: list[int] = rows.topic_numbers.tolist()
-    texts_of = rows.property_items.texts
-    properties = zip(
-        numbers,
-        texts_of(message_const.UNIQ_KEY),
-        texts_of(message_const.KEYS),
-        texts_of(message_const.TAGS),
-        strict=True,
-    )
+    names = (message_const.UNIQ_KEY, message_const.KEYS, message_const.TAGS)
+    columns = [rows.property_items.array(name).to_pylist() for name in names]
+    properties = zip(numbers, *columns, strict=True)
     entries: list[tuple[int, str, bool]] = []
     for row, (number, unique_key, keys, tags) in enumerate(properties):
         topic = rows.topics.names[number]

@@ -245,17 +245,12 @@ class Rows:
         """Whether messages of inner batches are among the rows, with properties of their own."""
         return self._inner is not None
 
-    @property
-    def property_objects(self) -> list[bytes] | None:
-        """Properties as JSON objects; None if ``properties`` have to be encoded."""
-        return self.property_items.json_objects() if self._inner is None else None
-
     @cached_property
     def property_items(self) -> PropertyItems:
         """Names and values of all properties as stored."""
-        from rocketwire_tools.store.engine.gathering import property_items
+        from rocketwire_tools.store.engine.properties import PropertyItems  # loads Arrow
 
-        return property_items(self.messages)
+        return PropertyItems.of_messages(self.messages)
 
     @cached_property
     def named_values(self) -> NamedValues:
@@ -267,9 +262,8 @@ class Rows:
     def tags_codes(self) -> Int64s:
         """Hash code of each row's tags, as its consume queue has it; 0 without tags."""
         if not fast_paths.are_on():
-            return string_hashes(
-                [text or "" for text in self.property_items.texts(message_const.TAGS)]
-            )
+            texts = self.property_items.array(message_const.TAGS).to_pylist()
+            return string_hashes([text or "" for text in texts])
         tags = self.named_values.of(message_const.TAGS)
         codes = np.zeros(len(self), np.int64)
         codes[tags.rows] = self.named_values.hashes(tags)
@@ -356,7 +350,8 @@ class Rows:
 
     def property_values(self, name: str) -> list[str | None]:
         if self._inner is None and "properties" not in self.__dict__:
-            return self.property_items.texts(name)
+            texts: list[str | None] = self.property_items.array(name).to_pylist()
+            return texts
         return [properties.get(name) for properties in self.properties]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.store.formats.arrow_rows import FEW_VALUES, pa, schema_of
+from rocketwire_tools.store.engine.arrow import pa
+from rocketwire_tools.store.formats.arrow_rows import FEW_VALUES, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pybase64
 
-from rocketwire_tools.store.engine.gathering import gather
+from rocketwire_tools.store.engine.arrow import gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -86,9 +86,6 @@ class JsonRows:
 
     def values(self, rows: Rows, name: str) -> Any:
         """The values of a column that msgspec writes."""
-        if name == "properties":
-            objects = rows.property_objects
-            return rows.properties if objects is None else list(map(msgspec.Raw, objects))
         values = rows.column(name)
         if name == "body":  # msgspec encodes bytes as base64
             return list(values) if self._body == "base64" else list(body_texts(values, self._body))

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from rocketwire_tools.store.engine.arrow import pa
 from rocketwire_tools.store.formats import arrow_files
 from rocketwire_tools.store.formats.arrow_files import ArrowFile
-from rocketwire_tools.store.formats.arrow_rows import pa, schema_of
+from rocketwire_tools.store.formats.arrow_rows import schema_of
 
 NAMES = ["commit_log_offset", "topic"]
 pq: Any = importlib.import_module("pyarrow.parquet")
