@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rocketwire_tools.store.sources.temporary import temporary_database, temporary_room
+from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from rocketwire_tools.store.engine.columns import Int64s
     from rocketwire_tools.store.engine.rows import Rows
@@ -84,40 +83,23 @@ class Totals:
 
     def __init__(self) -> None:
         self._groups: dict[GroupName, Counts] = {}
-        self._database: sqlite3.Connection | None = None
+        self._database = TemporaryDatabase(_TABLE)
 
     def merge(self, groups: dict[GroupName, Counts]) -> None:
-        """Add counts."""
         for name, counts in groups.items():
             _merge(self._groups, name, counts)
         if len(self._groups) > MOST_IN_MEMORY:
             self._write()
 
-    def _write(self) -> sqlite3.Connection:
-        if self._database is None:
-            self._database = temporary_database(_TABLE)
+    def _write(self) -> None:
         lines = ((json.dumps(name), *counts) for name, counts in self._groups.items())
-        with temporary_room():
-            self._database.executemany(_MERGE, lines)
+        self._database.insert(_MERGE, lines)
         self._groups.clear()
-        return self._database
 
-    def sort(self, *, by_name: bool) -> Iterable[Group]:
-        """The groups by name, one without a name last, or by bytes; they can be read again."""
-        if self._database is not None:
-            return _StoredGroups(self._write(), by_name=by_name)
-        groups = [Group(name, *counts) for name, counts in self._groups.items()]
-        if by_name:
-            return sorted(groups, key=lambda group: (group.name == (None,), group.name))
-        return sorted(groups, key=lambda group: (-group.size, json.dumps(group.name)))
-
-
-class _StoredGroups:
-    def __init__(self, database: sqlite3.Connection, *, by_name: bool) -> None:
-        self._database = database
-        self._query = f"{_ALL} ORDER BY {'name' if by_name else 'bytes DESC, name'}"
-
-    def __iter__(self) -> Iterator[Group]:
-        with temporary_room():
-            for name, *counts in self._database.execute(self._query):
-                yield Group(tuple(json.loads(name)), *counts)
+    def sort(self, *, by_name: bool) -> Iterator[Group]:
+        """The groups by name, one without a name last, or by bytes."""
+        self._write()
+        # of two numbers the one with more digits is the larger one, and times have equally many
+        order = "name = '[null]', length(name), name" if by_name else "bytes DESC, name"
+        for name, *counts in self._database.select(f"{_ALL} ORDER BY {order}"):
+            yield Group(tuple(json.loads(name)), *counts)

@@ -18,7 +18,7 @@ from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC, TIMER_TOPIC
 from rocketwire.store import pops
 from rocketwire_tools.numbers import number_in
-from rocketwire_tools.store.sources.temporary import temporary_database, temporary_room
+from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -80,7 +80,7 @@ class UnfinishedWork:
         # topic and queue → offset after the last message
         self.max_offsets: dict[tuple[str, int], int] = defaultdict(int)
         self.is_damaged = False  # whether messages may be missing
-        self._database = temporary_database(_TABLES)
+        self._database = TemporaryDatabase(_TABLES)
         self._added: dict[str, list[tuple[Any, ...]]] = {name: [] for name in _INSERTS}
         self._check_points = 0
 
@@ -134,21 +134,16 @@ class UnfinishedWork:
             self._added["acks"].extend((digest, each) for each in acks.offsets)
 
     def _write(self) -> None:
-        with temporary_room():
-            for name, rows in self._added.items():
-                if rows:
-                    self._database.executemany(_INSERTS[name], rows)
-                    rows.clear()
-
-    def _select(self, statement: str) -> Iterator[tuple[Any, ...]]:
-        with temporary_room():
-            yield from self._database.execute(statement)
+        for name, rows in self._added.items():
+            if rows:
+                self._database.insert(_INSERTS[name], rows)
+                rows.clear()
 
     # -------------------------------------------------------------- results
 
     def find_delayed(self) -> Iterator[dict[str, Any]]:
         """Messages of delay levels, whether delivered or not, in the order of the log."""
-        for (text,) in self._select("SELECT message FROM delayed ORDER BY rowid"):
+        for (text,) in self._database.select("SELECT message FROM delayed ORDER BY rowid"):
             yield _unpack(text)
 
     def find_transactions(self) -> Iterator[dict[str, Any]]:
@@ -156,7 +151,7 @@ class UnfinishedWork:
 
         An op message names the queue offset of its half message, a committed one the physical one.
         """
-        for (text,) in self._select(_OPEN):
+        for (text,) in self._database.select(_OPEN):
             yield _unpack(text)
 
     def find_popped(self, revived: Mapping[tuple[str, int], int]) -> Iterator[PoppedMessage]:
@@ -164,9 +159,9 @@ class UnfinishedWork:
 
         ``revived`` has the first record of each queue of the revive log that is not yet worked off.
         """
-        acks = groupby(self._select("SELECT * FROM acks ORDER BY pop"), itemgetter(0))
+        acks = groupby(self._database.select("SELECT * FROM acks ORDER BY pop"), itemgetter(0))
         acknowledged, offsets = b"", frozenset[int]()
-        for pop, rank, text in self._select(_CHECK_POINTS):
+        for pop, rank, text in self._database.select(_CHECK_POINTS):
             while acknowledged < pop:
                 acknowledged, group = next(acks, (b"\xff" * 17, iter(())))
                 offsets = frozenset(offset for _, offset in group)
@@ -214,7 +209,7 @@ class KeptLines:
     """Lines of a report that can be read more than once, in a temporary file."""
 
     def __init__(self, lines: Iterable[dict[str, Any]] = ()) -> None:
-        self._database = temporary_database(
+        self._database = TemporaryDatabase(
             "CREATE TABLE lines (time INTEGER, number INTEGER, line BLOB)"
         )
         self._added: list[tuple[int, int, bytes]] = []
@@ -231,8 +226,7 @@ class KeptLines:
             self._write()
 
     def _write(self) -> None:
-        with temporary_room():
-            self._database.executemany("INSERT INTO lines VALUES (?, ?, ?)", self._added)
+        self._database.insert("INSERT INTO lines VALUES (?, ?, ?)", self._added)
         self._added.clear()
 
     def __len__(self) -> int:
@@ -241,6 +235,5 @@ class KeptLines:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         self._write()
         statement = "SELECT line FROM lines ORDER BY time, number, rowid"
-        with temporary_room():
-            for (text,) in self._database.execute(statement):
-                yield _unpack(text)
+        for (text,) in self._database.select(statement):
+            yield _unpack(text)

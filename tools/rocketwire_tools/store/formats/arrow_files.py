@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from rocketwire_tools.store.engine.arrow import pa
 from rocketwire_tools.store.formats.arrow_rows import FEW_VALUES, schema_of
@@ -53,11 +53,12 @@ class ArrowFile:
         self._writer.write_table(table.unify_dictionaries())
         self._batches, self._size = [], 0
 
-    def close(self) -> None:
-        self._write_batches()
-        self._writer.close()
+    def __enter__(self) -> Self:
+        return self
 
-    def give_up(self) -> None:
-        """Write nothing more; Parquet's writer would do so when it is collected."""
-        if hasattr(self._writer, "is_open"):
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            self._write_batches()
+            self._writer.close()
+        elif hasattr(self._writer, "is_open"):  # Parquet's writer would write when it is collected
             self._writer.is_open = False

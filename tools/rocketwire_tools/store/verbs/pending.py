@@ -25,7 +25,7 @@ from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rocketwire.store.folder import StoreFile
 
@@ -275,15 +275,9 @@ def _write(name: str, lines: KeptLines) -> None:
     if not len(lines):
         return
     columns = list(next(iter(lines)))
-    write_table(columns, _Cells(lines, columns))
+    write_table(columns, lambda: (_cells(line, columns) for line in lines))
     print()
 
 
-class _Cells:
-    def __init__(self, lines: KeptLines, columns: Sequence[str]) -> None:
-        self._lines = lines
-        self._columns = columns
-
-    def __iter__(self) -> Iterator[list[object]]:
-        for line in self._lines:
-            yield [time_text(line[c]) if c in _TIMES else line[c] for c in self._columns]
+def _cells(line: dict[str, Any], columns: list[str]) -> list[object]:
+    return [time_text(line[name]) if name in _TIMES else line[name] for name in columns]

@@ -105,35 +105,28 @@ _HEADERS: Final = {
 
 def _write(arguments: argparse.Namespace, totals: Totals) -> None:
     names = _HEADERS.get(arguments.by, (arguments.by,))
-    groups = totals.sort(by_name=arguments.by in ("hour", "size"))
-    if arguments.json:
-        for group in groups:
-            line = dict(zip(names, group.name, strict=True)) | {
-                "messages": group.messages,
-                "bytes": group.size,
-                "first_stored": group.first,
-                "last_stored": group.last,
-            }
-            sys.stdout.buffer.write(json_line(line))
+    is_by_name = arguments.by in ("hour", "size")
+    if not arguments.json:
+        header = (*names, "messages", "bytes", "first stored", "last stored")
+        write_table(header, lambda: _table(totals.sort(by_name=is_by_name), len(names)))
         return
-    write_table(
-        (*names, "messages", "bytes", "first stored", "last stored"), _Table(groups, len(names))
-    )
+    for group in totals.sort(by_name=is_by_name):
+        line = dict(zip(names, group.name, strict=True)) | {
+            "messages": group.messages,
+            "bytes": group.size,
+            "first_stored": group.first,
+            "last_stored": group.last,
+        }
+        sys.stdout.buffer.write(json_line(line))
 
 
-class _Table:
+def _table(groups: Iterable[Group], parts_of_name: int) -> Iterator[tuple[object, ...]]:
     """The rows of a table of groups, and their sum."""
-
-    def __init__(self, groups: Iterable[Group], parts_of_name: int) -> None:
-        self._groups = groups
-        self._parts_of_name = parts_of_name
-
-    def __iter__(self) -> Iterator[tuple[object, ...]]:
-        messages = size = 0
-        for group in self._groups:
-            messages += group.messages
-            size += group.size
-            times = time_text(group.first), time_text(group.last)
-            yield (*group.name, f"{group.messages:,}", f"{group.size:,}", *times)
-        empty = [None] * (self._parts_of_name - 1)
-        yield ("total", *empty, f"{messages:,}", f"{size:,}", None, None)
+    messages = size = 0
+    for group in groups:
+        messages += group.messages
+        size += group.size
+        times = time_text(group.first), time_text(group.last)
+        yield (*group.name, f"{group.messages:,}", f"{group.size:,}", *times)
+    empty = [None] * (parts_of_name - 1)
+    yield ("total", *empty, f"{messages:,}", f"{size:,}", None, None)
