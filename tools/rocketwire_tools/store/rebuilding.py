@@ -1,7 +1,7 @@
 """A new store from the messages of an old one's commit log.
 
 ``LogCopy`` copies messages to the same physical offsets and fills what lies between them.
-``QueueBuilder`` and ``IndexBuilder`` build what a broker would have built from the same messages;
+``QueueBuilder`` builds the queues that a broker would have built from the same messages;
 ``NumberedQueue`` decides where units go whose messages have strange queue offsets.
 """
 
@@ -16,9 +16,8 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX, SCHEDULE_TOPIC
 from rocketwire.store import commit_log
-from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
+from rocketwire.store.consume_queue import BATCH_UNIT_SIZE
 from rocketwire.store.writer import (
-    BATCH_QUEUE_FILE_SIZE,
     MIN_FILLER,
     CommitLogWriter,
     Files,
@@ -39,9 +38,8 @@ from rocketwire_tools.store.lookup import read_dispatches
 from rocketwire_tools.store.numbering import NumberedQueue, NumberingReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rocketwire.store.index_file import Geometry
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.queue_files import Units
     from rocketwire_tools.store.engine.scan import Block, Region
@@ -87,32 +85,23 @@ class LogCopy:
 
     def __init__(self, files: Files, file_size: int, report: RebuildReport) -> None:
         self._writer = CommitLogWriter(files, file_size=file_size)
-        self.file_size = file_size  # of each file of the log
+        self._file_size = file_size
         self._report = report
         self.start: int | None = None  # offset of the first file; None before the first message
+        self.blanks: dict[int, int] = {}  # offset of each blank of the source → its end
 
     def has_room(self, offset: int) -> bool:
         """Whether the place before a message is empty, or large enough for a filler."""
-        end = self._end(offset)
-        begin = max(end, offset - offset % self.file_size)
+        begin = max(self._end(offset), offset - offset % self._file_size)
         return offset == begin or offset - begin >= MIN_FILLER
 
-    def write(
-        self,
-        offset: int,
-        data: memoryview,
-        store_timestamp: int,
-        blank_end: Callable[[int], int | None],
-    ) -> None:
-        """Copy messages that stand together.
-
-        ``blank_end`` returns the offset after the blank that the source has at an offset.
-        """
+    def write(self, offset: int, data: memoryview, store_timestamp: int) -> None:
+        """Copy messages that stand together; their offset and time are those of the first one."""
         position = self._end(offset)
         if self.start is None:
             self.start = position
         if position < offset:
-            if blank_end(position) != offset:
+            if self.blanks.get(position) != offset:
                 self._report.fillers += 1
                 self._report.bytes_filled += offset - position
             timestamp = self._report.newest or store_timestamp
@@ -122,29 +111,28 @@ class LogCopy:
         self._report.end = offset + len(data)
 
     def _end(self, offset: int) -> int:
-        if self.start is None:
-            return offset - offset % self.file_size
-        return self._writer.end
+        return offset - offset % self._file_size if self.start is None else self._writer.end
 
     def _fill(self, position: int, stop: int, timestamp: int) -> int:
         """Fill from a position, but not beyond its file; returns where to go on."""
-        in_file = position % self.file_size
-        room = self.file_size - in_file
+        in_file = position % self._file_size
+        room = self._file_size - in_file
         if stop - position < room:
-            data = filler(position, stop - position, timestamp)
-            assert data is not None  # noqa: S101 - has_room was asked
-            self._writer.write(position, data)
+            self._write_filler(position, stop - position, timestamp)
             return stop
+        end = position + room
         if room > commit_log.BLANK_SIZE + MIN_FILLER and not in_file:
             # Java begins to recover at files that begin with a message, so a lost file has one
-            data = filler(position, MIN_FILLER, timestamp)
-            assert data is not None  # noqa: S101 - it is large enough
-            self._writer.write(position, data)
+            self._write_filler(position, MIN_FILLER, timestamp)
             position += MIN_FILLER
-            room -= MIN_FILLER
-        if room >= commit_log.BLANK_SIZE:
+        if end - position >= commit_log.BLANK_SIZE:
             self._writer.fill_to_end(position)
-        return position + room
+        return end
+
+    def _write_filler(self, position: int, size: int, timestamp: int) -> None:
+        data = filler(position, size, timestamp)
+        assert data is not None  # noqa: S101 - has_room was asked
+        self._writer.write(position, data)
 
 
 class QueueBuilder:
@@ -155,17 +143,17 @@ class QueueBuilder:
         files: Files,
         *,
         file_size: int,
-        batch_file_size: int = BATCH_QUEUE_FILE_SIZE,
+        batch_file_size: int,
         batch_topics: Iterable[str],
         report: RebuildReport,
     ) -> None:
         self._files = files
         self._file_size = file_size
         self._batch_file_size = batch_file_size
-        self._queues: dict[tuple[str, int, bool], QueueWriter] = {}
-        self._numbered: dict[tuple[str, int], NumberedQueue] = {}
         self._report = report
-        self._codes: dict[bytes | None, int] = {None: 0}
+        self._queues: dict[tuple[str, int], NumberedQueue] = {}
+        self._batch_queues: dict[tuple[str, int], QueueWriter] = {}
+        self._writers: list[QueueWriter] = []  # of all queues
         # topic → queues, by the largest number of a queue that was seen
         self.queue_counts: Counter[str] = Counter()
         # topics whose queues are of type BatchCQ; those with an inner batch are added
@@ -195,35 +183,35 @@ class QueueBuilder:
                 batches["base_offset"] = offsets
                 batches["message_count"] = np.minimum(groups.steps[part], _MOST_IN_BATCH)
                 batches["compacted_offset"] = -1
-                batch_queue = self._queue(topic, queue_id, is_batch=True)
+                batch_queue = self._batch_queue(topic, queue_id)
                 last = int(timestamps[places[-1]])
                 batch_queue.put(batch_queue.end or 0, batches.tobytes(), last)
             else:
-                queue = self._find_numbered_queue(topic, queue_id, log_start)
+                queue = self._queue(topic, queue_id, log_start)
                 _add_units(queue, offsets, units[places], timestamps[places])
         if _DISPATCH in rows.data:
             self._add_dispatched(rows, units, timestamps, log_start)
-        if sum(queue.buffered for queue in self._queues.values()) > _MAX_BUFFERED:
-            self._write()
+        if sum(writer.buffered for writer in self._writers) > _MAX_BUFFERED:
+            self._flush()
 
-    def _queue(self, topic: str, queue_id: int, *, is_batch: bool = False) -> QueueWriter:
-        queue = self._queues.get((topic, queue_id, is_batch))
+    def _queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
+        queue = self._queues.get((topic, queue_id))
         if queue is None:
-            queue = self._queues[topic, queue_id, is_batch] = QueueWriter(
-                self._files,
-                queue_folder(topic, queue_id, is_batch=is_batch),
-                file_size=self._batch_file_size if is_batch else self._file_size,
-                unit_size=BATCH_UNIT_SIZE if is_batch else UNIT_SIZE,
+            folder = queue_folder(topic, queue_id)
+            writer = QueueWriter(self._files, folder, file_size=self._file_size)
+            self._writers.append(writer)
+            queue = self._queues[topic, queue_id] = NumberedQueue(writer, self._report, log_start)
+        return queue
+
+    def _batch_queue(self, topic: str, queue_id: int) -> QueueWriter:
+        writer = self._batch_queues.get((topic, queue_id))
+        if writer is None:
+            folder = queue_folder(topic, queue_id, is_batch=True)
+            writer = self._batch_queues[topic, queue_id] = QueueWriter(
+                self._files, folder, file_size=self._batch_file_size, unit_size=BATCH_UNIT_SIZE
             )
-        return queue
-
-    def _find_numbered_queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
-        queue = self._numbered.get((topic, queue_id))
-        if queue is None:
-            writer = self._queue(topic, queue_id)
-            queue = NumberedQueue(writer, self._report, log_start)
-            self._numbered[topic, queue_id] = queue
-        return queue
+            self._writers.append(writer)
+        return writer
 
     def _add_dispatched(self, rows: Rows, units: Units, timestamps: Int64s, log_start: int) -> None:
         flags = rows.messages.numbers("sys_flag") & _TRANSACTION
@@ -234,21 +222,21 @@ class QueueBuilder:
             for topic, number in read_dispatches(decode_properties(text_of(data))):
                 if is_folder_name(topic):
                     queue_id = 0 if topic.startswith(LMQ_PREFIX) else int(queue_ids[row])
-                    queue = self._find_numbered_queue(topic, queue_id, log_start)
+                    queue = self._queue(topic, queue_id, log_start)
                     queue.put(number, units[row : row + 1].tobytes(), int(timestamps[row]))
 
     @property
     def queue_count(self) -> int:
-        return len(self._queues)
+        return len(self._writers)
 
-    def _write(self) -> None:
-        for queue in self._queues.values():
-            queue.flush()
+    def _flush(self) -> None:
+        for writer in self._writers:
+            writer.flush()
 
     def finish(self) -> None:
-        for queue in self._numbered.values():
+        for queue in self._queues.values():
             queue.finish()
-        self._write()
+        self._flush()
 
 
 def _tags_codes(rows: Rows, timestamps: Int64s) -> Int64s:
@@ -270,67 +258,32 @@ def _add_units(queue: NumberedQueue, offsets: Int64s, units: Units, timestamps: 
         queue.put(int(offsets[begin]), units[begin:stop].tobytes(), int(timestamps[stop - 1]))
 
 
-class IndexBuilder:
-    """Builds index files from messages in the order of the log."""
-
-    def __init__(
-        self, files: Files, geometry: Geometry, *, with_tags: bool, report: RebuildReport
-    ) -> None:
-        self._writer = IndexWriter(files, geometry)
-        self._with_tags = with_tags
-        self._report = report
-
-    @property
-    def full_timestamp(self) -> int:
-        """Last store timestamp of the newest full file."""
-        return self._writer.full_timestamp
-
-    def add(self, rows: Rows) -> None:
-        """Add the keys of the messages of rows."""
-        places, hashes, is_tag = key_hashes(rows)
-        flags = rows.messages.numbers("sys_flag")[places] & _TRANSACTION
-        is_entry = (flags != _ROLLED_BACK) & (self._with_tags | ~is_tag)
-        places = places[is_entry]
-        offsets = rows.messages.numbers("physical_offset")[places].tolist()
-        timestamps = rows.messages.numbers("store_timestamp")[places].tolist()
-        put = self._writer.put
-        for number, offset, timestamp in zip(
-            hashes[is_entry].tolist(), offsets, timestamps, strict=True
-        ):
-            put(number, offset, timestamp)
-        self._report.index_entries += len(places)
-
-    def flush(self) -> None:
-        """Write what is not yet in the file."""
-        self._writer.flush()
-
-
 @dataclass(slots=True)
 class Rebuild:
     """Builds a store of the blocks of a scan."""
 
     log: LogCopy  # of the new store
     queues: QueueBuilder  # of the new store
-    index: IndexBuilder  # of the new store
+    index: IndexWriter  # of the new store
+    indexes_tags: bool  # as since 5.5
     report: RebuildReport  # counts what is done
     _topics: TopicNames = field(default_factory=TopicNames)
     _regions_seen: int = 0
-    _blanks: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, block: Block, regions: Sequence[Region]) -> None:
         """Add the messages of a block; ``regions`` is what the scan has seen that is no message."""
         for region in regions[self._regions_seen :]:
             if region.kind is RegionKind.BLANK:
-                self._blanks[region.start] = region.end
+                self.log.blanks[region.start] = region.end
         self._regions_seen = len(regions)
         if block.state is State.GHOST:
             self.report.ghosts += len(block.messages)
             return
         rows = Rows(block, self._topics)
-        sound = self._sound(rows)
+        sound, positions = self._sound(rows), rows.messages.positions
         self.report.broken_messages += int((~sound).sum())
         for first, last in _runs(sound):
-            while first < last and not self.log.has_room(block.base + _at(rows, first)):
+            while first < last and not self.log.has_room(block.base + int(positions[first])):
                 first += 1
                 self.report.crowded_messages += 1
             if first < last:
@@ -354,28 +307,32 @@ class Rebuild:
         return sound
 
     def _add_run(self, rows: Rows) -> None:
-        messages, block = rows.messages, rows.block
+        messages, block, report = rows.messages, rows.block, self.report
         first = int(messages.positions[0])
         end = int(messages.positions[-1] + messages.sizes[-1])
         timestamps = messages.numbers("store_timestamp")
-        self.log.write(
-            block.base + first, block.view[first:end], int(timestamps[0]), self._blanks.get
-        )
-        report = self.report
+        self.log.write(block.base + first, block.view[first:end], int(timestamps[0]))
         report.messages += len(rows)
         report.bytes_copied += end - first
         report.newest = max(report.newest, int(timestamps.max()))
         report.queued = int(messages.numbers("physical_offset")[-1])
         self.queues.add(rows, self.log.start or 0)
-        self.index.add(rows)
+        self._add_keys(rows)
+
+    def _add_keys(self, rows: Rows) -> None:
+        places, hashes, is_tag = key_hashes(rows)
+        flags = rows.messages.numbers("sys_flag")[places] & _TRANSACTION
+        is_entry = (flags != _ROLLED_BACK) & (self.indexes_tags | ~is_tag)
+        places = places[is_entry]
+        offsets = rows.messages.numbers("physical_offset")[places].tolist()
+        timestamps = rows.messages.numbers("store_timestamp")[places].tolist()
+        for entry in zip(hashes[is_entry].tolist(), offsets, timestamps, strict=True):
+            self.index.put(*entry)
+        self.report.index_entries += len(places)
 
     def finish(self) -> None:
         self.queues.finish()
         self.index.flush()
-
-
-def _at(rows: Rows, row: int) -> int:
-    return int(rows.messages.positions[row])
 
 
 def _runs(sound: Bools) -> Iterator[tuple[int, int]]:

@@ -22,6 +22,7 @@ from rocketwire.store.writer import (
     QUEUE_FILE_SIZE,
     DiskFiles,
     Files,
+    IndexWriter,
     NoFiles,
     encode_config,
     topic_table,
@@ -35,7 +36,6 @@ from rocketwire_tools.store.lookup import index_geometry
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import create_whole, flat, json_line, with_progress, write_table
 from rocketwire_tools.store.rebuilding import (
-    IndexBuilder,
     LogCopy,
     QueueBuilder,
     Rebuild,
@@ -218,11 +218,9 @@ def _build(
         report=report,
     )
     geometry = index_file.Geometry(settings["index_slots"], settings["index_entries_per_file"])
-    index = IndexBuilder(files, geometry, with_tags=settings["indexes_tags"], report=report)
-    log = LogCopy(files, settings["log_file_size"], report)
-    rebuild = Rebuild(log=log, queues=queues, index=index, report=report)
+    index, size = IndexWriter(files, geometry), settings["log_file_size"]
+    rebuild = Rebuild(LogCopy(files, size, report), queues, index, settings["indexes_tags"], report)
     for scan in store.scans():
-        size = settings["log_file_size"]
         report.misnamed_files += sum(file.offset % size > 0 for file in scan.files)
         scan.files = [
             replace(file, size=size) if file.size > size else file
