@@ -44,8 +44,6 @@ journal is invalid or a path is not a store, 130 interrupted, 143 after SIGTERM"
 
 
 class _VerbParser(ProgramParser):
-    """The parser of a verb."""
-
     # whether it has the options of a connection.  They are added when the parser is used, because
     # their module loads slowly.
     connects = False

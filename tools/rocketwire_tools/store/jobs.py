@@ -48,8 +48,6 @@ _SEARCHED: Final = (4 << 10, 32 << 10, 1 << 20)
 
 
 class Part(NamedTuple):
-    """Messages that one process reads."""
-
     log: int  # number of the log
     start: int  # offset in the log of the first message
     stop: int  # offset after the last one

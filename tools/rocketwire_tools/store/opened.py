@@ -29,18 +29,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAX_PLAIN_FILE: Final = 1 << 20
-"""Bytes that are read of ``checkpoint`` and the like."""
-
-_PROCESS_ID: Final = 64
-"""Bytes that are read of ``abort``."""
-
-_MAX_NAMED: Final = 20
-"""Files and folders that are named; a store has thousands of queues."""
-
-_ALWAYS_THERE: Final = "rocksdbstore"
-"""A RocksDB that brokers of 5.5 create, and few of them use."""
-
+MAX_PLAIN_FILE: Final = 1 << 20  # bytes that are read of ``checkpoint`` and the like
+_PROCESS_ID: Final = 64  # bytes that are read of ``abort``
+_MAX_NAMED: Final = 20  # files and folders that are named; a store has thousands of queues
+_ALWAYS_THERE: Final = "rocksdbstore"  # a RocksDB that brokers of 5.5 create, and few of them use
 _SEPARATE_QUEUES: Final = "consumequeue_rocksdb"
 """Folder of brokers with ``useSeparateStorePathForRocksdbCQ``."""
 
@@ -114,10 +106,6 @@ def without_tails(files: Sequence[StoreFile]) -> list[StoreFile]:
         is_long = distance < file.size and sizes[distance] > sizes[file.size]
         cut.append(replace(file, size=distance) if is_long else file)
     return [*cut, *files[-1:]]
-
-
-def _holds_records(file: StoreFile) -> bool:
-    return file.size > 0 and file.name.endswith((".sst", ".log"))
 
 
 def are_whole(stores: Iterable[OpenedStore]) -> bool:
@@ -210,20 +198,20 @@ class OpenedStore:
             file = self.folder.config.get(candidate)
             if file is None or not file.size:
                 continue
-            if table is not None and self._newest_change(table[1]) >= file.modified:
+            if table is not None and any(
+                each.modified >= file.modified for each in self.folder.rocksdb[table[1]]
+            ):
                 return table
             content = self.decode(file, decode_config, max_size=MAX_SIZE)
             if content is not None:
                 return content, f"config/{candidate}"
         return table
 
-    def _newest_change(self, database: str) -> float:
-        return max(file.modified for file in self.folder.rocksdb[database])
-
     def database(self, name: str) -> Database | None:
         """A RocksDB by its folder; None without one, or with the reason on standard error."""
         files = self.folder.rocksdb.get(name, [])
-        if not files or (name == _ALWAYS_THERE and not any(map(_holds_records, files))):
+        has_records = any(file.size and file.name.endswith((".sst", ".log")) for file in files)
+        if not files or (name == _ALWAYS_THERE and not has_records):
             return None
         if name not in self._databases:
             self._databases[name] = None

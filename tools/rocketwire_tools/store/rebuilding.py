@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from rocketwire.messages import message_const
-from rocketwire.policy.resource_names import LMQ_PREFIX, SCHEDULE_TOPIC
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store import commit_log
-from rocketwire.store.consume_queue import BATCH_UNIT_SIZE
+from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
 from rocketwire.store.writer import (
     MIN_FILLER,
     CommitLogWriter,
@@ -28,14 +28,19 @@ from rocketwire.store.writer import (
     queue_folder,
     tags_code,
 )
-from rocketwire.wire.message.properties import decode_properties
-from rocketwire_tools.store.engine.index_keys import key_hashes
+from rocketwire_tools.store.engine.hashes import key_hashes
 from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT
 from rocketwire_tools.store.engine.queue_groups import group_by_queue
-from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
+from rocketwire_tools.store.engine.rows import (
+    INNER_BATCH,
+    PREPARED,
+    ROLLED_BACK,
+    TRANSACTION,
+    Rows,
+    TopicNames,
+)
 from rocketwire_tools.store.engine.scan import RegionKind, State
-from rocketwire_tools.store.lookup import read_dispatches
-from rocketwire_tools.store.numbering import NumberedQueue, NumberingReport
+from rocketwire_tools.store.lookup import other_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,20 +49,22 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.queue_files import Units
     from rocketwire_tools.store.engine.scan import Block, Region
 
-_TRANSACTION: Final = 12
-_PREPARED: Final = 4
-_ROLLED_BACK: Final = 12
-_INNER_BATCH: Final = 0xC0
 _MOST_IN_BATCH: Final = (1 << 15) - 1
-_DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
-_MAX_BUFFERED: Final = 16 << 20
-"""Bytes of all queues together that wait to be written."""
+_MAX_BUFFERED: Final = 16 << 20  # bytes of all queues together that wait to be written
 
 
 @dataclass(slots=True)
-class RebuildReport(NumberingReport):
-    """Counts of a rebuild."""
-
+class RebuildReport:
+    messages: int = 0  # that were copied
+    bytes_filled: int = 0  # of places without a message
+    # queue offsets of lost messages; their units point to the next message
+    missing_offsets: int = 0
+    misplaced_messages: int = 0  # with a queue offset that cannot be; they follow the one before
+    unqueued_messages: int = 0  # with the queue offset of another message; no unit points to them
+    # queue offsets of which a later run of messages took the place; no unit points to the earlier
+    # ones
+    replaced_offsets: int = 0
+    restarted_queues: int = 0  # that began again at 0; only the later messages count
     bytes_copied: int = 0  # of the messages that were copied
     fillers: int = 0  # places without a message that were filled
     # whose checksum, topic, queue or queue offset is wrong; filled as well
@@ -135,6 +142,105 @@ class LogCopy:
         self._writer.write(position, data)
 
 
+class _Units(NamedTuple):
+    """Units with successive queue offsets."""
+
+    number: int  # queue offset of the first one
+    data: bytes  # the units
+    timestamp: int  # store timestamp of the last one's message
+
+
+class NumberedQueue:
+    """Puts units at the queue offsets of their messages.
+
+    No checksum covers the offset, the topic and the queue id.  So a single message with an
+    unexpected offset waits for the next one of its queue, which shows whether messages are missing
+    before it, its offset is damaged, or it is of another queue.
+    """
+
+    def __init__(self, writer: QueueWriter, report: RebuildReport, log_start: int) -> None:
+        self._writer = writer
+        self._report = report
+        self._log_start = log_start
+        self._held: _Units | None = None
+        self._following = -1  # queue offset that agrees with the last unit
+
+    @property
+    def units_per_file(self) -> int:
+        """Units that fit into a file of the queue."""
+        return self._writer.units_per_file
+
+    def put(self, number: int, data: bytes, timestamp: int) -> None:
+        """Put successive units; ``timestamp`` is the store timestamp of the last one's message."""
+        units = _Units(number, data, timestamp)
+        if self._held is not None:
+            held_unit, self._held = self._held, None
+            self._settle(held_unit, number)
+        if len(data) == UNIT_SIZE and number != (self._writer.end or 0):
+            self._held = units
+        else:
+            self._put(units, is_sure=True)
+
+    def finish(self) -> None:
+        """Put what waits for a unit that does not come."""
+        if self._held is not None:
+            held_unit, self._held = self._held, None
+            self._put(held_unit, is_sure=held_unit.number == self._following)
+
+    def _settle(self, held_unit: _Units, following: int) -> None:
+        """Put a unit whose queue offset was unexpected."""
+        number, end = held_unit.number, self._writer.end
+        if following == number + 1 or (end is None and following > number):
+            self._put(held_unit, is_sure=True)
+        elif end is None:
+            if following:
+                self._report.misplaced_messages += 1
+                self._put(held_unit._replace(number=following - 1), is_sure=True)
+            else:
+                self._report.unqueued_messages += 1
+        elif following == end:
+            self._report.unqueued_messages += 1
+        elif following > number > end:
+            self._put(held_unit, is_sure=True)
+        elif following > end:
+            self._report.misplaced_messages += 1
+            self._put(held_unit._replace(number=end), is_sure=True)
+        else:
+            self._put(held_unit, is_sure=number == self._following)
+
+    def _put(self, units: _Units, *, is_sure: bool) -> None:
+        """Put units at their queue offset if that can be, otherwise after the last unit."""
+        writer, report = self._writer, self._report
+        number, data, timestamp = units
+        unit = data[:UNIT_SIZE]
+        if writer.end is None:
+            self._following = number + len(data) // UNIT_SIZE
+            # units before the first one: Java's pre-blank points below a log that starts later
+            writer.put(number, data, timestamp, gap=None if self._log_start else unit)
+            return
+        if number == 0 < writer.end:
+            writer.clear()
+            report.restarted_queues += 1
+        elif number < writer.end and not is_sure:  # a single one hides no other message
+            report.unqueued_messages += 1
+            self._following = -1
+            return
+        elif number < writer.end:
+            report.replaced_offsets += min(writer.end - number, len(data) // UNIT_SIZE)
+        elif number > writer.end:
+            missing = number - writer.end
+            limit = report.bytes_filled // commit_log.SMALLEST_MESSAGE
+            if is_sure:  # lost messages may have another topic or queue id now
+                limit += report.messages
+            if missing + report.missing_offsets > limit:
+                report.misplaced_messages += 1
+                number = writer.end
+            else:
+                report.missing_offsets += missing
+        self._following = number + len(data) // UNIT_SIZE
+        writer.put(number, data, timestamp, gap=unit)
+
+
 class QueueBuilder:
     """Builds consume queues from messages in the order of the log."""
 
@@ -153,7 +259,7 @@ class QueueBuilder:
         self._report = report
         self._queues: dict[tuple[str, int], NumberedQueue] = {}
         self._batch_queues: dict[tuple[str, int], QueueWriter] = {}
-        self._writers: list[QueueWriter] = []  # of all queues
+        self.writers: list[QueueWriter] = []  # of all queues
         # topic → queues, by the largest number of a queue that was seen
         self.queue_counts: Counter[str] = Counter()
         # topics whose queues are of type BatchCQ; those with an inner batch are added
@@ -167,7 +273,7 @@ class QueueBuilder:
         units["physical_offset"] = messages.numbers("physical_offset")
         units["size"] = messages.sizes
         units["tags_code"] = _tags_codes(rows, timestamps)
-        is_batch = (messages.numbers("sys_flag") & _INNER_BATCH) == _INNER_BATCH
+        is_batch = (messages.numbers("sys_flag") & INNER_BATCH) == INNER_BATCH
         numbers: list[int] = np.unique(rows.topic_numbers[is_batch]).tolist()
         self.batch_topics.update([names[number] for number in numbers])
         groups = group_by_queue(rows)
@@ -189,9 +295,8 @@ class QueueBuilder:
             else:
                 queue = self._queue(topic, queue_id, log_start)
                 _add_units(queue, offsets, units[places], timestamps[places])
-        if _DISPATCH in rows.data:
-            self._add_dispatched(rows, units, timestamps, log_start)
-        if sum(writer.buffered for writer in self._writers) > _MAX_BUFFERED:
+        self._add_dispatched(rows, units, timestamps, log_start)
+        if sum(writer.buffered for writer in self.writers) > _MAX_BUFFERED:
             self._flush()
 
     def _queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
@@ -199,7 +304,7 @@ class QueueBuilder:
         if queue is None:
             folder = queue_folder(topic, queue_id)
             writer = QueueWriter(self._files, folder, file_size=self._file_size)
-            self._writers.append(writer)
+            self.writers.append(writer)
             queue = self._queues[topic, queue_id] = NumberedQueue(writer, self._report, log_start)
         return queue
 
@@ -210,27 +315,18 @@ class QueueBuilder:
             writer = self._batch_queues[topic, queue_id] = QueueWriter(
                 self._files, folder, file_size=self._batch_file_size, unit_size=BATCH_UNIT_SIZE
             )
-            self._writers.append(writer)
+            self.writers.append(writer)
         return writer
 
     def _add_dispatched(self, rows: Rows, units: Units, timestamps: Int64s, log_start: int) -> None:
-        flags = rows.messages.numbers("sys_flag") & _TRANSACTION
-        queue_ids = rows.messages.numbers("queue_id")
-        for row, data in enumerate(rows.property_bytes):
-            if _DISPATCH not in data or flags[row] in (_PREPARED, _ROLLED_BACK):
-                continue
-            for topic, number in read_dispatches(decode_properties(text_of(data))):
-                if is_folder_name(topic):
-                    queue_id = 0 if topic.startswith(LMQ_PREFIX) else int(queue_ids[row])
-                    queue = self._queue(topic, queue_id, log_start)
-                    queue.put(number, units[row : row + 1].tobytes(), int(timestamps[row]))
-
-    @property
-    def queue_count(self) -> int:
-        return len(self._writers)
+        flags = rows.messages.numbers("sys_flag") & TRANSACTION
+        for row, name, number in other_places(rows):
+            if is_folder_name(name[0]) and flags[row] not in (PREPARED, ROLLED_BACK):
+                queue = self._queue(*name, log_start)
+                queue.put(number, units[row : row + 1].tobytes(), int(timestamps[row]))
 
     def _flush(self) -> None:
-        for writer in self._writers:
+        for writer in self.writers:
             writer.flush()
 
     def finish(self) -> None:
@@ -260,8 +356,6 @@ def _add_units(queue: NumberedQueue, offsets: Int64s, units: Units, timestamps: 
 
 @dataclass(slots=True)
 class Rebuild:
-    """Builds a store of the blocks of a scan."""
-
     log: LogCopy  # of the new store
     queues: QueueBuilder  # of the new store
     index: IndexWriter  # of the new store
@@ -321,8 +415,8 @@ class Rebuild:
 
     def _add_keys(self, rows: Rows) -> None:
         places, hashes, is_tag = key_hashes(rows)
-        flags = rows.messages.numbers("sys_flag")[places] & _TRANSACTION
-        is_entry = (flags != _ROLLED_BACK) & (self.indexes_tags | ~is_tag)
+        flags = rows.messages.numbers("sys_flag")[places] & TRANSACTION
+        is_entry = (flags != ROLLED_BACK) & (self.indexes_tags | ~is_tag)
         places = places[is_entry]
         offsets = rows.messages.numbers("physical_offset")[places].tolist()
         timestamps = rows.messages.numbers("store_timestamp")[places].tolist()

@@ -98,7 +98,6 @@ class SelectedLogs:
     def require(
         self, pieces: Generator[T], has_messages: Callable[[T], object] = bool
     ) -> closing[Generator[T]]:
-        """Require a message among pieces; see ``require_messages``."""
         return closing(require_messages(pieces, self._absence, has_messages))
 
     @property

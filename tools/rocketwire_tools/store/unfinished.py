@@ -18,6 +18,7 @@ from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC, TIMER_TOPIC
 from rocketwire.store import pops
 from rocketwire_tools.numbers import number_in
+from rocketwire_tools.store.engine.rows import COMMITTED, TRANSACTION
 from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 _LINES_AT_ONCE: Final = 1_000
 _MAX_LONG: Final = (1 << 63) - 1
-_COMMITTED: Final = 8
-_TRANSACTION_BITS: Final = 12
 
 _TABLES: Final = """
 CREATE TABLE delayed (message BLOB);
@@ -81,13 +80,10 @@ class UnfinishedWork:
         self.max_offsets: dict[tuple[str, int], int] = defaultdict(int)
         self.is_damaged = False  # whether messages may be missing
         self._database = TemporaryDatabase(_TABLES)
-        self._added: dict[str, list[tuple[Any, ...]]] = {name: [] for name in _INSERTS}
+        self._added: dict[str, list[tuple[Any, ...]]] = defaultdict(list)  # rows of each table
         self._check_points = 0
 
-    # -------------------------------------------------------------- the log
-
     def add(self, rows: Rows) -> None:
-        """Add messages of the log."""
         names = rows.column("topic")
         queues, offsets = rows.column("queue_id").tolist(), rows.column("queue_offset").tolist()
         flags = rows.column("sys_flag").tolist()
@@ -105,7 +101,7 @@ class UnfinishedWork:
                 self._added["operated"].extend((number,) for number in numbers)
             elif topic == TIMER_TOPIC or topic.startswith(pops.REVIVE_LOG):
                 self._add_pop(rows, row, place, offset)
-            if flags[row] & _TRANSACTION_BITS == _COMMITTED:
+            if flags[row] & TRANSACTION == COMMITTED:
                 prepared = int(rows.column("prepared_transaction_offset")[row])
                 self._added["committed"].append((prepared,))
         self._write()
@@ -135,11 +131,8 @@ class UnfinishedWork:
 
     def _write(self) -> None:
         for name, rows in self._added.items():
-            if rows:
-                self._database.insert(_INSERTS[name], rows)
-                rows.clear()
-
-    # -------------------------------------------------------------- results
+            self._database.insert(_INSERTS[name], rows)
+        self._added.clear()
 
     def find_delayed(self) -> Iterator[dict[str, Any]]:
         """Messages of delay levels, whether delivered or not, in the order of the log."""

@@ -85,7 +85,6 @@ class FileBlocks:
 
 
 def open_file(file: StoreFile) -> int:
-    """Open a file for reading; return its descriptor."""
     # a Path for each of 100,000 queues takes time and memory
     path = f"{file.root}/{file.name}"
     # it may have become a pipe since it was listed: to open one must not wait for a writer
@@ -107,7 +106,6 @@ def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
 
 @contextmanager
 def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[FileBlocks]:
-    """Open a file for reading in blocks."""
     descriptor = open_file(file)
     try:
         yield FileBlocks(file, descriptor, block_size=block_size)

@@ -98,8 +98,6 @@ class PropertyItems:
     def _bytes(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
         return np.frombuffer(self.data, np.uint8)
 
-    # -------------------------------------------------------------- JSON
-
     @cached_property
     def needs_no_escape(self) -> bool:
         """Whether names and values stand in JSON as they are, and all bytes are of items."""
@@ -128,8 +126,6 @@ class PropertyItems:
         text[ends - 1] = _ROW_END
         members = text.tobytes().replace(b"\1", b'":"').replace(b"\2", b'","')
         return members.replace(b"\3", b""), self._lengths + 4 * counts - 2
-
-    # -------------------------------------------------------------- Arrow
 
     @cached_property
     def _parts(self) -> Any:
@@ -181,8 +177,6 @@ class PropertyItems:
         offsets = pa.array(np.append(0, np.cumsum(counts)).astype(np.int32))
         values = self._parts.take(pa.array(np.arange(2, 4 * len(self), 4)))
         return pa.MapArray.from_arrays(offsets, self._names, values)
-
-    # -------------------------------------------------------------- objects
 
     def dicts(self) -> list[dict[str, str]]:
         """The properties of each row by name; of two with one name the last counts."""

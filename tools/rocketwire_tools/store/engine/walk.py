@@ -18,20 +18,13 @@ from rocketwire_tools.store.engine import fast_paths
 if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Int64s
 
-_SAMPLE: Final = 16 << 10
-"""Bytes that are walked one by one, to learn how large records are."""
-
+_SAMPLE: Final = 16 << 10  # bytes that are walked one by one, to learn how large records are
 _RECORDS: Final = 16
 """Fewest records of a stretch of the usual size; a walk of one ends after four times as many."""
 
-_FEWEST: Final = 64
-"""Stretches for which it is worth it: larger records are few."""
-
-_MOST: Final = 1024
-"""Stretches from which on longer ones cost less: each begins with a search."""
-
-_MAGIC: Final = MAGIC_V1.to_bytes(4, "big")[:3]
-"""Both magic numbers begin like this."""
+_FEWEST: Final = 64  # stretches for which it is worth it: larger records are few
+_MOST: Final = 1024  # stretches from which on longer ones cost less: each begins with a search
+_MAGIC: Final = MAGIC_V1.to_bytes(4, "big")[:3]  # both magic numbers begin like this
 
 
 def walk(view: memoryview) -> tuple[Int64s, int]:

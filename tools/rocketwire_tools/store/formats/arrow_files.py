@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 _WITHOUT_ORDER: Final = frozenset({"body", "properties", "keys", "offset_msg_id"})
 """Columns of which no reader asks for the least and the largest value."""
-_GROUP_SIZE: Final = 16 << 20
-"""Bytes of the rows that become one row group of Parquet."""
+_GROUP_SIZE: Final = 16 << 20  # bytes of the rows that become one row group of Parquet
 
 
 class ArrowFile:

@@ -13,15 +13,8 @@ from rocketwire.messages import message_const
 from rocketwire.wire.message.properties import split_keys
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.arrow import BINARY, TEXT, gather, joined_array, pa, pc
-from rocketwire_tools.store.engine.columns import distinct
 from rocketwire_tools.store.engine.properties import MAP
-from rocketwire_tools.store.engine.rows import (
-    KINDS,
-    compression_name,
-    host_text,
-    offset_id_prefix,
-    transaction_name,
-)
+from rocketwire_tools.store.engine.rows import COLUMNS, FEW_TEXTS, offset_id_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,8 +22,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Int64s
     from rocketwire_tools.store.engine.properties import PropertyItems
     from rocketwire_tools.store.engine.rows import Rows
-
-    FewTexts = tuple[Sequence[str | None], Int64s]
 
 _TIME: Final = pa.timestamp("ms", tz="UTC")
 LATEST_TIME: Final = 253_402_300_799_999
@@ -40,40 +31,11 @@ A producer may send any number as the born timestamp.  A later time, or one befo
 a program that needs microseconds or dates fails to read a column with a time out of its range.
 """
 _ENCODED: Final = pa.dictionary(pa.int32(), TEXT)
-_MOST_ENCODED: Final = 64
-"""Texts from which on a dictionary gets only those that rows have."""
-
+_MOST_ENCODED: Final = 64  # texts from which on a dictionary gets only those that rows have
+_OWN_TYPES: Final = {"time": _TIME, "texts": pa.list_(TEXT), "map": MAP}
 TYPES: Final[dict[str, Any]] = {
-    "file": TEXT,
-    "commit_log_offset": pa.int64(),
-    "store_size": pa.int32(),
-    "topic": TEXT,
-    "queue_id": pa.int32(),
-    "queue_offset": pa.int64(),
-    "tags": TEXT,
-    "keys": pa.list_(TEXT),
-    "msg_id": TEXT,
-    "offset_msg_id": TEXT,
-    "born_timestamp": _TIME,
-    "store_timestamp": _TIME,
-    "born_host": TEXT,
-    "store_host": TEXT,
-    "flag": pa.int32(),
-    "sys_flag": pa.int32(),
-    "compression": TEXT,
-    "transaction": TEXT,
-    "prepared_transaction_offset": pa.int64(),
-    "reconsume_times": pa.int32(),
-    "body_length": pa.int32(),
-    "body": BINARY,
-    "properties": MAP,
-    "kind": TEXT,
-    "real_topic": TEXT,
-    "real_queue_id": pa.int32(),
-    "batch_index": pa.int32(),
-    "version": pa.int8(),
-    "crc_ok": pa.bool_(),
-    "state": TEXT,
+    name: _OWN_TYPES[column.kind] if column.kind in _OWN_TYPES else pa.type_for_alias(column.kind)
+    for name, column in COLUMNS.items()
 }
 """Name of a column → its type."""
 
@@ -149,36 +111,6 @@ def _encode(texts: Sequence[str | None], numbers: Int64s) -> Any:
         return _take(texts, numbers).dictionary_encode()
     indices = pa.array(numbers.astype(np.int32))
     return pa.DictionaryArray.from_arrays(indices, pa.array(texts, TEXT))
-
-
-def _only(text: str, rows: Rows) -> FewTexts:
-    return [text], np.zeros(len(rows), np.int64)
-
-
-def _hosts(rows: Rows, name: str) -> FewTexts:
-    numbers, raws = rows.host_numbers(name)
-    return [host_text(raw) for raw in raws], numbers
-
-
-def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> FewTexts:
-    flags, numbers = distinct(rows.messages.numbers("sys_flag"))
-    return [name(flag) for flag in flags.tolist()], numbers
-
-
-FEW_TEXTS: Final[dict[str, Callable[[Rows], FewTexts]]] = {
-    "file": lambda rows: _only(rows.block.file.name, rows),
-    "state": lambda rows: _only(rows.block.state.value, rows),
-    "topic": lambda rows: (rows.topics.names, rows.topic_numbers),
-    "born_host": lambda rows: _hosts(rows, "born"),
-    "store_host": lambda rows: _hosts(rows, "store"),
-    "kind": lambda rows: ([str(kind) for kind in KINDS], rows.kind_numbers),
-    "compression": lambda rows: _by_flags(rows, compression_name),
-    "transaction": lambda rows: _by_flags(rows, transaction_name),
-}
-"""Name of a column → its few texts, and the number of each row's text."""
-
-
-# -------------------------------------------------------------- columns without few texts
 
 
 def _queue_ids(values: Any) -> Any:

@@ -19,19 +19,13 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.engine.rows import Rows
 
-_FEW_ROWS: Final = 64
-"""Fewer rows are written faster as objects."""
-_LARGEST: Final = 256 << 20
-"""Bytes of bodies that are joined at once."""
+_FEW_ROWS: Final = 64  # fewer rows are written faster as objects
+_LARGEST: Final = 256 << 20  # bytes of bodies that are joined at once
 _DELETE: Final = 0x7F
 
 
-def _text(body: bytes) -> str:
-    return body.decode("utf-8", "replace")
-
-
 BODY_FORMS: Final[dict[str, Callable[[bytes], str]]] = {
-    "text": _text,
+    "text": lambda body: body.decode("utf-8", "replace"),
     "hex": bytes.hex,
     "base64": lambda body: base64.b64encode(body).decode(),
 }

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT: Final = 2
-INTERVAL: Final = 1.0
-"""Seconds between two writes."""
-_FEW: Final = 10_000
-"""Lines beyond one for each queue after which the journal is written anew."""
+INTERVAL: Final = 1.0  # seconds between two writes
+_FEW: Final = 10_000  # lines beyond one for each queue after which the journal is written anew
 
 
 class JournalLane(msgspec.Struct):
@@ -107,8 +105,6 @@ class Journal:
             except (msgspec.DecodeError, UnicodeDecodeError):
                 return  # half a line of a process that was killed
             self.lanes[lane.topic, lane.queue_id] = lane
-
-    # -------------------------------------------------------------- writing
 
     def add_lane(self, lane: JournalLane) -> None:
         """Add a queue of the store; a continued replay searches from its ``next_offset`` on."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 class _Table(NamedTuple):
-    """Where a table stands."""
-
     file: str  # the JSON file that has the same content
     member: str  # of that file
     folder: str  # a RocksDB of this table alone

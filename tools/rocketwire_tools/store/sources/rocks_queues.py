@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 
     Units = npt.NDArray[np.void]
 
-_LAST: Final = (1 << 63) - 1
-"""The last queue offset that a key can hold."""
-
-_CHUNK: Final = 50_000
-"""Units that are read at once."""
+_LAST: Final = (1 << 63) - 1  # the last queue offset that a key can hold
+_CHUNK: Final = 50_000  # units that are read at once
 
 
 class RocksQueues:

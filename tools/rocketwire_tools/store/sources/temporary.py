@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-_CACHE: Final = 6 << 10
-"""KiB of a file that stay in memory, and KiB that are sorted there at once."""
+_CACHE: Final = 6 << 10  # KiB of a file that stay in memory, and KiB that are sorted there at once
 
 
 class TemporaryDatabase:

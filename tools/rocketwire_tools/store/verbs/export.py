@@ -35,15 +35,12 @@ FORMATS: Final = {
 }
 """Suffix of a file → format."""
 
-FILE_SIZE: Final = 1 << 30
-"""Bytes of rows after which a file of a folder ends."""
-FOLDER_PART: Final = 256 << 20
-"""Bytes of the log that a process reads for a file of a folder."""
+FILE_SIZE: Final = 1 << 30  # bytes of rows after which a file of a folder ends
+FOLDER_PART: Final = 256 << 20  # bytes of the log that a process reads for a file of a folder
 _UNNAMED: Final = ".tmp"
 _NUMBERS: Final = itertools.count()
 _STANDARD_OUTPUT: Final = "-"
-_FOLDER: Final = "/"
-"""The end of a folder's name."""
+_FOLDER: Final = "/"  # the end of a folder's name
 _BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that are read at once: columns of small messages take several times as much."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.messages import message_const
@@ -29,16 +30,13 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
 
-_UNITS: Final = 4096 * consume_queue.UNIT_SIZE
-"""Bytes of a queue's file that are read at once."""
-
+_UNITS: Final = 4096 * consume_queue.UNIT_SIZE  # bytes of a queue's file that are read at once
 _BLOCK_SIZE: Final = 2 << 20
 """Bytes of the log that are read at once: their properties take several times as much."""
 
 _OFFSET_FILES: Final = ("consumerOffset.json", "lmqConsumerOffset.json")
 _TIMES: Final = ("due", "store_timestamp", "popped")
-_LAST: Final = (1 << 63) - 1
-"""The place among lines of one time of what stands in no log."""
+_LAST: Final = (1 << 63) - 1  # the place among lines of one time of what stands in no log
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -215,19 +213,7 @@ def list_timers(store: OpenedStore) -> Iterator[dict[str, Any]]:
     file = store.folder.config.get("timercheck")
     check = store.decode(file, timers.decode_timer_check)
     read_time = 0 if check is None else check.read_time
-    for wheel in store.folder.timer_wheels:
-        with open_blocks(wheel) as blocks:
-            position = blocks.next_data(0)
-            while position < wheel.size:
-                view = blocks.read(position - position % timers.SLOT_SIZE)
-                yield from _slots(store, view, wheel.size, position // timers.SLOT_SIZE, read_time)
-                position = blocks.next_data(position - position % timers.SLOT_SIZE + len(view))
-
-
-def _slots(
-    store: OpenedStore, view: memoryview, wheel_size: int, first: int, read_time: int
-) -> Iterator[dict[str, Any]]:
-    for slot in timers.decode_timer_slots(view, first=first, slots=wheel_size // timers.SLOT_SIZE):
+    for slot in chain.from_iterable(map(lookup.timer_slots, store.folder.timer_wheels)):
         if slot.time * 1000 < read_time:
             continue
         deleted: set[str | None] = set()

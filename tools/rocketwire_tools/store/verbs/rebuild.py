@@ -94,9 +94,6 @@ def _show(values: dict[str, Any], *, is_json: bool) -> None:
         write_table(("", ""), flat(values))
 
 
-# ---------------------------------------------------------------------------- where to
-
-
 def _target(out: Path, roots: Sequence[Path]) -> Path:
     target = out.resolve()
     for root in roots:
@@ -135,9 +132,6 @@ def _keep_times(log_files: Sequence[StoreFile], root: Path) -> None:
         path = root / "commitlog" / file.base_name
         if path.exists():
             os.utime(path, (file.modified, file.modified))
-
-
-# ---------------------------------------------------------------------------- sizes
 
 
 def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -201,9 +195,6 @@ def _geometry(store: OpenedStore) -> index_file.Geometry:
     return index_file.DEFAULT_GEOMETRY
 
 
-# ---------------------------------------------------------------------------- build
-
-
 def _build(
     store: OpenedStore, files: Files, settings: dict[str, Any]
 ) -> tuple[RebuildReport, dict[str, Any]]:
@@ -238,6 +229,7 @@ def _build(
     write_file(files, "checkpoint", encode_checkpoint(checkpoint))
     copied, lost = _copy_config(store, files)
     has_timers = _copy_timers(store, files)
+    timer_damage = find_timer_damage(store.folder, store.folder.commit_log[0].offset)
     if "config/topics.json" not in copied:
         counts = {
             topic: count
@@ -246,12 +238,12 @@ def _build(
         }
         write_file(files, "config/topics.json", topic_table(counts, queues.batch_topics))
     return report, {
-        "queues": queues.queue_count,
+        "queues": len(queues.writers),
         "config_copied": copied,
         "config_unreadable": lost,
         "topics_recovered": "config/topics.json" not in copied,
         "timers_copied": has_timers,
-        "timers_damaged": _damage_of_timers(store) if has_timers else 0,
+        "timers_damaged": sum(1 for _ in timer_damage) if has_timers else 0,
     }
 
 
@@ -302,11 +294,6 @@ def _copy_timers(store: OpenedStore, files: Files) -> bool:
         _copy(file, files, file.name, sizes.get(file.name, file.size))
     _copy(check, files, f"config/{_TIMER_CHECK}", check.size)
     return True
-
-
-def _damage_of_timers(store: OpenedStore) -> int:
-    folder = store.folder
-    return sum(1 for _ in find_timer_damage(folder, folder.commit_log[0].offset))
 
 
 def _copy(file: StoreFile, files: Files, name: str, size: int) -> None:
