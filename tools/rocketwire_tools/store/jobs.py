@@ -48,8 +48,6 @@ _SEARCHED: Final = (4 << 10, 32 << 10, 1 << 20)
 
 
 class Part(NamedTuple):
-    """Messages that one process reads."""
-
     log: int  # number of the log
     start: int  # offset in the log of the first message
     stop: int  # offset after the last one
@@ -72,14 +70,7 @@ def results(
 ) -> Generator[Any]:
     """Yield the pieces of ``work`` for some logs, read by ``arguments.jobs`` processes.
 
-    Args:
-        arguments: of the command.
-        scans: of the logs.
-        work: what the processes do.
-        part_size: bytes of a part.
-
-    Raises:
-        ChildProcessError: a process has ended by itself.
+    Raises ``ChildProcessError`` if a process has ended by itself.
     """
     parts = cut(scans, part_size) if arguments.jobs > 1 else []
     if len(parts) > 1:

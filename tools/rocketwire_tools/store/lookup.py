@@ -18,11 +18,12 @@ from rocketwire.store import commit_log, consume_queue, index_file, timers
 from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
+from rocketwire.wire.message.properties import decode_properties
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks, read_bytes
 from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.engine.filters import Selection
-from rocketwire_tools.store.engine.rows import Rows, TopicNames
+from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
 from rocketwire_tools.store.engine.scan import Block, State
 from rocketwire_tools.store.selecting import select_rows
 
@@ -33,19 +34,14 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.opened import OpenedStore
     from rocketwire_tools.store.sources.databases import Database
 
-_HEAD: Final = 36
-"""Bytes of a message up to its physical offset."""
-
-_INDEX_BLOCK: Final = 64
-"""Bytes; a lookup reads single slots and entries."""
-
-_END: Final = 1 << 63
-"""An offset that no log reaches."""
-
+_HEAD: Final = 36  # bytes of a message up to its physical offset
+_DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
+_WHEEL_CHUNK: Final = 1 << 20
+_INDEX_BLOCK: Final = 64  # bytes; a lookup reads single slots and entries
+_END: Final = 1 << 63  # an offset that no log reaches
 INDEX_DATABASE: Final = "rocksdbstore"
 
-MAX_RESULTS: Final = 1000
-"""Messages that one lookup returns at most."""
+MAX_RESULTS: Final = 1000  # messages that one lookup returns at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +112,7 @@ def at_queue_offset(
 
 
 def read_dispatches(properties: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Queues of other names that hold a message too, and its offset in each.
-
-    Java: ``MultiDispatchUtils``; the queue id of ``%LMQ%`` queues is 0.
-    """
+    """Other queues that hold a message too, and its offset in each (``MultiDispatchUtils``)."""
     names = properties.get(message_const.INNER_MULTI_DISPATCH, "").split(",")
     offsets = properties.get(message_const.INNER_MULTI_QUEUE_OFFSET, "").split(",")
     return [
@@ -127,6 +120,18 @@ def read_dispatches(properties: Mapping[str, str]) -> list[tuple[str, int]]:
         for name, offset in zip(names, offsets, strict=False)
         if len(names) == len(offsets) and (number := number_in(offset)) is not None
     ]
+
+
+def other_places(rows: Rows) -> Iterator[tuple[int, tuple[str, int], int]]:
+    """Row, queue and queue offset of each message that other queues hold too."""
+    if _DISPATCH not in rows.data:
+        return
+    queue_ids = rows.messages.numbers("queue_id")
+    for row, data in enumerate(rows.property_bytes):
+        if _DISPATCH in data:
+            for topic, offset in read_dispatches(decode_properties(text_of(data))):
+                queue_id = 0 if topic.startswith(LMQ_PREFIX) else int(queue_ids[row])
+                yield row, (topic, queue_id), offset
 
 
 def queue_unit(
@@ -170,16 +175,10 @@ def by_message_id(store: OpenedStore, message_id: str) -> Iterator[StoredBytes]:
 
 
 def by_key(store: OpenedStore, key: str, topic: str | None) -> Iterator[StoredBytes]:
-    """Messages with a key or a unique key.
+    """Messages with a key or a unique key, of a topic or of all.
 
     Index files lead to most of them.  A search finds the others in the parts of the log that no
-    index file covers, such as the last messages of a killed broker.  If the index leads to no
-    message, the search covers the whole log.
-
-    Args:
-        store: to search.
-        key: of the message.
-        topic: of the message; the names of all queues by default.
+    index file covers, such as the last messages of a killed broker.
     """
     topics = [topic] if topic is not None else sorted({name for name, _ in store.queue_names})
     offsets = sorted(set(find_indexed_offsets(store, topics, key)))
@@ -280,6 +279,20 @@ def timer_record_at(folder: StoreFolder, offset: int) -> timers.TimerRecord | No
         return None
     data = read_bytes(file, offset - file.offset, timers.RECORD_SIZE)
     return timers.decode_timer_record(data, 0)
+
+
+def timer_slots(wheel: StoreFile) -> Iterator[timers.TimerSlot]:
+    """The slots of a timer wheel that hold something; holes of the file are passed over."""
+    slots = wheel.size // timers.SLOT_SIZE
+    with open_blocks(wheel, block_size=_WHEEL_CHUNK) as blocks:
+        position = blocks.next_data(0)
+        while position < wheel.size:
+            first = position // timers.SLOT_SIZE
+            view = blocks.read(first * timers.SLOT_SIZE)
+            if not view:
+                return
+            yield from timers.decode_timer_slots(view, first=first, slots=slots)
+            position = blocks.next_data(first * timers.SLOT_SIZE + len(view))
 
 
 def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:

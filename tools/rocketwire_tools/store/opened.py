@@ -29,18 +29,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAX_PLAIN_FILE: Final = 1 << 20
-"""Bytes that are read of ``checkpoint`` and the like."""
-
-_PROCESS_ID: Final = 64
-"""Bytes that are read of ``abort``."""
-
-_MAX_NAMED: Final = 20
-"""Files and folders that are named; a store has thousands of queues."""
-
-_ALWAYS_THERE: Final = "rocksdbstore"
-"""A RocksDB that brokers of 5.5 create, and few of them use."""
-
+MAX_PLAIN_FILE: Final = 1 << 20  # bytes that are read of ``checkpoint`` and the like
+_PROCESS_ID: Final = 64  # bytes that are read of ``abort``
+_MAX_NAMED: Final = 20  # files and folders that are named; a store has thousands of queues
+_ALWAYS_THERE: Final = "rocksdbstore"  # a RocksDB that brokers of 5.5 create, and few of them use
 _SEPARATE_QUEUES: Final = "consumequeue_rocksdb"
 """Folder of brokers with ``useSeparateStorePathForRocksdbCQ``."""
 
@@ -75,11 +67,7 @@ def _require_readable(path: Path) -> None:
 
 
 def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
-    """The stores at some paths: one for each root, or all paths as one store.
-
-    Raises:
-        ValueError: some paths are stores and others are parts of one.
-    """
+    """The stores at some paths: one for each root, or all paths as one store."""
     paths = list({_resolve(path): path for path in paths}.values())
     if len(paths) > 1 and all(map(is_root, paths)):
         return [OpenedStore([path]) for path in paths]
@@ -87,12 +75,9 @@ def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
 
 
 def scans_of(stores: Iterable[OpenedStore]) -> list[LogScan]:
-    """Passes through the logs of stores, one store after the other.
+    """Passes through the logs of stores, which have to live as long.
 
     The stores forget the files of their queues, which take 50 MB for 100,000 queues.
-
-    Args:
-        stores: to read; they have to live as long as the passes.
     """
     scans: list[LogScan] = []
     for store in stores:
@@ -112,8 +97,7 @@ def _report_unread(unread: Mapping[str, str]) -> None:
 def without_tails(files: Sequence[StoreFile]) -> list[StoreFile]:
     """Files of a log without the bytes that one has too many, and that stand in the next file.
 
-    A file is too long if it is longer than the distance to the next one, which more files have as
-    their size.
+    Such a file is longer than the distance to the next one, which more files have as their size.
     """
     sizes = Counter(file.size for file in files)
     cut: list[StoreFile] = []
@@ -122,10 +106,6 @@ def without_tails(files: Sequence[StoreFile]) -> list[StoreFile]:
         is_long = distance < file.size and sizes[distance] > sizes[file.size]
         cut.append(replace(file, size=distance) if is_long else file)
     return [*cut, *files[-1:]]
-
-
-def _holds_records(file: StoreFile) -> bool:
-    return file.size > 0 and file.name.endswith((".sst", ".log"))
 
 
 def are_whole(stores: Iterable[OpenedStore]) -> bool:
@@ -138,10 +118,7 @@ class NoStoreError(ValueError):
 
 
 class OpenedStore:
-    """A store, opened for reading.
-
-    Folders and small files that cannot be read are named on standard error, and passed over.
-    """
+    """A store; standard error names folders and small files that cannot be read."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self.folder = self._read(list(paths))  # its files
@@ -169,12 +146,7 @@ class OpenedStore:
         return folder
 
     def scans(self, *, start: int = 0, stop: int = 1 << 63) -> list[LogScan]:
-        """Passes through the log that together read it whole.
-
-        Args:
-            start: offset of a message at which to begin.
-            stop: no message from this offset on.
-        """
+        """Passes through the log that together read it from a message at ``start`` on."""
         if not self.folder.commit_log:
             return []
         files = without_tails(self.folder.commit_log)
@@ -183,9 +155,7 @@ class OpenedStore:
     def read(self, file: StoreFile, *, max_size: int = MAX_PLAIN_FILE) -> bytes:
         """A small file, as it is now: brokers write such files anew.
 
-        Raises:
-            DecodeError: it is larger than ``max_size``.
-            OSError: it cannot be read.
+        Raises ``DecodeError`` if it is larger than ``max_size``.
         """
         file = replace(file, size=file.path.stat(follow_symlinks=False).st_size)
         if file.size > max_size:
@@ -222,32 +192,26 @@ class OpenedStore:
 
         As Java does, ``NAME.bak`` is read if ``NAME`` is missing, empty or no JSON.  Of a file and
         a RocksDB the one that was written last counts.
-
-        Returns:
-            None if none can be read.
         """
         table = self.rocks_config.get(name)
         for candidate in (name, f"{name}.bak"):
             file = self.folder.config.get(candidate)
             if file is None or not file.size:
                 continue
-            if table is not None and self._newest_change(table[1]) >= file.modified:
+            if table is not None and any(
+                each.modified >= file.modified for each in self.folder.rocksdb[table[1]]
+            ):
                 return table
             content = self.decode(file, decode_config, max_size=MAX_SIZE)
             if content is not None:
                 return content, f"config/{candidate}"
         return table
 
-    def _newest_change(self, database: str) -> float:
-        return max(file.modified for file in self.folder.rocksdb[database])
-
     def database(self, name: str) -> Database | None:
-        """A RocksDB, by the name of its folder; None without one, or if it cannot be opened.
-
-        Standard error gets the reason, once.
-        """
+        """A RocksDB by its folder; None without one, or with the reason on standard error."""
         files = self.folder.rocksdb.get(name, [])
-        if not files or (name == _ALWAYS_THERE and not any(map(_holds_records, files))):
+        has_records = any(file.size and file.name.endswith((".sst", ".log")) for file in files)
+        if not files or (name == _ALWAYS_THERE and not has_records):
             return None
         if name not in self._databases:
             self._databases[name] = None
@@ -296,10 +260,7 @@ class OpenedStore:
 
     @cached_property
     def abort(self) -> bytes | None:
-        """The beginning of ``abort``, which has a process id; None without the file.
-
-        A broker removes it in an orderly shutdown.
-        """
+        """The beginning of ``abort``, which an orderly shutdown removes; None without the file."""
         file = self.folder.plain.get("abort")
         if file is None:
             return None
@@ -310,11 +271,7 @@ class OpenedStore:
             return b""
 
     def is_in_use(self) -> bool:
-        """Whether a broker runs on this store: it holds a lock on the file ``lock``.
-
-        The test asks for a shared lock without waiting, and releases it at once.  A file that
-        cannot be opened counts as not locked.
-        """
+        """Whether a broker runs on this store: it holds a lock on the file ``lock``."""
         file = self.folder.plain.get("lock")
         if file is None:
             return False

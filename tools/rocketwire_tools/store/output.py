@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import json
+import operator
 import os
 import shutil
 import sys
 import time
-from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
@@ -20,7 +21,7 @@ from rocketwire_tools.terminal import ProgressLine, align, printable, text_width
 from rocketwire_tools.times import utc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
@@ -36,14 +37,7 @@ def json_line(value: object) -> bytes:
 
 @contextmanager
 def create_whole(path: Path, *, is_folder: bool = False) -> Generator[Path]:
-    """Create a file or folder that appears under its name when the block ends without an error.
-
-    Yields:
-        Where it is until then: ``NAME.partial``.
-
-    Raises:
-        FileExistsError: something of either name is there.
-    """
+    """Create ``NAME.partial``, which gets its name when the block ends without an error."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         partial.mkdir(0o700) if is_folder else partial.touch(exist_ok=False)
@@ -73,29 +67,26 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def write_table(
-    header: Sequence[str], rows: Iterable[Sequence[object]], output: TextIO | None = None
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]] | Callable[[], Iterable[Sequence[object]]],
+    output: TextIO | None = None,
 ) -> None:
     """Write rows in columns that are as wide as their widest cell; numbers to the right.
 
-    Args:
-        header: names of the columns; no line is written for empty ones.
-        rows: their cells; None is empty.  They are read twice, and kept if they are an iterator.
-        output: standard output by default.
+    No line is written for empty names.  A function is called twice; other rows are kept.
     """
     stream: TextIO = sys.stdout if output is None else output
-    rows = list(rows) if isinstance(rows, Iterator) else rows
+    rows = rows if callable(rows) else partial(iter, list(rows))
     widths = list(map(text_width, header))
-    is_number: list[bool] | None = None
-    for row in rows:
+    are_numbers: list[bool] | None = None
+    for row in rows():
         cells = list(map(printable, row))
         widths = list(map(max, widths, map(text_width, cells)))
-        numeric = is_number or [True] * len(header)
-        is_number = [right and _is_number(cell) for right, cell in zip(numeric, cells, strict=True)]
-    is_number = is_number or [False] * len(header)
-    if any(header):
-        rows = itertools.chain([header], rows)
-    cells_of_rows = ([printable(value) for value in row] for row in rows)
-    stream.writelines(f"{line}\n" for line in align(cells_of_rows, is_number, widths))
+        are_numbers = list(map(operator.and_, are_numbers or repeat(True), map(_is_number, cells)))
+    titles = [header] if any(header) else []
+    lines = (list(map(printable, row)) for row in chain(titles, rows()))
+    are_numbers = are_numbers or [False] * len(header)
+    stream.writelines(f"{line}\n" for line in align(lines, are_numbers, widths))
 
 
 def _is_number(text: str) -> bool:

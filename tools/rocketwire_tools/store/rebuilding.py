@@ -1,7 +1,7 @@
 """A new store from the messages of an old one's commit log.
 
 ``LogCopy`` copies messages to the same physical offsets and fills what lies between them.
-``QueueBuilder`` and ``IndexBuilder`` build what a broker would have built from the same messages;
+``QueueBuilder`` builds the queues that a broker would have built from the same messages;
 ``NumberedQueue`` decides where units go whose messages have strange queue offsets.
 """
 
@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from rocketwire.messages import message_const
-from rocketwire.policy.resource_names import LMQ_PREFIX, SCHEDULE_TOPIC
+from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire.store import commit_log
 from rocketwire.store.consume_queue import BATCH_UNIT_SIZE, UNIT_SIZE
 from rocketwire.store.writer import (
-    BATCH_QUEUE_FILE_SIZE,
     MIN_FILLER,
     CommitLogWriter,
     Files,
@@ -29,37 +28,43 @@ from rocketwire.store.writer import (
     queue_folder,
     tags_code,
 )
-from rocketwire.wire.message.properties import decode_properties
-from rocketwire_tools.store.engine.index_keys import key_hashes
+from rocketwire_tools.store.engine.hashes import key_hashes
 from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT
 from rocketwire_tools.store.engine.queue_groups import group_by_queue
-from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
+from rocketwire_tools.store.engine.rows import (
+    INNER_BATCH,
+    PREPARED,
+    ROLLED_BACK,
+    TRANSACTION,
+    Rows,
+    TopicNames,
+)
 from rocketwire_tools.store.engine.scan import RegionKind, State
-from rocketwire_tools.store.lookup import read_dispatches
-from rocketwire_tools.store.numbering import NumberedQueue, NumberingReport
+from rocketwire_tools.store.lookup import other_places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rocketwire.store.index_file import Geometry
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.queue_files import Units
     from rocketwire_tools.store.engine.scan import Block, Region
 
-_TRANSACTION: Final = 12
-_PREPARED: Final = 4
-_ROLLED_BACK: Final = 12
-_INNER_BATCH: Final = 0xC0
 _MOST_IN_BATCH: Final = (1 << 15) - 1
-_DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
-_MAX_BUFFERED: Final = 16 << 20
-"""Bytes of all queues together that wait to be written."""
+_MAX_BUFFERED: Final = 16 << 20  # bytes of all queues together that wait to be written
 
 
 @dataclass(slots=True)
-class RebuildReport(NumberingReport):
-    """Counts of a rebuild."""
-
+class RebuildReport:
+    messages: int = 0  # that were copied
+    bytes_filled: int = 0  # of places without a message
+    # queue offsets of lost messages; their units point to the next message
+    missing_offsets: int = 0
+    misplaced_messages: int = 0  # with a queue offset that cannot be; they follow the one before
+    unqueued_messages: int = 0  # with the queue offset of another message; no unit points to them
+    # queue offsets of which a later run of messages took the place; no unit points to the earlier
+    # ones
+    replaced_offsets: int = 0
+    restarted_queues: int = 0  # that began again at 0; only the later messages count
     bytes_copied: int = 0  # of the messages that were copied
     fillers: int = 0  # places without a message that were filled
     # whose checksum, topic, queue or queue offset is wrong; filled as well
@@ -83,46 +88,27 @@ class RebuildReport(NumberingReport):
 
 
 class LogCopy:
-    """Copies messages to the same offsets of a new commit log, and fills the places between them.
-
-    Args:
-        files: of the new store.
-        file_size: of each file of the log.
-        report: counts what is done.
-    """
+    """Copies messages to the same offsets of a new log, and fills the places between them."""
 
     def __init__(self, files: Files, file_size: int, report: RebuildReport) -> None:
         self._writer = CommitLogWriter(files, file_size=file_size)
-        self.file_size = file_size  # of each file of the log
+        self._file_size = file_size
         self._report = report
         self.start: int | None = None  # offset of the first file; None before the first message
+        self.blanks: dict[int, int] = {}  # offset of each blank of the source → its end
 
     def has_room(self, offset: int) -> bool:
         """Whether the place before a message is empty, or large enough for a filler."""
-        end = self._end(offset)
-        begin = max(end, offset - offset % self.file_size)
+        begin = max(self._end(offset), offset - offset % self._file_size)
         return offset == begin or offset - begin >= MIN_FILLER
 
-    def write(
-        self,
-        offset: int,
-        data: memoryview,
-        store_timestamp: int,
-        blank_end: Callable[[int], int | None],
-    ) -> None:
-        """Copy messages that stand together.
-
-        Args:
-            offset: of the first one.
-            data: the messages.
-            store_timestamp: of the first one.
-            blank_end: offset after the blank that the source has at an offset; None without one.
-        """
+    def write(self, offset: int, data: memoryview, store_timestamp: int) -> None:
+        """Copy messages that stand together; their offset and time are those of the first one."""
         position = self._end(offset)
         if self.start is None:
             self.start = position
         if position < offset:
-            if blank_end(position) != offset:
+            if self.blanks.get(position) != offset:
                 self._report.fillers += 1
                 self._report.bytes_filled += offset - position
             timestamp = self._report.newest or store_timestamp
@@ -132,77 +118,162 @@ class LogCopy:
         self._report.end = offset + len(data)
 
     def _end(self, offset: int) -> int:
-        if self.start is None:
-            return offset - offset % self.file_size
-        return self._writer.end
+        return offset - offset % self._file_size if self.start is None else self._writer.end
 
     def _fill(self, position: int, stop: int, timestamp: int) -> int:
         """Fill from a position, but not beyond its file; returns where to go on."""
-        in_file = position % self.file_size
-        room = self.file_size - in_file
+        in_file = position % self._file_size
+        room = self._file_size - in_file
         if stop - position < room:
-            data = filler(position, stop - position, timestamp)
-            assert data is not None  # noqa: S101 - has_room was asked
-            self._writer.write(position, data)
+            self._write_filler(position, stop - position, timestamp)
             return stop
+        end = position + room
         if room > commit_log.BLANK_SIZE + MIN_FILLER and not in_file:
             # Java begins to recover at files that begin with a message, so a lost file has one
-            data = filler(position, MIN_FILLER, timestamp)
-            assert data is not None  # noqa: S101 - it is large enough
-            self._writer.write(position, data)
+            self._write_filler(position, MIN_FILLER, timestamp)
             position += MIN_FILLER
-            room -= MIN_FILLER
-        if room >= commit_log.BLANK_SIZE:
+        if end - position >= commit_log.BLANK_SIZE:
             self._writer.fill_to_end(position)
-        return position + room
+        return end
+
+    def _write_filler(self, position: int, size: int, timestamp: int) -> None:
+        data = filler(position, size, timestamp)
+        assert data is not None  # noqa: S101 - has_room was asked
+        self._writer.write(position, data)
+
+
+class _Units(NamedTuple):
+    """Units with successive queue offsets."""
+
+    number: int  # queue offset of the first one
+    data: bytes  # the units
+    timestamp: int  # store timestamp of the last one's message
+
+
+class NumberedQueue:
+    """Puts units at the queue offsets of their messages.
+
+    No checksum covers the offset, the topic and the queue id.  So a single message with an
+    unexpected offset waits for the next one of its queue, which shows whether messages are missing
+    before it, its offset is damaged, or it is of another queue.
+    """
+
+    def __init__(self, writer: QueueWriter, report: RebuildReport, log_start: int) -> None:
+        self._writer = writer
+        self._report = report
+        self._log_start = log_start
+        self._held: _Units | None = None
+        self._following = -1  # queue offset that agrees with the last unit
+
+    @property
+    def units_per_file(self) -> int:
+        """Units that fit into a file of the queue."""
+        return self._writer.units_per_file
+
+    def put(self, number: int, data: bytes, timestamp: int) -> None:
+        """Put successive units; ``timestamp`` is the store timestamp of the last one's message."""
+        units = _Units(number, data, timestamp)
+        if self._held is not None:
+            held_unit, self._held = self._held, None
+            self._settle(held_unit, number)
+        if len(data) == UNIT_SIZE and number != (self._writer.end or 0):
+            self._held = units
+        else:
+            self._put(units, is_sure=True)
+
+    def finish(self) -> None:
+        """Put what waits for a unit that does not come."""
+        if self._held is not None:
+            held_unit, self._held = self._held, None
+            self._put(held_unit, is_sure=held_unit.number == self._following)
+
+    def _settle(self, held_unit: _Units, following: int) -> None:
+        """Put a unit whose queue offset was unexpected."""
+        number, end = held_unit.number, self._writer.end
+        if following == number + 1 or (end is None and following > number):
+            self._put(held_unit, is_sure=True)
+        elif end is None:
+            if following:
+                self._report.misplaced_messages += 1
+                self._put(held_unit._replace(number=following - 1), is_sure=True)
+            else:
+                self._report.unqueued_messages += 1
+        elif following == end:
+            self._report.unqueued_messages += 1
+        elif following > number > end:
+            self._put(held_unit, is_sure=True)
+        elif following > end:
+            self._report.misplaced_messages += 1
+            self._put(held_unit._replace(number=end), is_sure=True)
+        else:
+            self._put(held_unit, is_sure=number == self._following)
+
+    def _put(self, units: _Units, *, is_sure: bool) -> None:
+        """Put units at their queue offset if that can be, otherwise after the last unit."""
+        writer, report = self._writer, self._report
+        number, data, timestamp = units
+        unit = data[:UNIT_SIZE]
+        if writer.end is None:
+            self._following = number + len(data) // UNIT_SIZE
+            # units before the first one: Java's pre-blank points below a log that starts later
+            writer.put(number, data, timestamp, gap=None if self._log_start else unit)
+            return
+        if number == 0 < writer.end:
+            writer.clear()
+            report.restarted_queues += 1
+        elif number < writer.end and not is_sure:  # a single one hides no other message
+            report.unqueued_messages += 1
+            self._following = -1
+            return
+        elif number < writer.end:
+            report.replaced_offsets += min(writer.end - number, len(data) // UNIT_SIZE)
+        elif number > writer.end:
+            missing = number - writer.end
+            limit = report.bytes_filled // commit_log.SMALLEST_MESSAGE
+            if is_sure:  # lost messages may have another topic or queue id now
+                limit += report.messages
+            if missing + report.missing_offsets > limit:
+                report.misplaced_messages += 1
+                number = writer.end
+            else:
+                report.missing_offsets += missing
+        self._following = number + len(data) // UNIT_SIZE
+        writer.put(number, data, timestamp, gap=unit)
 
 
 class QueueBuilder:
-    """Builds consume queues from messages in the order of the log.
-
-    Args:
-        files: of the new store.
-        file_size: of a queue's files.
-        batch_file_size: of a batch queue's files.
-        batch_topics: topics whose queues are of type BatchCQ.
-        report: counts what is done.
-    """
+    """Builds consume queues from messages in the order of the log."""
 
     def __init__(
         self,
         files: Files,
         *,
         file_size: int,
-        batch_file_size: int = BATCH_QUEUE_FILE_SIZE,
+        batch_file_size: int,
         batch_topics: Iterable[str],
         report: RebuildReport,
     ) -> None:
         self._files = files
         self._file_size = file_size
         self._batch_file_size = batch_file_size
-        self._queues: dict[tuple[str, int, bool], QueueWriter] = {}
-        self._numbered: dict[tuple[str, int], NumberedQueue] = {}
         self._report = report
-        self._codes: dict[bytes | None, int] = {None: 0}
+        self._queues: dict[tuple[str, int], NumberedQueue] = {}
+        self._batch_queues: dict[tuple[str, int], QueueWriter] = {}
+        self.writers: list[QueueWriter] = []  # of all queues
         # topic → queues, by the largest number of a queue that was seen
         self.queue_counts: Counter[str] = Counter()
         # topics whose queues are of type BatchCQ; those with an inner batch are added
         self.batch_topics = set(batch_topics)
 
     def add(self, rows: Rows, log_start: int) -> None:
-        """Add units for the messages of rows.
-
-        Args:
-            rows: in the order of the log.
-            log_start: offset of the log's first file.
-        """
+        """Add units for the messages of rows of a log that begins at ``log_start``."""
         messages, names = rows.messages, rows.topics.names
         timestamps = messages.numbers("store_timestamp")
         units = np.empty(len(rows), UNIT)
         units["physical_offset"] = messages.numbers("physical_offset")
         units["size"] = messages.sizes
         units["tags_code"] = _tags_codes(rows, timestamps)
-        is_batch = (messages.numbers("sys_flag") & _INNER_BATCH) == _INNER_BATCH
+        is_batch = (messages.numbers("sys_flag") & INNER_BATCH) == INNER_BATCH
         numbers: list[int] = np.unique(rows.topic_numbers[is_batch]).tolist()
         self.batch_topics.update([names[number] for number in numbers])
         groups = group_by_queue(rows)
@@ -218,60 +289,50 @@ class QueueBuilder:
                 batches["base_offset"] = offsets
                 batches["message_count"] = np.minimum(groups.steps[part], _MOST_IN_BATCH)
                 batches["compacted_offset"] = -1
-                batch_queue = self._queue(topic, queue_id, is_batch=True)
+                batch_queue = self._batch_queue(topic, queue_id)
                 last = int(timestamps[places[-1]])
                 batch_queue.put(batch_queue.end or 0, batches.tobytes(), last)
             else:
-                queue = self._find_numbered_queue(topic, queue_id, log_start)
+                queue = self._queue(topic, queue_id, log_start)
                 _add_units(queue, offsets, units[places], timestamps[places])
-        if _DISPATCH in rows.data:
-            self._add_dispatched(rows, units, timestamps, log_start)
-        if sum(queue.buffered for queue in self._queues.values()) > _MAX_BUFFERED:
-            self._write()
+        self._add_dispatched(rows, units, timestamps, log_start)
+        if sum(writer.buffered for writer in self.writers) > _MAX_BUFFERED:
+            self._flush()
 
-    def _queue(self, topic: str, queue_id: int, *, is_batch: bool = False) -> QueueWriter:
-        queue = self._queues.get((topic, queue_id, is_batch))
+    def _queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
+        queue = self._queues.get((topic, queue_id))
         if queue is None:
-            queue = self._queues[topic, queue_id, is_batch] = QueueWriter(
-                self._files,
-                queue_folder(topic, queue_id, is_batch=is_batch),
-                file_size=self._batch_file_size if is_batch else self._file_size,
-                unit_size=BATCH_UNIT_SIZE if is_batch else UNIT_SIZE,
+            folder = queue_folder(topic, queue_id)
+            writer = QueueWriter(self._files, folder, file_size=self._file_size)
+            self.writers.append(writer)
+            queue = self._queues[topic, queue_id] = NumberedQueue(writer, self._report, log_start)
+        return queue
+
+    def _batch_queue(self, topic: str, queue_id: int) -> QueueWriter:
+        writer = self._batch_queues.get((topic, queue_id))
+        if writer is None:
+            folder = queue_folder(topic, queue_id, is_batch=True)
+            writer = self._batch_queues[topic, queue_id] = QueueWriter(
+                self._files, folder, file_size=self._batch_file_size, unit_size=BATCH_UNIT_SIZE
             )
-        return queue
-
-    def _find_numbered_queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
-        queue = self._numbered.get((topic, queue_id))
-        if queue is None:
-            writer = self._queue(topic, queue_id)
-            queue = NumberedQueue(writer, self._report, log_start)
-            self._numbered[topic, queue_id] = queue
-        return queue
+            self.writers.append(writer)
+        return writer
 
     def _add_dispatched(self, rows: Rows, units: Units, timestamps: Int64s, log_start: int) -> None:
-        flags = rows.messages.numbers("sys_flag") & _TRANSACTION
-        queue_ids = rows.messages.numbers("queue_id")
-        for row, data in enumerate(rows.property_bytes):
-            if _DISPATCH not in data or flags[row] in (_PREPARED, _ROLLED_BACK):
-                continue
-            for topic, number in read_dispatches(decode_properties(text_of(data))):
-                if is_folder_name(topic):
-                    queue_id = 0 if topic.startswith(LMQ_PREFIX) else int(queue_ids[row])
-                    queue = self._find_numbered_queue(topic, queue_id, log_start)
-                    queue.put(number, units[row : row + 1].tobytes(), int(timestamps[row]))
+        flags = rows.messages.numbers("sys_flag") & TRANSACTION
+        for row, name, number in other_places(rows):
+            if is_folder_name(name[0]) and flags[row] not in (PREPARED, ROLLED_BACK):
+                queue = self._queue(*name, log_start)
+                queue.put(number, units[row : row + 1].tobytes(), int(timestamps[row]))
 
-    @property
-    def queue_count(self) -> int:
-        return len(self._queues)
-
-    def _write(self) -> None:
-        for queue in self._queues.values():
-            queue.flush()
+    def _flush(self) -> None:
+        for writer in self.writers:
+            writer.flush()
 
     def finish(self) -> None:
-        for queue in self._numbered.values():
+        for queue in self._queues.values():
             queue.finish()
-        self._write()
+        self._flush()
 
 
 def _tags_codes(rows: Rows, timestamps: Int64s) -> Int64s:
@@ -293,79 +354,30 @@ def _add_units(queue: NumberedQueue, offsets: Int64s, units: Units, timestamps: 
         queue.put(int(offsets[begin]), units[begin:stop].tobytes(), int(timestamps[stop - 1]))
 
 
-class IndexBuilder:
-    """Builds index files from messages in the order of the log.
-
-    Args:
-        files: of the new store.
-        geometry: slots and entries of each file.
-        with_tags: whether tags are indexed, as since 5.5.
-        report: counts what is done.
-    """
-
-    def __init__(
-        self, files: Files, geometry: Geometry, *, with_tags: bool, report: RebuildReport
-    ) -> None:
-        self._writer = IndexWriter(files, geometry)
-        self._with_tags = with_tags
-        self._report = report
-
-    @property
-    def full_timestamp(self) -> int:
-        """Last store timestamp of the newest full file."""
-        return self._writer.full_timestamp
-
-    def add(self, rows: Rows) -> None:
-        """Add the keys of the messages of rows."""
-        places, hashes, is_tag = key_hashes(rows)
-        flags = rows.messages.numbers("sys_flag")[places] & _TRANSACTION
-        is_entry = (flags != _ROLLED_BACK) & (self._with_tags | ~is_tag)
-        places = places[is_entry]
-        offsets = rows.messages.numbers("physical_offset")[places].tolist()
-        timestamps = rows.messages.numbers("store_timestamp")[places].tolist()
-        put = self._writer.put
-        for number, offset, timestamp in zip(
-            hashes[is_entry].tolist(), offsets, timestamps, strict=True
-        ):
-            put(number, offset, timestamp)
-        self._report.index_entries += len(places)
-
-    def flush(self) -> None:
-        """Write what is not yet in the file."""
-        self._writer.flush()
-
-
 @dataclass(slots=True)
 class Rebuild:
-    """Builds a store of the blocks of a scan."""
-
     log: LogCopy  # of the new store
     queues: QueueBuilder  # of the new store
-    index: IndexBuilder  # of the new store
+    index: IndexWriter  # of the new store
+    indexes_tags: bool  # as since 5.5
     report: RebuildReport  # counts what is done
     _topics: TopicNames = field(default_factory=TopicNames)
     _regions_seen: int = 0
-    _blanks: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, block: Block, regions: Sequence[Region]) -> None:
-        """Add the messages of a block.
-
-        Args:
-            block: of the scan.
-            regions: what the scan has seen so far that is no message.
-        """
+        """Add the messages of a block; ``regions`` is what the scan has seen that is no message."""
         for region in regions[self._regions_seen :]:
             if region.kind is RegionKind.BLANK:
-                self._blanks[region.start] = region.end
+                self.log.blanks[region.start] = region.end
         self._regions_seen = len(regions)
         if block.state is State.GHOST:
             self.report.ghosts += len(block.messages)
             return
         rows = Rows(block, self._topics)
-        sound = self._sound(rows)
+        sound, positions = self._sound(rows), rows.messages.positions
         self.report.broken_messages += int((~sound).sum())
         for first, last in _runs(sound):
-            while first < last and not self.log.has_room(block.base + _at(rows, first)):
+            while first < last and not self.log.has_room(block.base + int(positions[first])):
                 first += 1
                 self.report.crowded_messages += 1
             if first < last:
@@ -389,28 +401,32 @@ class Rebuild:
         return sound
 
     def _add_run(self, rows: Rows) -> None:
-        messages, block = rows.messages, rows.block
+        messages, block, report = rows.messages, rows.block, self.report
         first = int(messages.positions[0])
         end = int(messages.positions[-1] + messages.sizes[-1])
         timestamps = messages.numbers("store_timestamp")
-        self.log.write(
-            block.base + first, block.view[first:end], int(timestamps[0]), self._blanks.get
-        )
-        report = self.report
+        self.log.write(block.base + first, block.view[first:end], int(timestamps[0]))
         report.messages += len(rows)
         report.bytes_copied += end - first
         report.newest = max(report.newest, int(timestamps.max()))
         report.queued = int(messages.numbers("physical_offset")[-1])
         self.queues.add(rows, self.log.start or 0)
-        self.index.add(rows)
+        self._add_keys(rows)
+
+    def _add_keys(self, rows: Rows) -> None:
+        places, hashes, is_tag = key_hashes(rows)
+        flags = rows.messages.numbers("sys_flag")[places] & TRANSACTION
+        is_entry = (flags != ROLLED_BACK) & (self.indexes_tags | ~is_tag)
+        places = places[is_entry]
+        offsets = rows.messages.numbers("physical_offset")[places].tolist()
+        timestamps = rows.messages.numbers("store_timestamp")[places].tolist()
+        for entry in zip(hashes[is_entry].tolist(), offsets, timestamps, strict=True):
+            self.index.put(*entry)
+        self.report.index_entries += len(places)
 
     def finish(self) -> None:
         self.queues.finish()
         self.index.flush()
-
-
-def _at(rows: Rows, row: int) -> int:
-    return int(rows.messages.positions[row])
 
 
 def _runs(sound: Bools) -> Iterator[tuple[int, int]]:

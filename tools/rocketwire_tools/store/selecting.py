@@ -28,11 +28,7 @@ T = TypeVar("T")
 
 
 def selection_of(arguments: argparse.Namespace) -> Selection:
-    """Return what the options of the group *which messages* ask for.
-
-    Raises:
-        ValueError: the SQL92 expression is invalid.
-    """
+    """Return what the options of the group *which messages* ask for."""
     return Selection(
         topics=frozenset(arguments.topic),
         with_system=arguments.system,
@@ -69,13 +65,7 @@ def describe_absence(stores: Iterable[OpenedStore], arguments: argparse.Namespac
 def require_messages(
     pieces: Generator[T], absence: str | None, has_messages: Callable[[T], object] = bool
 ) -> Generator[T]:
-    """Yield pieces; raises ``NothingFoundError`` at the end if none has a message.
-
-    Args:
-        pieces: of a result.
-        absence: as ``describe_absence`` returns it.
-        has_messages: whether a piece has one.
-    """
+    """Yield pieces; raises ``NothingFoundError`` at the end if none has a message."""
     is_empty = True
     with closing(pieces):
         for piece in pieces:
@@ -101,18 +91,13 @@ class SelectedLogs:
         *,
         part_size: int = PART_SIZE,
     ) -> closing[Generator[Any]]:
-        """Read the logs with the processes that were asked for; see ``results``.
-
-        Raises:
-            NothingFoundError: at the end, if no message has what the options name.
-        """
+        """Read the logs with the processes that were asked for; see ``results``."""
         pieces = results(self._arguments, self.scans, work, part_size=part_size)
         return self.require(pieces, has_messages)
 
     def require(
         self, pieces: Generator[T], has_messages: Callable[[T], object] = bool
     ) -> closing[Generator[T]]:
-        """Require a message among pieces; see ``require_messages``."""
         return closing(require_messages(pieces, self._absence, has_messages))
 
     @property
@@ -135,14 +120,7 @@ def select_rows(
 def passing_rows(
     blocks: Iterable[Block], selection: Selection, topics: TopicNames, *, is_folded: bool = False
 ) -> Iterator[Rows]:
-    """Rows that pass a selection, block by block; each is valid until the next.
-
-    Args:
-        blocks: of the log.
-        selection: which rows.
-        topics: names of topics, filled as they come.
-        is_folded: whether an inner batch stays one row.
-    """
+    """Rows that pass a selection, block by block; each is valid until the next."""
     for block in blocks:
         rows = selection.apply(Rows(block, topics))
         if not len(rows):

@@ -18,7 +18,8 @@ from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC, TIMER_TOPIC
 from rocketwire.store import pops
 from rocketwire_tools.numbers import number_in
-from rocketwire_tools.store.sources.temporary import temporary_database, temporary_room
+from rocketwire_tools.store.engine.rows import COMMITTED, TRANSACTION
+from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 _LINES_AT_ONCE: Final = 1_000
 _MAX_LONG: Final = (1 << 63) - 1
-_COMMITTED: Final = 8
-_TRANSACTION_BITS: Final = 12
 
 _TABLES: Final = """
 CREATE TABLE delayed (message BLOB);
@@ -80,18 +79,11 @@ class UnfinishedWork:
         # topic and queue → offset after the last message
         self.max_offsets: dict[tuple[str, int], int] = defaultdict(int)
         self.is_damaged = False  # whether messages may be missing
-        self._database = temporary_database(_TABLES)
-        self._added: dict[str, list[tuple[Any, ...]]] = {name: [] for name in _INSERTS}
+        self._database = TemporaryDatabase(_TABLES)
+        self._added: dict[str, list[tuple[Any, ...]]] = defaultdict(list)  # rows of each table
         self._check_points = 0
 
-    # -------------------------------------------------------------- the log
-
     def add(self, rows: Rows) -> None:
-        """Add messages of the log.
-
-        Raises:
-            OSError: the disk of temporary files is full.
-        """
         names = rows.column("topic")
         queues, offsets = rows.column("queue_id").tolist(), rows.column("queue_offset").tolist()
         flags = rows.column("sys_flag").tolist()
@@ -109,7 +101,7 @@ class UnfinishedWork:
                 self._added["operated"].extend((number,) for number in numbers)
             elif topic == TIMER_TOPIC or topic.startswith(pops.REVIVE_LOG):
                 self._add_pop(rows, row, place, offset)
-            if flags[row] & _TRANSACTION_BITS == _COMMITTED:
+            if flags[row] & TRANSACTION == COMMITTED:
                 prepared = int(rows.column("prepared_transaction_offset")[row])
                 self._added["committed"].append((prepared,))
         self._write()
@@ -138,42 +130,31 @@ class UnfinishedWork:
             self._added["acks"].extend((digest, each) for each in acks.offsets)
 
     def _write(self) -> None:
-        with temporary_room():
-            for name, rows in self._added.items():
-                if rows:
-                    self._database.executemany(_INSERTS[name], rows)
-                    rows.clear()
-
-    def _select(self, statement: str) -> Iterator[tuple[Any, ...]]:
-        with temporary_room():
-            yield from self._database.execute(statement)
-
-    # -------------------------------------------------------------- results
+        for name, rows in self._added.items():
+            self._database.insert(_INSERTS[name], rows)
+        self._added.clear()
 
     def find_delayed(self) -> Iterator[dict[str, Any]]:
         """Messages of delay levels, whether delivered or not, in the order of the log."""
-        for (text,) in self._select("SELECT message FROM delayed ORDER BY rowid"):
+        for (text,) in self._database.select("SELECT message FROM delayed ORDER BY rowid"):
             yield _unpack(text)
 
     def find_transactions(self) -> Iterator[dict[str, Any]]:
         """Half messages without a decision, by queue offset.
 
-        An op message names the queue offset of its half message, and a committed message the
-        physical offset.
+        An op message names the queue offset of its half message, a committed one the physical one.
         """
-        for (text,) in self._select(_OPEN):
+        for (text,) in self._database.select(_OPEN):
             yield _unpack(text)
 
     def find_popped(self, revived: Mapping[tuple[str, int], int]) -> Iterator[PoppedMessage]:
         """Messages that were popped and not acknowledged, in no order.
 
-        Args:
-            revived: topic and queue of the revive log → offset of the first record that the broker
-                has not yet worked off.
+        ``revived`` has the first record of each queue of the revive log that is not yet worked off.
         """
-        acks = groupby(self._select("SELECT * FROM acks ORDER BY pop"), itemgetter(0))
+        acks = groupby(self._database.select("SELECT * FROM acks ORDER BY pop"), itemgetter(0))
         acknowledged, offsets = b"", frozenset[int]()
-        for pop, rank, text in self._select(_CHECK_POINTS):
+        for pop, rank, text in self._database.select(_CHECK_POINTS):
             while acknowledged < pop:
                 acknowledged, group = next(acks, (b"\xff" * 17, iter(())))
                 offsets = frozenset(offset for _, offset in group)
@@ -218,14 +199,10 @@ def _digest(pop: pops.Pop) -> bytes:
 
 
 class KeptLines:
-    """Lines of a report that can be read more than once, in a temporary file.
-
-    Args:
-        lines: of the report.
-    """
+    """Lines of a report that can be read more than once, in a temporary file."""
 
     def __init__(self, lines: Iterable[dict[str, Any]] = ()) -> None:
-        self._database = temporary_database(
+        self._database = TemporaryDatabase(
             "CREATE TABLE lines (time INTEGER, number INTEGER, line BLOB)"
         )
         self._added: list[tuple[int, int, bytes]] = []
@@ -242,8 +219,7 @@ class KeptLines:
             self._write()
 
     def _write(self) -> None:
-        with temporary_room():
-            self._database.executemany("INSERT INTO lines VALUES (?, ?, ?)", self._added)
+        self._database.insert("INSERT INTO lines VALUES (?, ?, ?)", self._added)
         self._added.clear()
 
     def __len__(self) -> int:
@@ -252,6 +228,5 @@ class KeptLines:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         self._write()
         statement = "SELECT line FROM lines ORDER BY time, number, rowid"
-        with temporary_room():
-            for (text,) in self._database.execute(statement):
-                yield _unpack(text)
+        for (text,) in self._database.select(statement):
+            yield _unpack(text)

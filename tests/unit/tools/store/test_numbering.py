@@ -8,8 +8,7 @@ import pytest
 
 from rocketwire.store.consume_queue import QueueUnit, decode_units, encode_unit
 from rocketwire.store.writer import DiskFiles, QueueWriter
-from rocketwire_tools.store.numbering import NumberedQueue, NumberingReport
-from rocketwire_tools.store.rebuilding import RebuildReport
+from rocketwire_tools.store.rebuilding import NumberedQueue, RebuildReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +18,7 @@ UNITS_PER_FILE = 16
 
 
 def queue_of(
-    folder: Path, numbers: Sequence[int], report: NumberingReport, log_start: int = 0
+    folder: Path, numbers: Sequence[int], report: RebuildReport, log_start: int = 0
 ) -> list[int]:
     """Places of the messages to which the units of a rebuilt queue point, unit by unit.
 
@@ -55,7 +54,7 @@ def test_offsets_with_which_others_agree_are_taken(
     numbers: list[int], places: list[int], tmp_path: Path
 ) -> None:
     """Messages are missing, or the queue began again."""
-    report = NumberingReport(messages=100)
+    report = RebuildReport(messages=100)
 
     assert queue_of(tmp_path, numbers, report) == places
     assert (report.misplaced_messages, report.unqueued_messages) == (0, 0)
@@ -91,7 +90,7 @@ def test_a_later_run_of_messages_takes_the_offsets_of_earlier_ones(
 def test_a_damaged_offset_is_that_behind_the_message_before(
     numbers: list[int], places: list[int], tmp_path: Path
 ) -> None:
-    report = NumberingReport(messages=100)
+    report = RebuildReport(messages=100)
 
     assert queue_of(tmp_path, numbers, report) == places
     assert (report.misplaced_messages, report.unqueued_messages) == (1, 0)
@@ -99,7 +98,7 @@ def test_a_damaged_offset_is_that_behind_the_message_before(
 
 
 def test_a_message_of_another_queue_before_the_first_one_is_left_out(tmp_path: Path) -> None:
-    report = NumberingReport(messages=100)
+    report = RebuildReport(messages=100)
 
     assert queue_of(tmp_path, [7, 0, 1], report) == [101, 102]
     assert report.unqueued_messages == 1
@@ -109,13 +108,13 @@ def test_a_message_of_another_queue_before_the_first_one_is_left_out(tmp_path: P
 def test_the_last_offset_is_taken_if_bytes_are_lost(
     lost_bytes: int, places: list[int], tmp_path: Path
 ) -> None:
-    report = NumberingReport(messages=100, bytes_filled=lost_bytes)
+    report = RebuildReport(messages=100, bytes_filled=lost_bytes)
 
     assert queue_of(tmp_path, [0, 2], report) == places
 
 
 def test_a_queue_has_no_more_units_than_the_log_can_have_had_messages(tmp_path: Path) -> None:
-    report = NumberingReport(messages=4)
+    report = RebuildReport(messages=4)
     far = 1 << 40
 
     assert queue_of(tmp_path, [0, 1, far, far + 1], report) == [100, 101, 102, 103]
@@ -123,4 +122,4 @@ def test_a_queue_has_no_more_units_than_the_log_can_have_had_messages(tmp_path: 
 
 
 def test_units_before_the_first_are_pre_blanks_if_the_log_starts_later(tmp_path: Path) -> None:
-    assert queue_of(tmp_path, [2, 3], NumberingReport(), log_start=50) == [0, 0, 100, 101]
+    assert queue_of(tmp_path, [2, 3], RebuildReport(), log_start=50) == [0, 0, 100, 101]

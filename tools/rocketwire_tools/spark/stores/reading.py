@@ -11,9 +11,10 @@ from rocketwire.sql92 import compile_expression
 from rocketwire_tools.spark.stores.columns import microseconds, schema_of
 from rocketwire_tools.spark.stores.parts import scan_of
 from rocketwire_tools.spark.stores.planning import DamageError
+from rocketwire_tools.store.engine.arrow import pa
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
-from rocketwire_tools.store.formats.arrow_rows import pa, record_batch
+from rocketwire_tools.store.formats.arrow_rows import record_batch
 from rocketwire_tools.store.selecting import passing_rows
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -17,68 +17,54 @@ MAX_FINDINGS: Final = 10_000
 
 
 class FindingKind(StrEnum):
-    """Kinds of findings."""
+    """What breaks a rule, and the rule in plain words."""
 
-    GAP = "gap"
-    HOLE = "hole"
-    UNREADABLE = "unreadable"
-    TORN = "torn"
-    GHOST = "ghost"
-    BODY_CRC = "body crc"
-    MESSAGE_CRC = "message crc"
-    QUEUE_OFFSET = "queue offset"
-    UNIT = "queue unit"
-    NO_UNIT = "no queue unit"
-    NO_MESSAGE = "no message"
-    QUEUE_FILE = "queue file"
-    LOG_FILE = "log file"
-    INDEX = "index"
-    FILE = "file"
-    CONFIG = "config"
-    ROCKSDB = "rocksdb"
-    CHECKPOINT = "checkpoint"
-    TIMER = "timer"
-    EPOCHS = "epochs"
+    rule: str
 
+    def __new__(cls, name: str, rule: str) -> Self:
+        kind = str.__new__(cls, name)
+        kind._value_, kind.rule = name, rule
+        return kind
 
-RULES: Final = {
-    FindingKind.GAP: "the files of a stream follow each other: a name is the end of the last file",
-    FindingKind.HOLE: "a log has messages without space between them up to a blank or its end",
-    FindingKind.UNREADABLE: (
+    GAP = "gap", "the files of a stream follow each other: a name is the end of the last file"
+    HOLE = "hole", "a log has messages without space between them up to a blank or its end"
+    UNREADABLE = (
+        "unreadable",
         "a message has a magic number, a size that its fields add up to, and its own place as"
-        " physical offset"
-    ),
-    FindingKind.TORN: "the last message of a log is whole",
-    FindingKind.GHOST: (
+        " physical offset",
+    )
+    TORN = "torn", "the last message of a log is whole"
+    GHOST = (
+        "ghost",
         "bytes behind the end of a log are no part of it; they stay when Java cuts a log and"
-        " writes on"
-    ),
-    FindingKind.BODY_CRC: "a body has the CRC-32 that its message names",
-    FindingKind.MESSAGE_CRC: "a message has the CRC-32 that its property __CRC32# names",
-    FindingKind.QUEUE_OFFSET: "queue offsets of a queue follow each other without gap and repeat",
-    FindingKind.UNIT: "a unit of a queue points to the message of its queue offset",
-    FindingKind.NO_UNIT: "each message has a unit in its queue",
-    FindingKind.NO_MESSAGE: "each unit of a queue from the log's start on points to a message",
-    FindingKind.QUEUE_FILE: "all files of queues have one size, and follow each other",
-    FindingKind.LOG_FILE: "the folder of the log has files of one size only, named by offsets",
-    FindingKind.INDEX: "each entry of an index file stands for a key of the message it points to",
-    FindingKind.FILE: "the check can read every file; what others say about one is not compared",
-    FindingKind.CONFIG: "configuration files are JSON objects",
-    FindingKind.ROCKSDB: "a RocksDB can be opened, and its checksums are right",
-    FindingKind.CHECKPOINT: "the log reaches as far as the checkpoint says",
-    FindingKind.TIMER: "each record of the timer log points to a message, and each slot to records",
-    FindingKind.EPOCHS: (
-        "the epochs of a broker in controller mode have the checksum that their file names, they"
-        " and their offsets ascend, and all begin in the log"
-    ),
-}
-"""Kind → its rule, in plain words."""
+        " writes on",
+    )
+    BODY_CRC = "body crc", "a body has the CRC-32 that its message names"
+    MESSAGE_CRC = "message crc", "a message has the CRC-32 that its property __CRC32# names"
+    QUEUE_OFFSET = (
+        "queue offset",
+        "queue offsets of a queue follow each other without gap and repeat",
+    )
+    UNIT = "queue unit", "a unit of a queue points to the message of its queue offset"
+    NO_UNIT = "no queue unit", "each message has a unit in its queue"
+    NO_MESSAGE = "no message", "each unit of a queue from the log's start on points to a message"
+    QUEUE_FILE = "queue file", "all files of queues have one size, and follow each other"
+    LOG_FILE = "log file", "the folder of the log has files of one size only, named by offsets"
+    INDEX = "index", "each entry of an index file stands for a key of the message it points to"
+    FILE = "file", "the check can read every file; what others say about one is not compared"
+    CONFIG = "config", "configuration files are JSON objects"
+    ROCKSDB = "rocksdb", "a RocksDB can be opened, and its checksums are right"
+    CHECKPOINT = "checkpoint", "the log reaches as far as the checkpoint says"
+    TIMER = "timer", "each record of the timer log points to a message, and each slot to records"
+    EPOCHS = (
+        "epochs",
+        "the epochs of a broker in controller mode have the checksum that their file names,"
+        " they and their offsets ascend, and all begin in the log",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that breaks a rule."""
-
     kind: FindingKind  # what it is
     text: str  # what was found
     # whether data are lost or wrong; not for what a kill leaves in good order
@@ -94,7 +80,7 @@ class Finding:
 
     def report(self) -> dict[str, Any]:
         values = asdict(self)
-        return {"finding": str(values.pop("kind")), **values, "rule": RULES[self.kind]}
+        return {"finding": str(values.pop("kind")), **values, "rule": self.kind.rule}
 
 
 class Findings:
@@ -120,24 +106,14 @@ class Findings:
     def count(
         self, kind: FindingKind, findings: int, count: int | None = None, *, is_damage: bool = True
     ) -> None:
-        """Count findings that are not kept.
-
-        Args:
-            kind: of all of them.
-            findings: how many.
-            count: what they count; one each by default.
-            is_damage: whether data are lost or wrong.
-        """
+        """Count findings of one kind that are not kept; each counts one thing by default."""
         if findings:
             counts = self.counts.setdefault((kind, is_damage), [0, 0])
             counts[0] += findings
             counts[1] += findings if count is None else count
 
     def keep(self, kind: FindingKind, is_wrong: Bools) -> list[int]:
-        """Return the places of damage that get a finding; the others are only counted.
-
-        A hostile file has millions of wrong places, and a finding takes ten microseconds.
-        """
+        """Return the places of damage that get a finding; the others are only counted."""
         places: list[int] = np.flatnonzero(is_wrong).tolist()
         room = self.room(kind)
         self.count(kind, len(places[room:]))

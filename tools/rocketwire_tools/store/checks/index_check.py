@@ -13,7 +13,7 @@ from rocketwire_tools.store.checks.unread import unread_finding
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.index_keys import key_hashes
+from rocketwire_tools.store.engine.hashes import key_hashes
 from rocketwire_tools.store.lookup import at_physical_offset, index_geometry
 
 if TYPE_CHECKING:
@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.rows import Rows
 
     Entries = npt.NDArray[np.void]
+    Int32s = npt.NDArray[np.int32]
 
 ENTRY: Final = record_type(layouts.INDEX_ENTRY)
-MAX_STRAYS: Final = 1_000_000
-"""Entries out of the order of the log that are looked at."""
-
+MAX_STRAYS: Final = 1_000_000  # entries out of the order of the log that are looked at
 MAX_INDEX_FILE: Final = 1 << 30
 """A larger index file is not read; one of the default size has 420 MB."""
 
@@ -48,8 +47,6 @@ _MOST_ENTRIES: Final = 1 << 18
 
 
 class _Entries(NamedTuple):
-    """Entries of an index file."""
-
     numbers: Int64s  # of each in the file
     stored: Entries  # as in the file
     offsets: Int64s  # physical offset of each
@@ -83,7 +80,7 @@ class _IndexFile:
         self._entries = _Entries.of(0, np.zeros(0, ENTRY))
 
     def take(self, end: int | None) -> Iterator[_Entries]:
-        """Entries up to an offset of the log, or all that are left, piece by piece.
+        """Take entries up to an offset of the log, or all that are left, piece by piece.
 
         A single entry that points further than the one after it is out of order, and taken too.
         """
@@ -130,7 +127,6 @@ class _BlockKeys:
 
     @cached_property
     def hashes(self) -> tuple[Int64s, Int64s, Bools]:
-        """The row of each key, its hash, and whether it is a tag."""
         return key_hashes(self.rows)
 
     @cached_property
@@ -138,12 +134,9 @@ class _BlockKeys:
         return self.rows.messages.positions[self.hashes[0]] + self.rows.block.base
 
     @cached_property
-    def _orders(self) -> list[Int64s | None]:
-        """Which keys may have entries, one after the other: all, or those that are no tags.
-
-        Some releases index no tags.
-        """
-        return [None, np.flatnonzero(~self.hashes[2])]
+    def _orders(self) -> list[Int64s]:
+        """Which keys may have entries in turn: all, or those that are no tags (older releases)."""
+        return [np.arange(len(self.hashes[0])), np.flatnonzero(~self.hashes[2])]
 
     @cached_property
     def _keys(self) -> Int64s:
@@ -159,34 +152,21 @@ class _BlockKeys:
         if not fast_paths.are_on():
             return False
         places = slice(self._next, self._next + len(entries.numbers))
-        orders = [order for order in self._orders if self._are_keys(entries, order, places)]
+        orders = [order for order in self._orders if self._are_keys(order[places], entries)]
         if not orders:
             return False
         for order in orders:
-            self._has_entry[places if order is None else order[places]] = True
+            self._has_entry[order[places]] = True
         self._orders, self._next = orders, places.stop
         return True
 
-    def _are_keys(self, entries: _Entries, order: Int64s | None, places: slice) -> bool:
-        keys = places if order is None else order[places]
-        offsets = self._offsets[keys]
-        return (
-            len(offsets) == len(entries.numbers)
-            and bool((offsets == entries.offsets).all())
-            and bool((self.hashes[1][keys] == entries.stored["key_hash"]).all())
+    def _are_keys(self, keys: Int64s, entries: _Entries) -> bool:
+        return np.array_equal(self._offsets[keys], entries.offsets) and np.array_equal(
+            self.hashes[1][keys], entries.stored["key_hash"]
         )
 
     def note(self, rows: Int64s, hashes: Int64s, is_message: Bools) -> Bools:
-        """Note entries.
-
-        Args:
-            rows: of each entry.
-            hashes: of each entry.
-            is_message: whether it points to a message.
-
-        Returns:
-            Whether the message of each entry has its key.
-        """
+        """Note entries, some of no message; return which ones have a key of their message."""
         stored = np.where(is_message, rows, -1) << 32 | (hashes & 0xFFFFFFFF)
         np.logical_or(self._has_entry, np.isin(self._keys, stored), out=self._has_entry)
         return np.isin(stored, self._keys)
@@ -197,8 +177,6 @@ class _BlockKeys:
 
 
 class IndexCheck:
-    """Index files against the log."""
-
     def __init__(self, view: StoreView) -> None:
         self._view = view
         self._missing_keys = 0
@@ -207,7 +185,6 @@ class IndexCheck:
         self._stray_entries = 0
 
     def open_files(self) -> Iterator[Finding]:
-        """Open the files whose heads are right."""
         for file in self._view.folder.index:
             try:
                 opened = _open(file)
@@ -307,12 +284,13 @@ class IndexCheck:
         return unread_finding(file.name, error)
 
     def _check_strays(self) -> Iterator[Finding]:
-        end, unread = self._view.newest_end, self._view.unread
+        end = self._view.newest_end
         for file, entries in self._strays:
+            entries = entries.part(~self._view.unread.find_offsets(entries.offsets))
+            if end is not None:
+                entries = entries.part(entries.offsets < end)
             columns = (entries.numbers, entries.offsets, entries.stored["key_hash"])
             for number, offset, key_hash in zip(*(each.tolist() for each in columns), strict=True):
-                if unread.has_offset(offset) or (end is not None and offset >= end):
-                    continue
                 message = at_physical_offset(self._view.store, offset, "index file")
                 if message is None:
                     text = f"points to {offset}, where the log has no message"
@@ -359,36 +337,35 @@ def _check_slots(file: _IndexFile, findings: Findings) -> Iterator[Finding]:
         hashes = entries["key_hash"].astype(np.int64)
         place = np.abs(hashes)
         place -= place // slots * slots  # numpy has no fast remainder
-        may_be_chains = fast_paths.are_on() and not (hashes < 0).any()
-        if not (may_be_chains and _are_chains(entries, number, place, newest)):
-            expected = _chain(number, place, newest)
-            is_wrong = (entries["previous"] != expected) | (hashes < 0)
-            for row in findings.keep(FindingKind.INDEX, is_wrong):
-                text = (
-                    f"follows entry {int(entries[row]['previous'])} of its slot,"
-                    f" the one before is {int(expected[row])}"
-                )
-                yield file.entry_finding(number + row, text)
+        expected = _chain(number, place, newest)
+        is_wrong = (entries["previous"] != expected) | (hashes < 0)
+        for row in findings.keep(FindingKind.INDEX, is_wrong):
+            text = (
+                f"follows entry {int(entries[row]['previous'])} of its slot,"
+                f" the one before is {int(expected[row])}"
+            )
+            yield file.entry_finding(number + row, text)
         number += len(entries)
     yield from _check_newest(file, newest, findings)
 
 
-def _chain(first: int, slots: Int64s, newest: npt.NDArray[np.int32]) -> Int64s:
+def _chain(first: int, slots: Int64s, newest: Int32s) -> Int32s:
     """Return the number of the entry before each one in its slot, and bring ``newest`` forward."""
-    numbers = first + np.arange(len(slots))
-    order = np.argsort(slots, kind="stable")
-    in_order = slots[order]
-    is_first = np.concatenate(([True], np.diff(in_order) != 0))
-    earlier = np.concatenate(([0], numbers[order][:-1]))
-    expected = np.empty(len(slots), np.int64)
-    expected[order] = np.where(is_first, newest[in_order], earlier)
+    numbers = np.arange(first, first + len(slots), dtype=np.int32)
+    expected = newest[slots]
     newest[slots] = numbers  # of equal places the last one counts
+    # few slots have several of these entries; -1 marks them
+    newest[slots[newest[slots] != numbers]] = -1
+    shared = np.flatnonzero(newest[slots] < 0)
+    shared = shared[np.argsort(slots[shared], kind="stable")]
+    before, after = shared[:-1], shared[1:]
+    is_same = slots[before] == slots[after]
+    expected[after[is_same]] = numbers[before[is_same]]
+    newest[slots[shared]] = numbers[shared]
     return expected
 
 
-def _check_newest(
-    file: _IndexFile, newest: npt.NDArray[np.int32], findings: Findings
-) -> Iterator[Finding]:
+def _check_newest(file: _IndexFile, newest: Int32s, findings: Findings) -> Iterator[Finding]:
     with open_blocks(file.file, block_size=4 * _CHUNK_SLOTS) as blocks:
         for first in range(0, len(newest), _CHUNK_SLOTS):
             expected = newest[first : first + _CHUNK_SLOTS]
@@ -403,38 +380,3 @@ def _check_newest(
                     f" its newest is {int(expected[place])}"
                 )
                 yield _finding_in(file.file, position + index_file.SLOT_SIZE * place, text)
-
-
-def _are_chains(entries: Entries, first: int, slots: Int64s, newest: npt.NDArray[np.int32]) -> bool:
-    """Whether each entry names the one before it in its slot; then ``newest`` is brought forward.
-
-    Of the entries of one slot exactly one may name an entry before ``first``; the others name
-    different ones of these, each an earlier one of the slot.  Then each names the one before it.
-
-    Args:
-        entries: that follow each other.
-        first: number of the first one.
-        slots: of each entry.
-        newest: last entry of each slot before ``first``.
-    """
-    previous = entries["previous"].astype(np.int32)
-    before = newest[slots]
-    is_outer = previous < first
-    if not ((before == previous) | ~is_outer).all():
-        return False
-    inner = np.flatnonzero(~is_outer)
-    names = previous[inner] - first
-    if not (names < inner).all() or not (slots[names] == slots[inner]).all():
-        return False
-    is_last = np.ones(len(slots), np.bool_)
-    is_last[names] = False
-    if int(is_last.sum()) != len(slots) - len(inner):  # an entry is named twice
-        return False
-    # Each chain ends with an entry that none names. In a slot with two chains one end is lost.
-    last = np.flatnonzero(is_last)
-    numbers = (first + last).astype(np.int32)
-    newest[slots[last]] = numbers
-    if not (newest[slots[last]] == numbers).all():
-        newest[slots] = before
-        return False
-    return True

@@ -58,9 +58,6 @@ def compare_with_log(view: StoreView) -> Iterator[Finding]:
     yield from index.finish()
 
 
-# -------------------------------------------------------------- checksums
-
-
 def _check_checksums(view: StoreView, rows: Rows) -> Iterator[Finding]:
     messages = rows.messages
     crcs, stored = body_crcs(messages), messages.numbers("body_crc")
@@ -128,9 +125,6 @@ def _finding_at(
     )
 
 
-# -------------------------------------------------------------- order
-
-
 class LogOrder:
     """The order of queue offsets in the log, and what stands between its messages."""
 
@@ -142,10 +136,6 @@ class LogOrder:
         self._next_offsets: dict[int, int] = {}  # by queue, as in ``QueueGroups.keys``
 
     def pass_regions(self, scan: LogScan, state: State) -> None:
-        """Pass over what is no message before a block.
-
-        If it cannot be read, it may have the next messages of any queue.
-        """
         regions, parts = scan.regions[len(self._states) :], len(self._view.unread.log)
         if parts > self._unread_parts or any(map(self._is_unread, regions)):
             self._next_offsets.clear()

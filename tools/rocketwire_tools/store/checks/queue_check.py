@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX, SCHEDULE_TOPIC, is_system_topic
 from rocketwire.store import consume_queue
 from rocketwire.store.folder import file_at
@@ -24,7 +23,7 @@ from rocketwire_tools.store.checks.unread import unread_finding
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import read_bytes
 from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT, QueueFiles
-from rocketwire_tools.store.lookup import read_dispatches
+from rocketwire_tools.store.lookup import other_places
 from rocketwire_tools.terminal import ProgressLine
 
 if TYPE_CHECKING:
@@ -46,19 +45,13 @@ if TYPE_CHECKING:
 MAX_RECOVERED_FILES: Final = 10
 """Files of the log from which Java 5.5 builds queues anew: ``commitLogRecoverMaxNum``."""
 
-MAX_INTERVALS: Final = 10_000
-"""Runs of units of one queue that are remembered."""
-
+MAX_INTERVALS: Final = 10_000  # runs of units of one queue that are remembered
 _KEPT_UNITS: Final = 4 << 20
 """Bytes of units that are read ahead, over all queues: a block needs a few units of each."""
 
-_MOST_AHEAD: Final = 64 << 10
-"""Bytes of units that are read ahead of one queue."""
-
+_MOST_AHEAD: Final = 64 << 10  # bytes of units that are read ahead of one queue
 _EXTENSION: Final = 1 << 15
 """Bytes of the longest extension (Java: ``ConsumeQueueExt.MAX_EXT_UNIT_SIZE``)."""
-
-_DISPATCH: Final = message_const.INNER_MULTI_DISPATCH.encode() + b"\x01"
 
 
 @dataclass(slots=True)
@@ -76,12 +69,7 @@ class QueueProgress:
     # that may be a message of the same offset
     replaced: list[tuple[int, int, str]] | tuple[()] = ()
 
-    @property
-    def is_begun(self) -> bool:
-        return self.first >= 0 or bool(self.missing)
-
     def see(self, first: int, end: int) -> None:
-        """Note that units belong to messages."""
         if self.first >= 0 and self.end == first:
             self.end = end
         elif self.first < 0:
@@ -126,8 +114,8 @@ class QueueCheck:
         self._batches = {
             name: QueueFiles(files, BATCH_UNIT) for name, files in folder.batch_queues.items()
         }
-        self._progress: dict[Queue, QueueProgress] = {}
-        self._lmq = any(topic.startswith(LMQ_PREFIX) for topic, _ in self._queues)
+        self._progress: dict[Queue, QueueProgress] = defaultdict(QueueProgress)
+        self._has_lmq = any(topic.startswith(LMQ_PREFIX) for topic, _ in self._queues)
         self._topics = {topic for topic, _ in (*self._queues, *folder.batch_queues)}
         # settings take 50 MB, and queues have the same names
         self._configured = frozenset(map(sys.intern, read_topics(view.store)))
@@ -145,12 +133,15 @@ class QueueCheck:
             part = groups.part(number)
             offsets = groups.offsets[part]
             if are_whole[number]:
-                self._see_whole(name, int(offsets[0]), len(offsets))
+                first = int(offsets[0])
+                if not first:
+                    self._restart(name)
+                self._progress[name].see(first, first + len(offsets))
             elif not self._view.unread.has_queue(name):
                 yield from self._compare_group(
                     rows, name, groups.rows[part], offsets, groups.steps[part]
                 )
-        if self._lmq and _DISPATCH in rows.data:
+        if self._has_lmq:
             yield from self._compare_lmq(rows)
 
     def _are_whole(self, rows: Rows, groups: QueueGroups) -> Generator[Finding, None, list[bool]]:
@@ -181,17 +172,6 @@ class QueueCheck:
         follows = np.diff(groups.offsets, prepend=0) == 1
         follows[groups.bounds[:-1]] = is_read
         return groups.all_of_each(holds & follows)
-
-    def _see_whole(self, name: Queue, first: int, count: int) -> None:
-        if not first:
-            self._restart(name)
-        self._progress_of(name).see(first, first + count)
-
-    def _progress_of(self, name: Queue) -> QueueProgress:
-        progress = self._progress.get(name)
-        if progress is None:
-            progress = self._progress[name] = QueueProgress()
-        return progress
 
     def _give_up(self, name: Queue, error: OSError) -> Finding:
         """Leave out a queue from here on: the disk cannot read it."""
@@ -230,7 +210,8 @@ class QueueCheck:
 
     def _restart(self, name: Queue, *, is_anew: bool = False) -> None:
         """Forget what was found about the earlier messages of a queue: its topic was deleted."""
-        if is_anew or self._progress_of(name).is_begun:
+        progress = self._progress[name]
+        if is_anew or progress.first >= 0 or progress.missing:
             self._restarted.add(name[0])
             self._progress[name] = QueueProgress()
 
@@ -243,7 +224,7 @@ class QueueCheck:
         places = group if len(group) < len(rows) else slice(None)
         physical = messages.positions[places] + rows.block.base
         fits = (units["physical_offset"] == physical) & (units["size"] == messages.sizes[places])
-        progress = self._progress_of(name)
+        progress = self._progress[name]
         if fits.all() and len(offsets) == int(offsets.max()) - first + 1:
             progress.see(first, first + len(offsets))
         else:
@@ -304,23 +285,18 @@ class QueueCheck:
     # -------------------------------------------------------------- other queues
 
     def _compare_lmq(self, rows: Rows) -> Iterator[Finding]:
-        queue_ids = rows.messages.numbers("queue_id")
-        for row, data in enumerate(rows.property_bytes):
-            if _DISPATCH not in data:
-                continue
-            for topic, offset in read_dispatches(rows.properties[row]):
-                name = (topic, 0 if topic.startswith(LMQ_PREFIX) else int(queue_ids[row]))
-                if name in self._queues:
-                    place, number = np.array([row]), np.array([offset])
-                    try:
-                        yield from self._compare_units(rows, name, place, number, with_tags=False)
-                    except OSError as error:
-                        yield self._give_up(name, error)
+        for row, name, offset in other_places(rows):
+            if name in self._queues:
+                place, number = np.array([row]), np.array([offset])
+                try:
+                    yield from self._compare_units(rows, name, place, number, with_tags=False)
+                except OSError as error:
+                    yield self._give_up(name, error)
 
     def _compare_batches(
         self, rows: Rows, name: Queue, group: Int64s, offsets: Int64s, steps: Int64s
     ) -> Iterator[Finding]:
-        files, progress = self._batches[name], self._progress_of(name)
+        files, progress = self._batches[name], self._progress[name]
         if not progress.cursor and files.files:
             progress.cursor = files.files[0].offset // BATCH_UNIT.itemsize
         # a unit for each batch, in the order of the log
@@ -504,8 +480,7 @@ class QueueCheck:
 
 
 def _file_finding(name: Queue, file: StoreFile, text: str, count: int = 1) -> Finding:
-    topic, queue_id = name
-    kind = FindingKind.QUEUE_FILE
+    kind, (topic, queue_id) = FindingKind.QUEUE_FILE, name
     return Finding(
         kind=kind, text=text, file=file.name, topic=topic, queue_id=queue_id, count=count
     )

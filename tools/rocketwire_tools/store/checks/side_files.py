@@ -13,7 +13,7 @@ from rocketwire.store.folder import file_at, offset_of_name
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.store_facts import timers_of_other_size, usual_size
 from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
-from rocketwire_tools.store.lookup import timer_record_at
+from rocketwire_tools.store.lookup import timer_record_at, timer_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +33,7 @@ JSON_FILES: Final = (
     "topicQueueMapping.json",
     "messageRequestMode.json",
 )
-_WHEEL_CHUNK: Final = 1 << 20
-MAX_SLOT_RECORDS: Final = 100_000
-"""Records of one slot of the timer wheel that are followed."""
+MAX_SLOT_RECORDS: Final = 100_000  # records of one slot of the timer wheel that are followed
 
 
 def check_log_folder(view: StoreView) -> Iterator[Finding]:
@@ -85,7 +83,6 @@ def _config_error(store: OpenedStore, file: StoreFile | None) -> str:
 
 
 def check_databases(view: StoreView) -> Iterator[Finding]:
-    """Check RocksDBs that hold queues, configuration, pops, timers or an index."""
     for name in sorted(view.folder.rocksdb):
         database = view.store.database(name)
         if database is not None and not name.startswith("consumequeue"):  # queues are read whole
@@ -148,9 +145,6 @@ def _epoch_errors(data: bytes, log_end: int) -> Iterator[str]:
         yield f"epoch {last.epoch} begins at {last.start_offset}, the log ends at {log_end}"
 
 
-# -------------------------------------------------------------- timers
-
-
 def check_timers(view: StoreView) -> Iterator[Finding]:
     """Check timer log and wheel against each other and against the log."""
     # a timer's message may be in a file that cannot be read
@@ -159,12 +153,7 @@ def check_timers(view: StoreView) -> Iterator[Finding]:
 
 
 def find_timer_damage(folder: StoreFolder, log_start: int) -> Iterator[Finding]:
-    """Check timer log and wheel.
-
-    Args:
-        folder: files of a store.
-        log_start: messages before this offset of the log are not looked for.
-    """
+    """Check timer log and wheel; messages before ``log_start`` are not looked for."""
     if not folder.timer_log:
         return
     for file, size in timers_of_other_size(folder):
@@ -216,25 +205,11 @@ def _has_message(folder: StoreFolder, offset: int, size: int) -> bool:
 
 
 def _check_wheel(folder: StoreFolder, wheel: StoreFile) -> Iterator[Finding]:
-    slots = wheel.size // timers.SLOT_SIZE
-    with open_blocks(wheel, block_size=_WHEEL_CHUNK) as blocks:
-        position = blocks.next_data(0) // timers.SLOT_SIZE * timers.SLOT_SIZE
-        while position < wheel.size:
-            data = bytes(blocks.read(position, _WHEEL_CHUNK))
-            if not data:
-                return
-            first = position // timers.SLOT_SIZE
-            for slot in timers.decode_timer_slots(data, first=first, slots=slots):
-                text = _slot_error(folder, slot)
-                if text:
-                    yield Finding(
-                        kind=FindingKind.TIMER,
-                        text=text,
-                        file=wheel.name,
-                        position=slot.time % slots * timers.SLOT_SIZE,
-                        size=timers.SLOT_SIZE,
-                    )
-            position += len(data)
+    slots, size = wheel.size // timers.SLOT_SIZE, timers.SLOT_SIZE
+    for slot in timer_slots(wheel):
+        if text := _slot_error(folder, slot):
+            place, kind = slot.time % slots * size, FindingKind.TIMER
+            yield Finding(kind=kind, text=text, file=wheel.name, position=place, size=size)
 
 
 def _slot_error(folder: StoreFolder, slot: timers.TimerSlot) -> str:

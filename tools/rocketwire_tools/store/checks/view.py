@@ -21,8 +21,6 @@ LOG_END: Final = 1 << 63
 
 
 class StoreView:
-    """A store that is checked."""
-
     def __init__(self, store: OpenedStore) -> None:
         self.store = store
         self.folder = store.folder  # its files; the first step removes those that cannot be read
@@ -89,13 +87,11 @@ class LogFacts:
             self.runs.append([offset, messages, size])
 
     def count_from(self, offset: int) -> tuple[int, int]:
-        """Return messages and bytes from an offset of the log on."""
         runs = [run for run in self.runs if run[0] >= offset]
         return sum(run[1] for run in runs), sum(run[2] for run in runs)
 
     @property
     def messages(self) -> int:
-        """Messages of the log, without ghosts."""
         return self.count_from(0)[0]
 
     @property
@@ -110,8 +106,6 @@ class LogFacts:
 
 @dataclass(slots=True)
 class Unread:
-    """The files that were left out."""
-
     # offsets of the log that were not read, as start and end
     log: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     # topic and queue id of queues that were not read
@@ -138,10 +132,6 @@ class Unread:
     def has_log_folder(self) -> bool:
         """Whether a folder of the log was not read, which may have any file."""
         return (0, LOG_END) in self.log
-
-    def has_offset(self, offset: int) -> bool:
-        """Whether an offset of the log was not read."""
-        return any(start <= offset < end for start, end in self.log)
 
     def find_offsets(self, offsets: Int64s) -> Bools:
         """Return which offsets of the log were not read."""

@@ -17,10 +17,9 @@ BLOCK_SIZE: Final = 8 << 20
 
 
 class FileBlocks:
-    """A file that is read block by block.
+    """A file of which each block is valid until the next one is read.
 
-    A block is valid until the next one is read.  Files are opened for reading only, and read with
-    ``pread``: a file that becomes shorter meanwhile gives shorter blocks, and no signal.
+    ``pread`` gives shorter blocks, and no signal, if the file becomes shorter meanwhile.
     """
 
     def __init__(self, file: StoreFile, descriptor: int, *, block_size: int = BLOCK_SIZE) -> None:
@@ -31,15 +30,7 @@ class FileBlocks:
         self._memory = bytearray(size)
 
     def read(self, position: int, size: int | None = None) -> memoryview:
-        """The bytes from ``position`` on.
-
-        Args:
-            position: in the file.
-            size: bytes that are wanted; a block by default.
-
-        Raises:
-            OSError: the disk cannot read them.
-        """
+        """Read ``size`` bytes from ``position`` on, a block by default; fewer at the end."""
         size = min(self._block_size if size is None else size, self.file.size - position)
         if size <= 0:
             return memoryview(b"")
@@ -49,15 +40,7 @@ class FileBlocks:
         return view[: self.fill(position, view)]
 
     def fill(self, position: int, view: memoryview) -> int:
-        """Read the bytes from ``position`` on; returns how many there were.
-
-        Args:
-            position: in the file.
-            view: gets them; it must not reach beyond the end of the file.
-
-        Raises:
-            OSError: the disk cannot read them.
-        """
+        """Fill ``view`` with the bytes from ``position`` on; return how many there were."""
         length = 0
         while length < len(view):
             try:
@@ -79,11 +62,7 @@ class FileBlocks:
         return max(position, min(place, self.file.size))
 
     def read_data(self, position: int, size: int) -> bytes:
-        """The bytes from ``position`` on, without zeros at their end that a hole of the file has.
-
-        Raises:
-            OSError: the disk cannot read them.
-        """
+        """Read bytes without the zeros at their end that a hole of the file has."""
         end, pieces = min(position + size, self.file.size), list[bytes]()
         while position < end:
             data = self.next_data(position)
@@ -106,11 +85,6 @@ class FileBlocks:
 
 
 def open_file(file: StoreFile) -> int:
-    """A descriptor of a file, for reading.
-
-    Raises:
-        OSError: it cannot be opened.
-    """
     # a Path for each of 100,000 queues takes time and memory
     path = f"{file.root}/{file.name}"
     # it may have become a pipe since it was listed: to open one must not wait for a writer
@@ -118,11 +92,7 @@ def open_file(file: StoreFile) -> int:
 
 
 def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
-    """A few bytes of a file, without a buffer; fewer at its end.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Read a few bytes of a file without a buffer; fewer at its end."""
     descriptor = open_file(file)
     try:
         size = max(0, min(size, file.size - position))
@@ -136,15 +106,6 @@ def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
 
 @contextmanager
 def open_blocks(file: StoreFile, *, block_size: int = BLOCK_SIZE) -> Generator[FileBlocks]:
-    """Open a file of a store for reading.
-
-    Args:
-        file: to open.
-        block_size: bytes that are read at once.
-
-    Raises:
-        OSError: it cannot be opened.
-    """
     descriptor = open_file(file)
     try:
         yield FileBlocks(file, descriptor, block_size=block_size)

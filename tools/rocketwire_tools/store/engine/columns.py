@@ -6,7 +6,6 @@ sixteen.  A block of a commit log mostly has one layout; then its heads are copi
 
 from __future__ import annotations
 
-import sys
 from functools import cached_property
 from struct import calcsize
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 Int64s: TypeAlias = "npt.NDArray[np.int64]"
 Bools: TypeAlias = "npt.NDArray[np.bool_]"
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
-Words: TypeAlias = "npt.NDArray[np.uint64]"
 
 _V6: Final = BORN_HOST_V6 | STORE_HOST_V6
 _SYS_FLAG: Final = 36
@@ -84,7 +82,7 @@ def record_type(declaration: Any) -> np.dtype[np.void]:
     )
 
 
-def records(data: Bytes, positions: Int64s, layout: np.dtype[np.void]) -> npt.NDArray[np.void]:
+def records(data: Bytes, positions: Int64s, layout: np.dtype[Any]) -> npt.NDArray[np.void]:
     """Copies of the records at ``positions``; each must lie inside of ``data``."""
     if not len(positions):
         return np.empty(0, layout)
@@ -92,33 +90,6 @@ def records(data: Bytes, positions: Int64s, layout: np.dtype[np.void]) -> npt.ND
         (len(data) - layout.itemsize + 1,), f"V{layout.itemsize}", buffer=data.data, strides=(1,)
     )
     return places[positions].view(layout)
-
-
-def words(data: Bytes, positions: Int64s, size: int) -> list[Words]:
-    """The ``size`` bytes at each of some positions as columns of eight bytes each.
-
-    Two texts of one size are equal if all columns are.  The last column of a text begins eight
-    bytes before its end; of a shorter text the column has zeros in place of what stands before it.
-
-    Args:
-        data: at least eight bytes.
-        positions: of texts with at least eight bytes before them.
-        size: bytes of each text.
-    """
-    if not size:
-        return []
-    places = np.ndarray((len(data) - _WORD + 1,), np.uint64, buffer=data.data, strides=(1,))
-    columns = [places[positions + begin] for begin in range(0, size - _WORD, _WORD)]
-    last = places[positions + (size - _WORD)]
-    if size < _WORD:
-        last &= _last_bytes(size)
-    return [*columns, last]
-
-
-def _last_bytes(count: int) -> np.uint64:
-    """A mask of the last bytes of a column, in the order of the machine."""
-    mask = bytes(_WORD - count) + b"\xff" * count
-    return np.uint64(int.from_bytes(mask, sys.byteorder))
 
 
 def distinct(values: Int64s) -> tuple[Int64s, Int64s]:
@@ -132,8 +103,7 @@ def distinct(values: Int64s) -> tuple[Int64s, Int64s]:
 def size_classes(sizes: Int64s) -> Iterator[tuple[Int64s, int]]:
     """Rows whose texts are about equally long, and the largest size of each such class.
 
-    Windows of the largest size of its class for each text have at most about twice as many bytes
-    as the texts.
+    Windows of that size have at most about twice as many bytes as the texts.
     """
     if not len(sizes):
         return
@@ -148,8 +118,6 @@ def size_classes(sizes: Int64s) -> Iterator[tuple[Int64s, int]]:
 
 
 class Messages:
-    """Stored messages of one block, by column."""
-
     def __init__(self, data: Bytes, positions: Int64s) -> None:
         self.data = data  # bytes of the block
         # first byte of each message in ``data``; each has its whole size there
@@ -166,7 +134,6 @@ class Messages:
 
     @cached_property
     def heads(self) -> npt.NDArray[np.void]:
-        """Numbers of the heads, by name."""
         bits = self.layout_bits
         layouts = np.unique(bits)
         if len(layouts) == 1:
@@ -239,10 +206,9 @@ class Messages:
         ].astype(np.int64)
 
     def are_sound(self, base: int) -> Bools:
-        """Whether each message stands at its physical offset and its fields add up to its size.
+        """Whether the fields of each message add up to its size, and it names its own place.
 
-        Args:
-            base: offset in the stream of the first byte of ``data``.
+        ``base`` is the offset in the stream of the first byte of ``data``.
         """
         at_home = self.numbers("physical_offset") == self.positions + base
         ends = self.properties + self.property_sizes == self.positions + self.sizes

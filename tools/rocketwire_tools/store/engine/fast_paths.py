@@ -13,11 +13,7 @@ SWITCH: Final = "ROCKETWIRE_FASTPATH"
 
 
 def are_on() -> bool:
-    """Whether fast paths are used.
-
-    Raises:
-        ValueError: the environment variable is neither ``on`` nor ``off``.
-    """
+    """Whether fast paths are used; raises ``ValueError`` for a value other than on and off."""
     value = os.environ.get(SWITCH)
     if value not in (None, "", "on", "off"):
         raise ValueError(f"{SWITCH} must be on or off, not {value!r}")

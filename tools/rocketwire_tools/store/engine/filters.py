@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from rocketwire.errors import DecodeError
-from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const
 from rocketwire.wire.message.ids import decode_offset_message_id
+from rocketwire_tools.store.engine.rows import COMPRESSED, INNER_BATCH
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.engine.topic_kinds import USERS_KINDS
 
@@ -24,9 +24,7 @@ Range: TypeAlias = tuple[int | None, int | None]
 """The least and the largest number; None for no bound."""
 
 _ALL: Final[Range] = (None, None)
-_COMPRESSED_BATCH = int(
-    MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP | MessageSysFlag.COMPRESSED
-)
+_COMPRESSED_BATCH: Final = INNER_BATCH | COMPRESSED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +58,7 @@ class Selection:
     def _bytes_pass(self, rows: Rows) -> Bools:
         """Whether the bytes of each message may hold the key or the id.
 
-        Compressed inner batches may always; an offset message id names the message's place.
+        A compressed inner batch always may; an offset message id names the message's place.
         """
         messages = rows.messages
         flags = messages.numbers("sys_flag")
@@ -107,16 +105,11 @@ class Selection:
         )
         return is_selected[numbers]
 
-    @property
-    def asks_for_properties(self) -> bool:
-        """Whether a condition concerns properties."""
-        return bool(self.tags or self.key or self.message_id or self.matches)
-
     def messages_pass(self, rows: Rows) -> Bools:
         """Whether each row passes the conditions of a single message, inner ones included."""
         passes = np.ones(len(rows), np.bool_)
         _narrow(passes, rows.queue_offsets, self.offsets)
-        if not self.asks_for_properties:
+        if not (self.tags or self.key or self.message_id or self.matches):
             return passes
         results: list[bool] = passes.tolist()
         offset_ids: list[str] | None = None

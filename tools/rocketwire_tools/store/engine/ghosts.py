@@ -19,16 +19,10 @@ from rocketwire.flags import MessageSysFlag
 if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Messages
 
-REMEMBERED: Final = 256
-"""Last messages of the log whose queue offsets are compared."""
-
-COMPARED: Final = 16
-"""First messages after damage that are compared."""
-
+REMEMBERED: Final = 256  # last messages of the log whose queue offsets are compared
+COMPARED: Final = 16  # first messages after damage that are compared
 _TIMES: Final = 3
-_REPEATS: Final = 2
-"""Messages that must repeat an offset: a single number may be damaged."""
-
+_REPEATS: Final = 2  # messages that must repeat an offset: a single number may be damaged
 _WITHOUT_OFFSET: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
 """Bit of the system flag of half messages and rollbacks, to which Java gives no queue offset."""
 
@@ -49,11 +43,7 @@ class LogTrail:
         self.places.extend(_places(messages, max(0, len(messages) - REMEMBERED)))
 
     def are_ghosts(self, messages: Messages) -> bool:
-        """Whether messages after damage are older than the log; there is at least one.
-
-        Args:
-            messages: the first ones, at most ``COMPARED``.
-        """
+        """Whether messages after damage, at most ``COMPARED``, are older than the log."""
         times = sorted(messages.numbers("store_timestamp")[:_TIMES].tolist())
         if times[len(times) // 2] < self.newest:
             return True

@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire.messages import message_const
+from rocketwire.policy.java_strings import string_hash
 from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.columns import records, size_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.store.engine.columns import Bytes, Int64s
+    from rocketwire_tools.store.engine.columns import Bools, Bytes, Int64s
+    from rocketwire_tools.store.engine.rows import Rows
 
     Uint32s = np.ndarray[tuple[int], np.dtype[np.uint32]]
 
@@ -28,22 +32,18 @@ _INVERSE: Final = pow(_FACTOR, -1, 1 << 32)
 _LONGEST: Final = 1 << 10
 """Bytes of a part that becomes a row of a matrix; 2^13 would still be exact."""
 
-_CELLS: Final = 1 << 16
-"""Cells of a matrix: larger ones leave the processor's cache."""
-
+_CELLS: Final = 1 << 16  # cells of a matrix: larger ones leave the processor's cache
 _FIRST_WIDE: Final = 0x80
-
-
-@lru_cache(maxsize=4)
-def _powers(factor: int, count: int) -> Uint32s:
-    powers = np.full(count, factor, np.uint32)
-    powers[0] = 1
-    return np.multiply.accumulate(powers, dtype=np.uint32)
 
 
 def powers_of(factor: int, count: int) -> Uint32s:
     """The first ``count`` powers of a number, modulo 2^32."""
     return _powers(factor, max(_FEWEST_POWERS, 1 << count.bit_length()))[:count]
+
+
+@lru_cache(maxsize=4)
+def _powers(factor: int, count: int) -> Uint32s:
+    return np.power(np.uint32(factor), np.arange(count, dtype=np.uint32))
 
 
 def string_hashes(texts: Sequence[str]) -> Int64s:
@@ -53,7 +53,6 @@ def string_hashes(texts: Sequence[str]) -> Int64s:
 
 
 def _hashes_and_lengths(texts: Sequence[str]) -> tuple[Uint32s, Int64s]:
-    """The hash code of each text, and how many UTF-16 code units it has."""
     if not texts:
         return np.empty(0, np.uint32), np.empty(0, np.int64)
     joined = "".join(texts)
@@ -86,13 +85,9 @@ def positive_hashes(hashes: Int64s) -> Int64s:
 
 
 def part_hashes(data: Bytes, starts: Int64s, sizes: Int64s, begins: Int64s | None = None) -> Int64s:
-    """``String.hashCode`` of each part: int32 over UTF-16 code units.
+    """``String.hashCode`` of each part, none empty: int32 over UTF-16 code units.
 
-    Args:
-        data: of which they are parts.
-        starts: first byte of each part.
-        sizes: bytes of each part, at least one.
-        begins: hash code of a text that stands before each part; of none by default.
+    ``begins`` are hash codes of texts that stand before the parts.
     """
     sums = np.empty(len(starts), np.uint32)
     is_wide = np.zeros(len(starts), np.bool_)
@@ -149,3 +144,50 @@ def _class_hashes(
         if not is_uniform:
             sums[rows] *= inverses[ends]
     return sums, is_wide
+
+
+def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
+    """Return the entries that Java makes for rows in its order: row, hash, and whether of a tag."""
+    if not fast_paths.are_on():
+        return _hashes_of_texts(rows)
+    values, topic_numbers = rows.named_values, rows.topic_numbers
+    # The names are complete only after all rows have their numbers.
+    topics = [string_hash(f"{name}#") for name in rows.topics.names]
+    tags = [string_hash(f"{name}#T#") for name in rows.topics.names]
+    parts = (
+        (values.of(message_const.UNIQ_KEY), topics),
+        (values.words_of(message_const.KEYS), topics),
+        (values.of(message_const.TAGS), tags),
+    )
+    rows_of_parts = np.concatenate([part.rows for part, _ in parts])
+    # of one row the first part comes first; numpy sorts 16 bits in linear time
+    is_small = len(rows) <= 1 << 16
+    order = np.argsort(
+        rows_of_parts.astype(np.uint16) if is_small else rows_of_parts, kind="stable"
+    )
+    hashes = np.concatenate(
+        [
+            values.hashes(part, np.array(begins, np.int64)[topic_numbers[part.rows]])
+            for part, begins in parts
+        ]
+    )
+    tag_count = len(parts[2][0].rows)
+    return rows_of_parts[order], positive_hashes(hashes)[order], order >= len(order) - tag_count
+
+
+def _hashes_of_texts(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
+    """As ``key_hashes``, one text after the other."""
+    numbers: list[int] = rows.topic_numbers.tolist()
+    names = (message_const.UNIQ_KEY, message_const.KEYS, message_const.TAGS)
+    columns = [rows.property_items.array(name).to_pylist() for name in names]
+    properties = zip(numbers, *columns, strict=True)
+    entries: list[tuple[int, str, bool]] = []
+    for row, (number, unique_key, keys, tags) in enumerate(properties):
+        topic = rows.topics.names[number]
+        texts = [unique_key, *(keys or "").split(" ")]
+        entries += [(row, f"{topic}#{text}", False) for text in texts if text]
+        if tags:
+            entries.append((row, f"{topic}#T#{tags}", True))
+    of_rows = np.array([row for row, _, _ in entries], np.int64)
+    is_tag = np.array([tag for _, _, tag in entries], np.bool_)
+    return of_rows, index_hashes([text for _, text, _ in entries]), is_tag

@@ -16,7 +16,11 @@ from rocketwire_tools.store.engine.hashes import part_hashes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.store.engine.columns import Bytes, Int64s, Messages, Words
+    import numpy.typing as npt
+
+    from rocketwire_tools.store.engine.columns import Bytes, Int64s, Messages
+
+    Words = npt.NDArray[np.uint64]
 
 _ITEM_END: Final = 2
 _WORD: Final = 8
@@ -32,12 +36,7 @@ class Values(NamedTuple):
 
 
 class NamedValues:
-    """Values of some names; of two items of a row with one name the last that has a value counts.
-
-    Args:
-        messages: sound ones.
-        names: of properties, ASCII.
-    """
+    """Values of ASCII names; of two in a row the last one that is not empty counts."""
 
     def __init__(self, messages: Messages, names: Sequence[str]) -> None:
         self.row_count = len(messages)
@@ -46,6 +45,8 @@ class NamedValues:
         total = sum(len(rows) * (width + 1) for rows, width in classes)
         # copies of the properties; ``Values`` have places in it
         self.data: Bytes = np.zeros(total + 2 * _WORD, np.uint8)
+        # the eight bytes from each place on as one number
+        places = np.ndarray((len(self.data) - _WORD + 1,), np.uint64, self.data.data, 0, (1,))
         values_of: dict[str, list[Values]] = {name: [] for name in names}
         base = 0
         for rows, longest in classes:
@@ -54,7 +55,7 @@ class NamedValues:
             ends = begins + sizes[rows]
             end = base + len(rows) * width
             marks = base + np.flatnonzero(self.data[base : end + 1] == _ITEM_END)
-            words = _words(self.data, "=u8")[marks + 1]
+            words = places[marks + 1]
             for name in names:
                 values = self._search(name, marks, words, (base, width), (begins, ends))
                 values_of[name].append(values._replace(rows=rows[values.rows]))
@@ -122,19 +123,9 @@ class NamedValues:
         )
 
     def hashes(self, values: Values, begins: Int64s | None = None) -> Int64s:
-        """``String.hashCode`` of each value: int32 over UTF-16 code units.
-
-        Args:
-            values: of these messages; none is empty.
-            begins: hash code of a text that stands before each; of none by default.
-        """
+        """``String.hashCode`` of each value, none empty, behind a text with the hash ``begins``."""
         _, starts, ends = values
         return part_hashes(self.data, starts, ends - starts, begins)
-
-
-def _words(data: Bytes, code: str) -> Words:
-    """The eight bytes from each place on as one number."""
-    return np.ndarray((len(data) - _WORD + 1,), code, buffer=data.data, strides=(1,))
 
 
 def _join(parts: list[Values]) -> Values:

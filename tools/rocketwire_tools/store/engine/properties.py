@@ -1,75 +1,52 @@
 """Properties of many messages at once, without a dict for each.
 
-The properties of a block are joined, and their names and values are places in the joined bytes.
+The properties of a block are joined; names and values are places in the joined bytes, and arrays
+of Arrow share these.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire_tools.store.engine.arrow import TEXT, gather, pa
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.store.engine.columns import Bools, Int64s
+    from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages
 
+MAP: Final = pa.map_(TEXT, TEXT)
 _NAME_END: Final = 1
 _VALUE_END: Final = 2
 _ROW_END: Final = 3
 _FIRST_PLAIN: Final = 0x20
-_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_FEW_NAMES: Final = 16
+"""Names for each item at which looking for equal ones is done with an array of all pairs."""
 
 
 class PropertyItems:
     """Names and values of the properties of rows, in the order of the rows.
 
     Items without a name or a value are left out, as Java does.
-
-    Args:
-        texts: properties of each row, as stored.
-
-    Attributes:
-        data: all of them, joined; valid UTF-8.
-        row_count: number of rows.
-        rows: row of each item.
-        names: first byte of each item's name in ``data``.
-        name_ends: the byte after its last one.
-        values: first byte of each item's value.
-        value_ends: the byte after its last one.
     """
 
-    def __init__(self, texts: Sequence[bytes]) -> None:
-        self._read(b"\2".join((*texts, b"")), np.fromiter(map(len, texts), np.int64, len(texts)))
-
-    @classmethod
-    def from_joined(cls, data: bytes, lengths: Int64s) -> Self:
-        """The same of texts that are joined already.
-
-        Args:
-            data: the texts, each with ``0x02`` after it.
-            lengths: bytes of each text.
-        """
-        items = cls.__new__(cls)
-        items._read(data, lengths)
-        return items
-
-    def _read(self, data: bytes, lengths: Int64s) -> None:
-        self.row_count = len(lengths)
-        self._lengths = lengths
+    def __init__(self, data: bytes, lengths: Int64s) -> None:
+        """Read texts of some lengths, each with ``0x02`` after it."""
         try:
             if not data.isascii():
                 data.decode()
         except UnicodeDecodeError:  # Java puts U+FFFD in the place of bytes that are no text
             texts = [decode_utf8(text).encode("utf-8", "replace") for text in _split(data, lengths)]
-            data = b"\2".join((*texts, b""))
-            self._lengths = lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        self.data = data
+            data, lengths = _join(texts)
+        self.data = data  # all of them, joined; valid UTF-8
+        self.row_count = len(lengths)
+        self._lengths = lengths
         row_ends = np.cumsum(lengths + 1) - 1
-        numbers = np.frombuffer(data, np.uint8)
+        numbers = self._bytes
         is_end = numbers - np.uint8(_NAME_END) <= _VALUE_END - _NAME_END  # 0 becomes 255
         both = np.flatnonzero(is_end)
         marks, ends = both[0::2], both[1::2]
@@ -80,10 +57,7 @@ class PropertyItems:
         )
         if not are_items:
             marks, ends = both[numbers[both] == _NAME_END], both[numbers[both] == _VALUE_END]
-        starts = np.empty_like(ends)
-        if len(ends):
-            starts[0] = 0
-            starts[1:] = ends[:-1] + 1
+        starts = np.append(0, ends[:-1] + 1)[: len(ends)]
         last_items = np.searchsorted(ends, row_ends)
         rows = np.repeat(np.arange(len(lengths)), np.diff(last_items, prepend=-1))
         if not are_items:
@@ -93,20 +67,36 @@ class PropertyItems:
             starts, ends, rows = starts[is_item], ends[is_item], rows[is_item]
         is_whole = (marks > starts) & (marks + 1 < ends)
         if not is_whole.all():
-            starts, marks, ends, rows = (
-                starts[is_whole],
-                marks[is_whole],
-                ends[is_whole],
-                rows[is_whole],
-            )
-        self.rows: Int64s = rows
+            starts, marks, ends = starts[is_whole], marks[is_whole], ends[is_whole]
+            rows = rows[is_whole]
+        self.rows: Int64s = rows  # row of each item
+        # places in ``data`` of each item: first byte of name and value, and the byte after the last
         self.names: Int64s = starts
         self.name_ends: Int64s = marks
         self.values: Int64s = marks + 1
         self.value_ends: Int64s = ends
 
+    @classmethod
+    def of_texts(cls, texts: Sequence[bytes]) -> Self:
+        """The properties of each row as stored."""
+        return cls(*_join(texts))
+
+    @classmethod
+    def of_messages(cls, messages: Messages) -> Self:
+        data, starts, sizes = messages.data, messages.properties, messages.property_sizes
+        last = data[np.minimum(starts + sizes, len(data)) - 1]
+        if len(starts) and sizes.all() and (last == _VALUE_END).all():  # as a broker writes them
+            joined = gather(data, starts, sizes).buffers()[2].to_pybytes()
+            return cls(joined[: int(sizes.sum())], sizes - 1)
+        places = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
+        return cls.of_texts([data[begin:end].tobytes() for begin, end in places])
+
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def _bytes(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+        return np.frombuffer(self.data, np.uint8)
 
     @cached_property
     def needs_no_escape(self) -> bool:
@@ -122,95 +112,71 @@ class PropertyItems:
         )
 
     def json_members(self) -> tuple[bytes, Int64s] | None:
-        """The members of a JSON object for each row, without braces: all of them, and their ends.
+        """The members of a JSON object for each row, without braces: all of them, and their sizes.
 
-        The caller looks for names that a row has twice.
-
-        Returns:
-            None if a character needs an escape, or a row has no properties.
+        None if a character needs an escape, or a row has no properties or a name twice.
         """
         counts = np.bincount(self.rows, minlength=self.row_count)
-        if not self.needs_no_escape or not counts.all():
+        if not self.needs_no_escape or not counts.all() or self.has_name_twice:
             return None
         ends = np.cumsum(self._lengths + 1)
         if (self._bytes[ends - 2] == _VALUE_END).any():
             return None
-        text = np.frombuffer(self.data, np.uint8).copy()
+        text = self._bytes.copy()
         text[ends - 1] = _ROW_END
         members = text.tobytes().replace(b"\1", b'":"').replace(b"\2", b'","')
-        members = members.replace(b"\3", b"")
-        return members, np.cumsum(self._lengths + 2 * counts + 2 * (counts - 1))
+        return members.replace(b"\3", b""), self._lengths + 4 * counts - 2
 
     @cached_property
-    def _bytes(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-        return np.frombuffer(self.data, np.uint8)
+    def _parts(self) -> Any:
+        """Four texts for each item: name, what is between, value, and what is before the next."""
+        edges = np.zeros(4 * len(self) + 1, np.int32)
+        edges[0:-1:4] = self.names
+        edges[1::4] = self.name_ends
+        edges[2::4] = self.values
+        edges[3::4] = self.value_ends
+        edges[-1] = edges[-2] if len(self) else 0
+        buffers = [None, pa.py_buffer(edges), pa.py_buffer(self.data)]
+        return pa.Array.from_buffers(TEXT, 4 * len(self), buffers)
 
     @cached_property
-    def _name_sizes(self) -> Int64s:
-        return self.name_ends - self.names
+    def _names(self) -> Any:
+        return self._parts.take(pa.array(np.arange(0, 4 * len(self), 4)))
 
-    def items_named(self, name: str) -> Int64s:
-        """The item of a name of each row, -1 without one; of two with one name the last counts."""
-        text = np.frombuffer(name.encode(), np.uint8)
-        items = np.flatnonzero(self._name_sizes == len(text))
-        if len(items):
-            places = self.names[items][:, None] + np.arange(len(text))
-            items = items[(self._bytes[places] == text).all(1)]
-        result = np.full(self.row_count, -1, np.int64)
-        result[self.rows[items]] = items  # of several the last one stays
-        return result
+    @cached_property
+    def _name_numbers(self) -> tuple[Int64s, list[str]]:
+        """A number for the name of each item, and the names."""
+        encoded = self._names.dictionary_encode()
+        return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
-    def raw_values(self, name: str) -> list[bytes | None]:
-        """The value of a name of each row, as UTF-8; None without one."""
-        items = self.items_named(name)
-        data = self.data
-        if not len(self):
-            return [None] * self.row_count
-        begins: list[int] = self.values[items].tolist()
-        ends: list[int] = self.value_ends[items].tolist()
-        if (items >= 0).all():
-            return [data[a:b] for a, b in zip(begins, ends, strict=True)]
-        return [
-            data[a:b] if item >= 0 else None
-            for item, a, b in zip(items.tolist(), begins, ends, strict=True)
-        ]
-
-    def texts(self, name: str) -> list[str | None]:
-        """The value of a name of each row as text; None without one."""
-        return [None if value is None else value.decode() for value in self.raw_values(name)]
-
-    def json_objects(self) -> list[bytes] | None:
-        """The properties of each row as a JSON object.
-
-        Returns:
-            None if that takes more than putting quotation marks: a character needs an escape, or a
-            row has a name twice.
-        """
-        if not self.needs_no_escape or self.has_name_twice:
-            return None
-        texts = _split(self.data, self._lengths)
-        text = b"\n".join((*texts, b""))
-        text = text.replace(b"\2\n", b"\n").replace(b"\1", b'":"').replace(b"\2", b'","')
-        return [b'{"%b"}' % part if part else b"{}" for part in text.split(b"\n")[:-1]]
+    def array(self, name: str) -> Any:
+        """The value of a name of each row; null without one, and the last one of two."""
+        numbers, names = self._name_numbers
+        if name not in names:
+            return pa.nulls(self.row_count, TEXT)
+        items = np.flatnonzero(numbers == names.index(name))
+        item_of_row = np.full(self.row_count, -1, np.int64)
+        item_of_row[self.rows[items]] = items  # of several the last one stays
+        is_missing = item_of_row < 0
+        mask = is_missing if is_missing.any() else None
+        return self._parts.take(pa.array(4 * item_of_row + 2, mask=mask))
 
     @cached_property
     def has_name_twice(self) -> bool:
-        """Whether a row may have a name twice; names count as equal by length, start and end."""
-        if not len(self):
-            return False
-        data = np.frombuffer(bytes(8) + self.data + bytes(8), np.uint8)
-        words = np.ndarray((len(data) - 7,), np.uint64, buffer=data.data, strides=(1,))
-        lengths = self.name_ends - self.names
-        short = np.clip(8 * (8 - lengths), 0, 56).astype(np.uint64)
-        starts = words[self.names + 8] << short
-        ends = words[self.name_ends] >> short
-        hashes = starts * _FACTOR ^ ends ^ lengths.astype(np.uint64) << np.uint64(56)
-        counts = np.bincount(self.rows)
-        for distance in range(1, int(counts.max())):
-            is_same = hashes[distance:] == hashes[:-distance]
-            if (is_same & (self.rows[distance:] == self.rows[:-distance])).any():
-                return True
-        return False
+        numbers, names = self._name_numbers
+        pairs = self.rows * len(names) + numbers
+        if self.row_count * len(names) > _FEW_NAMES * len(self):
+            return len(np.unique(pairs)) < len(pairs)
+        return bool(len(pairs)) and int(np.bincount(pairs).max()) > 1
+
+    def maps(self) -> Any:
+        """All properties of each row; of two with one name the last counts."""
+        if self.has_name_twice:
+            return pa.array([list(properties.items()) for properties in self.dicts()], MAP)
+        counts = np.bincount(self.rows, minlength=self.row_count)
+        offsets = pa.array(np.append(0, np.cumsum(counts)).astype(np.int32))
+        values = self._parts.take(pa.array(np.arange(2, 4 * len(self), 4)))
+        return pa.MapArray.from_arrays(offsets, self._names, values)
 
     def dicts(self) -> list[dict[str, str]]:
         """The properties of each row by name; of two with one name the last counts."""
@@ -232,8 +198,11 @@ class PropertyItems:
         return [data[begin:end].decode() for begin, end in places]
 
 
+def _join(texts: Sequence[bytes]) -> tuple[bytes, Int64s]:
+    return b"\2".join((*texts, b"")), np.fromiter(map(len, texts), np.int64, len(texts))
+
+
 def _split(data: bytes, lengths: Int64s) -> list[bytes]:
-    """The texts of ``PropertyItems.from_joined``."""
     ends = np.cumsum(lengths + 1) - 1
     places = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
     return [data[begin:end] for begin, end in places]

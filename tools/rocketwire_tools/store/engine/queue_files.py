@@ -26,13 +26,7 @@ _CHUNK: Final = 1 << 20
 
 
 class QueueFiles:
-    """The files of one queue as one array of units.
-
-    Args:
-        files: of the queue.
-        unit: numpy's type of a unit.
-        ahead: bytes that ``read_into`` reads at least, and keeps for the next call.
-    """
+    """The files of one queue as an array of units; ``read_into`` reads ``ahead`` bytes at least."""
 
     __slots__ = ("_ahead", "_kept", "_kept_start", "files", "unit")
 
@@ -59,13 +53,9 @@ class QueueFiles:
         return units
 
     def read_into(self, first: int, view: memoryview) -> bool:
-        """Read the units from one on, if one file has all of them.
+        """Fill ``view`` with the units from ``first`` on, if one file has all of them.
 
         Units that an earlier call has read ahead may be older than those in the file.
-
-        Args:
-            first: number of the first unit.
-            view: gets the units.
         """
         start, size = first * self.unit.itemsize, len(view)
         place = start - self._kept_start

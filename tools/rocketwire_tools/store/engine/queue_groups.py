@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire.messages import message_const
+from rocketwire_tools.store.engine.rows import COMMITTED, INNER_BATCH, TRANSACTION
 
 if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
 
-_INNER_BATCH: Final = 0xC0
-_TRANSACTION: Final = 0xC
-_COMMITTED: Final = 8
 QUEUE_MASK: Final = 0xFFFFFFFF
 _BATCH_SIZE: Final = re.compile(r"[0-9]{1,5}", re.ASCII)
 """Java counts the messages of a batch with 16 bits."""
@@ -50,14 +48,14 @@ def group_by_queue(rows: Rows) -> QueueGroups:
     """Group the messages of a block by queue, without those of open transactions."""
     messages = rows.messages
     sys_flags = messages.numbers("sys_flag")
-    transactions = sys_flags & _TRANSACTION
-    is_queued = (transactions == 0) | (transactions == _COMMITTED)
+    transactions = sys_flags & TRANSACTION
+    is_queued = (transactions == 0) | (transactions == COMMITTED)
     keys = rows.topic_numbers << 32 | (messages.numbers("queue_id") & QUEUE_MASK)
     order = _stable_order(keys)
     if not is_queued.all():
         order = order[is_queued[order]]
     steps = np.ones(len(rows), np.int64)
-    for row in np.flatnonzero((sys_flags & _INNER_BATCH) == _INNER_BATCH).tolist():
+    for row in np.flatnonzero((sys_flags & INNER_BATCH) == INNER_BATCH).tolist():
         count = rows.properties[row].get(message_const.INNER_NUM, "")
         steps[row] = int(count) if _BATCH_SIZE.fullmatch(count) else 1
     keys = keys[order]

@@ -26,7 +26,7 @@ from rocketwire.wire.message.properties import decode_properties, split_keys
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.checksums import body_crcs
-from rocketwire_tools.store.engine.columns import distinct, records, words
+from rocketwire_tools.store.engine.columns import distinct, records
 from rocketwire_tools.store.engine.hashes import string_hashes
 from rocketwire_tools.store.engine.named_values import NamedValues
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
@@ -34,26 +34,26 @@ from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages, Words
+    import numpy.typing as npt
+
+    from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages
     from rocketwire_tools.store.engine.properties import PropertyItems
     from rocketwire_tools.store.engine.scan import Block
 
+    FewTexts = tuple[Sequence[str | None], Int64s]
+
 _HOST_V4: Final = np.dtype([("host", ">u8")])
-_MAX_NEW_TOPICS: Final = 32
-"""Topics of one block that are found by comparison of all rows."""
-
-MAX_BODY: Final = 64 << 20
-"""Limit of one inflated body."""
-
+_MAX_NEW_TOPICS: Final = 32  # topics of one block that are found by comparison of all rows
+MAX_BODY: Final = 64 << 20  # limit of one inflated body
 COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
-"""Bits of the system flag."""
-_TRANSACTION: Final = {0: None, 4: "prepared", 8: "committed", 12: "rolled_back"}
-_COMMITTED: Final = 8
-_TRANSACTION_BITS: Final = 12
-KINDS: Final = tuple(Kind)
-_KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(KINDS)}
-_KIND_TEXTS: Final = tuple(kind.value for kind in KINDS)
+PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
+COMMITTED: Final = int(MessageSysFlag.TRANSACTION_COMMIT)
+ROLLED_BACK: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
+TRANSACTION: Final = ROLLED_BACK  # all bits of the state of a transaction
+_STATES: Final = {PREPARED: "prepared", COMMITTED: "committed", ROLLED_BACK: "rolled_back"}
+_KIND_NUMBERS: Final = {kind: number for number, kind in enumerate(Kind)}
+_KIND_TEXTS: Final = [kind.value for kind in Kind]
 
 
 class TopicNames:
@@ -69,7 +69,7 @@ class TopicNames:
         if not len(messages):
             return result
         topics, sizes = messages.topics, messages.topic_sizes
-        of_size: dict[int, tuple[Int64s, list[Words]]] = {}
+        of_size: dict[int, tuple[Int64s, npt.NDArray[Any]]] = {}
         for _ in range(_MAX_NEW_TOPICS):
             row = int(np.argmin(result))
             if result[row] >= 0:
@@ -77,12 +77,10 @@ class TopicNames:
             start, size = int(topics[row]), int(sizes[row])
             if size not in of_size:
                 rows = np.flatnonzero(sizes == size)
-                of_size[size] = rows, words(messages.data, topics[rows], size)
-            rows, columns = of_size[size]
-            place = int(np.searchsorted(rows, row))
-            is_same = np.ones(len(rows), np.bool_)
-            for column in columns:
-                is_same &= column == column[place]
+                kind = np.dtype(f"S{max(size, 1)}")
+                of_size[size] = rows, records(messages.data, topics[rows], kind)
+            rows, texts = of_size[size]
+            is_same = (texts == texts[int(np.searchsorted(rows, row))]) | (size == 0)
             number = self.number(messages.data[start : start + size].tobytes())
             result[rows[is_same]] = number
         remaining = np.flatnonzero(result < 0)
@@ -95,11 +93,7 @@ class TopicNames:
         return result
 
     def number(self, name: bytes) -> int:
-        """The number of a topic.
-
-        Args:
-            name: as stored.
-        """
+        """The number of a topic, whose name is given as stored."""
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers[name] = len(self.names)
@@ -158,21 +152,13 @@ class Rows:
         return rows
 
     def with_bodies(self, rows: slice, bodies: list[bytes | None]) -> Rows:
-        """Some of the rows, before inner batches are unfolded, with bodies that are inflated.
-
-        Args:
-            rows: which of them.
-            bodies: of these rows; None for an empty one, or one that cannot be inflated.
-        """
+        """Some of the rows, not yet unfolded, with inflated bodies; None for an unreadable one."""
         part = self.choose(np.arange(len(self))[rows])
         part._bodies = bodies
         return part
 
     def unfold(self) -> Rows:
-        """The same rows with each inner batch replaced by its messages.
-
-        A batch that cannot be read stays one row.
-        """
+        """The same rows with each inner batch that can be read replaced by its messages."""
         is_batch = (self.messages.numbers("sys_flag") & INNER_BATCH) == INNER_BATCH
         if not is_batch.any():
             return self
@@ -195,12 +181,8 @@ class Rows:
         return rows
 
     def column(self, name: str) -> Any:
-        """A column of ``COLUMNS``.
-
-        Raises:
-            KeyError: there is no such column.
-        """
-        return COLUMNS[name](self)
+        """A column of ``COLUMNS``."""
+        return COLUMNS[name].read(self)
 
     # -------------------------------------------------------------- columns
 
@@ -261,17 +243,12 @@ class Rows:
         """Whether messages of inner batches are among the rows, with properties of their own."""
         return self._inner is not None
 
-    @property
-    def property_objects(self) -> list[bytes] | None:
-        """Properties as JSON objects; None if ``properties`` have to be encoded."""
-        return self.property_items.json_objects() if self._inner is None else None
-
     @cached_property
     def property_items(self) -> PropertyItems:
         """Names and values of all properties as stored."""
-        from rocketwire_tools.store.engine.gathering import property_items
+        from rocketwire_tools.store.engine.properties import PropertyItems  # loads Arrow
 
-        return property_items(self.messages)
+        return PropertyItems.of_messages(self.messages)
 
     @cached_property
     def named_values(self) -> NamedValues:
@@ -283,9 +260,8 @@ class Rows:
     def tags_codes(self) -> Int64s:
         """Hash code of each row's tags, as its consume queue has it; 0 without tags."""
         if not fast_paths.are_on():
-            return string_hashes(
-                [text or "" for text in self.property_items.texts(message_const.TAGS)]
-            )
+            texts = self.property_items.array(message_const.TAGS).to_pylist()
+            return string_hashes([text or "" for text in texts])
         tags = self.named_values.of(message_const.TAGS)
         codes = np.zeros(len(self), np.int64)
         codes[tags.rows] = self.named_values.hashes(tags)
@@ -332,26 +308,22 @@ class Rows:
 
     @cached_property
     def kind_numbers(self) -> Int64s:
-        """Place of each row's kind in ``KINDS``."""
+        """Place of each row's kind in ``Kind``."""
         topic_numbers = self.topic_numbers  # looks the topics up
         of_topics = np.array([_KIND_NUMBERS[kind] for kind in self.topics.kinds], np.int64)
         numbers: Int64s = of_topics[topic_numbers]
         flags = self.messages.numbers("sys_flag")
-        if not ((flags & (INNER_BATCH | _COMMITTED)) != 0).any():
+        if not ((flags & (INNER_BATCH | COMMITTED)) != 0).any():
             return numbers
         is_plain = numbers == _KIND_NUMBERS[Kind.MESSAGE]
         is_inner = (flags & INNER_BATCH) == INNER_BATCH
-        is_committed = (flags & _TRANSACTION_BITS) == _COMMITTED
+        is_committed = (flags & TRANSACTION) == COMMITTED
         numbers[is_plain & is_committed] = _KIND_NUMBERS[Kind.COMMITTED]
         numbers[is_plain & is_inner] = _KIND_NUMBERS[Kind.INNER]
         return numbers
 
     def host_numbers(self, name: str) -> tuple[Int64s, list[bytes]]:
-        """Born or store hosts: a number of each row, and the stored bytes of each number.
-
-        Args:
-            name: ``born`` or ``store``.
-        """
+        """``born`` or ``store`` hosts: a number for each row, and the bytes of each number."""
         born_v6 = (self.messages.layout_bits & MessageSysFlag.BORNHOST_V6) != 0
         store_v6 = (self.messages.layout_bits & MessageSysFlag.STOREHOSTADDRESS_V6) != 0
         if name == "born":
@@ -368,15 +340,10 @@ class Rows:
         places = {raw: number for number, raw in enumerate(hosts)}
         return np.array([places[raw] for raw in raws], np.int64), hosts
 
-    def host_texts(self, name: str) -> list[str]:
-        """Born or store host of each row, as address and port."""
-        numbers, raws = self.host_numbers(name)
-        texts = [host_text(raw) for raw in raws]
-        return [texts[number] for number in numbers.tolist()]
-
     def property_values(self, name: str) -> list[str | None]:
         if self._inner is None and "properties" not in self.__dict__:
-            return self.property_items.texts(name)
+            texts: list[str | None] = self.property_items.array(name).to_pylist()
+            return texts
         return [properties.get(name) for properties in self.properties]
 
 
@@ -400,17 +367,19 @@ def _inflate(body: bytes, sys_flag: int) -> bytes | None:
         return None
 
 
-def _number(name: str) -> Callable[[Rows], Any]:
-    return lambda rows: rows.messages.numbers(name)
+class Column(NamedTuple):
+    """A column of rows."""
+
+    kind: str  # a type of Arrow, or ``texts``, ``map`` or ``time``
+    read: Callable[[Rows], Any]  # its values
 
 
-def _property(name: str) -> Callable[[Rows], Any]:
-    return lambda rows: rows.property_values(name)
+def _number(kind: str, name: str) -> Column:
+    return Column(kind, lambda rows: rows.messages.numbers(name))
 
 
-def _topics(rows: Rows) -> list[str]:
-    names = rows.topics.names
-    return [names[number] for number in rows.topic_numbers.tolist()]
+def _property(name: str) -> Column:
+    return Column("string", lambda rows: rows.property_values(name))
 
 
 def _keys(rows: Rows) -> list[list[str] | None]:
@@ -433,11 +402,6 @@ def _offset_message_ids(rows: Rows) -> list[str]:
     ]
 
 
-def host_text(raw: bytes) -> str:
-    """Address and port of a host as stored."""
-    return str(_host(raw))
-
-
 def offset_id_prefix(raw: bytes) -> str:
     """The part of an offset message id before the offset, by the store host."""
     return create_offset_message_id(_host(raw), 0)[:-16]
@@ -447,19 +411,24 @@ def _host(raw: bytes) -> Host:
     return Host.of(raw[:-4], int.from_bytes(raw[-4:], "big") & 0xFFFF)
 
 
-def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> list[str | None]:
-    flags = rows.messages.numbers("sys_flag").tolist()
-    names = {flag: name(flag) for flag in set(flags)}
-    return [names[flag] for flag in flags]
+# -------------------------------------------------------------- columns of few texts
 
 
-def transaction_name(sys_flag: int) -> str | None:
-    """The state of a transaction in a system flag; None without a transaction."""
-    return _TRANSACTION[sys_flag & _TRANSACTION_BITS]
+def _only(text: str, rows: Rows) -> FewTexts:
+    return [text], np.zeros(len(rows), np.int64)
 
 
-def compression_name(sys_flag: int) -> str | None:
-    """How a body is compressed; None if it is not."""
+def _hosts(rows: Rows, name: str) -> FewTexts:
+    numbers, raws = rows.host_numbers(name)
+    return [str(_host(raw)) for raw in raws], numbers
+
+
+def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> FewTexts:
+    flags, numbers = distinct(rows.messages.numbers("sys_flag"))
+    return [name(flag) for flag in flags.tolist()], numbers
+
+
+def _compression(sys_flag: int) -> str | None:
     if not sys_flag & COMPRESSED:
         return None
     try:
@@ -468,47 +437,66 @@ def compression_name(sys_flag: int) -> str | None:
         return "unknown"
 
 
-COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
-    "file": lambda rows: [rows.block.file.name] * len(rows),
-    "commit_log_offset": _number("physical_offset"),
-    "store_size": _number("size"),
-    "topic": _topics,
-    "queue_id": _number("queue_id"),
-    "queue_offset": lambda rows: rows.queue_offsets,
-    "tags": _property(message_const.TAGS),
-    "keys": _keys,
-    "msg_id": _property(message_const.UNIQ_KEY),
-    "offset_msg_id": _offset_message_ids,
-    "born_timestamp": _number("born_timestamp"),
-    "store_timestamp": _number("store_timestamp"),
-    "born_host": lambda rows: rows.host_texts("born"),
-    "store_host": lambda rows: rows.host_texts("store"),
-    "flag": lambda rows: rows.flags,
-    "sys_flag": _number("sys_flag"),
-    "compression": lambda rows: _by_flags(rows, compression_name),
-    "transaction": lambda rows: _by_flags(rows, transaction_name),
-    "prepared_transaction_offset": _number("prepared_transaction_offset"),
-    "reconsume_times": _number("reconsume_times"),
-    "body_length": lambda rows: rows.body_lengths,
-    "body": lambda rows: rows.bodies,
-    "properties": lambda rows: rows.properties,
-    "kind": lambda rows: [_KIND_TEXTS[number] for number in rows.kind_numbers.tolist()],
-    "real_topic": _property(message_const.REAL_TOPIC),
-    "real_queue_id": _real_queue_ids,
-    "batch_index": lambda rows: rows.batch_indexes,
-    "version": lambda rows: (rows.messages.heads["magic"] != MAGIC_V1).astype(np.int64) + 1,
-    "crc_ok": lambda rows: rows.crc_holds.tolist(),
-    "state": lambda rows: [str(rows.block.state)] * len(rows),
+FEW_TEXTS: Final[dict[str, Callable[[Rows], FewTexts]]] = {
+    "file": lambda rows: _only(rows.block.file.name, rows),
+    "state": lambda rows: _only(rows.block.state.value, rows),
+    "topic": lambda rows: (rows.topics.names, rows.topic_numbers),
+    "born_host": lambda rows: _hosts(rows, "born"),
+    "store_host": lambda rows: _hosts(rows, "store"),
+    "kind": lambda rows: (_KIND_TEXTS, rows.kind_numbers),
+    "compression": lambda rows: _by_flags(rows, _compression),
+    "transaction": lambda rows: _by_flags(rows, lambda flag: _STATES.get(flag & TRANSACTION)),
 }
-"""Name of a column → its values."""
+"""Name of a column → its few texts, and the number of each row's text."""
+
+
+def _few_texts(name: str) -> Column:
+    def read(rows: Rows) -> list[str | None]:
+        texts, numbers = FEW_TEXTS[name](rows)
+        return [texts[number] for number in numbers.tolist()]
+
+    return Column("string", read)
+
+
+COLUMNS: Final[dict[str, Column]] = {
+    "file": _few_texts("file"),
+    "commit_log_offset": _number("int64", "physical_offset"),
+    "store_size": _number("int32", "size"),
+    "topic": _few_texts("topic"),
+    "queue_id": _number("int32", "queue_id"),
+    "queue_offset": Column("int64", lambda rows: rows.queue_offsets),
+    "tags": _property(message_const.TAGS),
+    "keys": Column("texts", _keys),
+    "msg_id": _property(message_const.UNIQ_KEY),
+    "offset_msg_id": Column("string", _offset_message_ids),
+    "born_timestamp": _number("time", "born_timestamp"),
+    "store_timestamp": _number("time", "store_timestamp"),
+    "born_host": _few_texts("born_host"),
+    "store_host": _few_texts("store_host"),
+    "flag": Column("int32", lambda rows: rows.flags),
+    "sys_flag": _number("int32", "sys_flag"),
+    "compression": _few_texts("compression"),
+    "transaction": _few_texts("transaction"),
+    "prepared_transaction_offset": _number("int64", "prepared_transaction_offset"),
+    "reconsume_times": _number("int32", "reconsume_times"),
+    "body_length": Column("int32", lambda rows: rows.body_lengths),
+    "body": Column("binary", lambda rows: rows.bodies),
+    "properties": Column("map", lambda rows: rows.properties),
+    "kind": _few_texts("kind"),
+    "real_topic": _property(message_const.REAL_TOPIC),
+    "real_queue_id": Column("int32", _real_queue_ids),
+    "batch_index": Column("int32", lambda rows: rows.batch_indexes),
+    "version": Column(
+        "int8", lambda rows: (rows.messages.heads["magic"] != MAGIC_V1).astype(np.int64) + 1
+    ),
+    "crc_ok": Column("bool", lambda rows: rows.crc_holds.tolist()),
+    "state": _few_texts("state"),
+}
+"""Name of a column → its type and its values."""
 
 
 def parse_columns(text: str | None, default: Sequence[str]) -> list[str]:
-    """Read names of columns, separated by commas.
-
-    Raises:
-        ValueError: there is no such column.
-    """
+    """Read names of columns, separated by commas; raises ``ValueError`` for an unknown one."""
     names = [name.strip() for name in text.split(",")] if text else list(default)
     for name in names:
         if name not in COLUMNS:

@@ -27,23 +27,17 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
 
-MAX_REGIONS: Final = 100_000
-"""Regions that are kept; more are only counted."""
-
+MAX_REGIONS: Final = 100_000  # regions that are kept; more are only counted
 SEARCH_EFFORT: Final = 16
 """Bytes of possible messages that are checked after damage, for each byte of a file.
 
 A hostile file can name any number of messages that overlap; the rest of it then counts as damage.
 """
 
-EMPTY_FILE: Final = "the file is empty"
-"""Reason of a region that is a last file without a byte."""
-
+EMPTY_FILE: Final = "the file is empty"  # reason of a region that is a last file without a byte
 _HEAD_SIZE: Final = 8
-_COMPARED: Final = 64 << 10
-"""Bytes that are read a second time before they count as damage."""
-_FIRST: Final = 256 << 10
-"""Bytes after damage in which messages are compared with earlier ones."""
+_COMPARED: Final = 64 << 10  # bytes that are read a second time before they count as damage
+_FIRST: Final = 256 << 10  # bytes after damage in which messages are compared with earlier ones
 
 
 class State(StrEnum):
@@ -57,8 +51,6 @@ class State(StrEnum):
 
 
 class RegionKind(StrEnum):
-    """Bytes of a commit log that are no message."""
-
     BLANK = "blank"
     END = "end"
     HOLE = "hole"
@@ -131,12 +123,7 @@ class LogScan:
         return sum(file.size for file in self.files)
 
     def resume(self, state: State, trail: LogTrail) -> None:
-        """Begin as a pass would go on that has read everything before ``start``.
-
-        Args:
-            state: of the message at ``start``.
-            trail: the messages before it.
-        """
+        """Begin as after all before ``start``; ``state`` is that of the message there."""
         self._state, self.trail = state, trail
 
     @property
@@ -152,7 +139,7 @@ class LogScan:
     @property
     def is_damaged(self) -> bool:
         """Whether messages may be missing among those so far."""
-        return bool(self.regions_left_out) or any(region.is_damage for region in self.regions)
+        return self.damaged_regions > 0
 
     @property
     def has_ended(self) -> bool:
@@ -193,8 +180,7 @@ class LogScan:
     def _see_empty_end(self) -> None:
         """Note that the last file was cut to nothing: what it had is lost.
 
-        4.9.4 does not start with it, and later releases delete it (``MappedFileQueue.doLoad``).  A
-        pass that ends where the file begins notes it too.
+        4.9.4 does not start with it, and later releases delete it (``MappedFileQueue.doLoad``).
         """
         file = self.files[-1] if self.files else None
         if file is not None and not file.size and self.start <= file.offset <= self.stop:
@@ -213,21 +199,13 @@ class LogScan:
             bytes_to_stop = max(_HEAD_SIZE, self.stop - file.offset - position)
             view = blocks.read(position, min(self.block_size, bytes_to_stop))
             block, length = self._walk(file, position, view)
-            if block is not None:
-                yield block
-            if length:
-                position += length
-                continue
-            needed = self._message_size(view)
-            if needed > len(view) and position + needed <= file.size and len(view) >= _HEAD_SIZE:
+            needed = 0 if length else self._message_size(view)
+            if needed > len(view) and position + needed <= file.size:
                 view = blocks.read(position, needed)
                 block, length = self._walk(file, position, view)
-                if block is not None:
-                    yield block
-                if length:
-                    position += length
-                    continue
-            position = self._no_message(blocks, position, view)
+            if block is not None:
+                yield block
+            position = position + length if length else self._no_message(blocks, position, view)
 
     def _walk(self, file: StoreFile, position: int, view: memoryview) -> tuple[Block | None, int]:
         """The messages at the beginning of a block, and how many of its bytes they take."""

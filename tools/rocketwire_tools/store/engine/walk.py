@@ -18,28 +18,17 @@ from rocketwire_tools.store.engine import fast_paths
 if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Int64s
 
-_SAMPLE: Final = 16 << 10
-"""Bytes that are walked one by one, to learn how large records are."""
-
+_SAMPLE: Final = 16 << 10  # bytes that are walked one by one, to learn how large records are
 _RECORDS: Final = 16
 """Fewest records of a stretch of the usual size; a walk of one ends after four times as many."""
 
-_FEWEST: Final = 64
-"""Stretches for which it is worth it: larger records are few."""
-
-_MOST: Final = 1024
-"""Stretches from which on longer ones cost less: each begins with a search."""
-
-_MAGIC: Final = MAGIC_V1.to_bytes(4, "big")[:3]
-"""Both magic numbers begin like this."""
+_FEWEST: Final = 64  # stretches for which it is worth it: larger records are few
+_MOST: Final = 1024  # stretches from which on longer ones cost less: each begins with a search
+_MAGIC: Final = MAGIC_V1.to_bytes(4, "big")[:3]  # both magic numbers begin like this
 
 
 def walk(view: memoryview) -> tuple[Int64s, int]:
-    """As ``commit_log.walk`` from the first byte to the last.
-
-    Args:
-        view: bytes of a file; of a bytearray that begins with them, to be fast.
-    """
+    """As ``commit_log.walk``, fast for a view of a bytearray that begins with it."""
     size, data = len(view), view.obj
     positions, end = commit_log.walk(view, 0, min(size, _SAMPLE))
     stretch = _RECORDS * end // max(1, len(positions))

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import importlib
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
-from rocketwire_tools.store.formats.arrow_rows import FEW_VALUES, pa, schema_of
+from rocketwire_tools.store.engine.arrow import pa
+from rocketwire_tools.store.formats.arrow_rows import FEW_VALUES, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _WITHOUT_ORDER: Final = frozenset({"body", "properties", "keys", "offset_msg_id"})
 """Columns of which no reader asks for the least and the largest value."""
-_GROUP_SIZE: Final = 16 << 20
-"""Bytes of the rows that become one row group of Parquet."""
+_GROUP_SIZE: Final = 16 << 20  # bytes of the rows that become one row group of Parquet
 
 
 class ArrowFile:
     """A file of Parquet, or of Arrow if no compression is given.
 
-    Parquet describes each row group at the end of the file: until then it takes memory, 26 KB for
-    all columns.
-
-    Args:
-        file: to write.
-        names: columns.
-        compression: of Parquet.
+    Parquet describes each row group at the end of the file: until then it takes 26 KB of memory.
     """
 
     def __init__(self, file: IO[bytes], names: Sequence[str], compression: str | None) -> None:
@@ -58,11 +52,12 @@ class ArrowFile:
         self._writer.write_table(table.unify_dictionaries())
         self._batches, self._size = [], 0
 
-    def close(self) -> None:
-        self._write_batches()
-        self._writer.close()
+    def __enter__(self) -> Self:
+        return self
 
-    def give_up(self) -> None:
-        """Write nothing more; Parquet's writer would do so when it is collected."""
-        if hasattr(self._writer, "is_open"):
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            self._write_batches()
+            self._writer.close()
+        elif hasattr(self._writer, "is_open"):  # Parquet's writer would write when it is collected
             self._writer.is_open = False

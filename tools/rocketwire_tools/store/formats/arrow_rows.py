@@ -5,37 +5,23 @@ Texts and bodies are copied once, as bytes of the block; no object is made for e
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.store.engine.columns import distinct
-from rocketwire_tools.store.engine.gathering import gather
-from rocketwire_tools.store.engine.rows import (
-    KINDS,
-    compression_name,
-    host_text,
-    offset_id_prefix,
-    transaction_name,
-)
-from rocketwire_tools.store.formats.arrow_properties import (
-    KEYS,
-    MAP,
-    PROPERTY_COLUMNS,
-    PropertyArrays,
-)
+from rocketwire.messages import message_const
+from rocketwire.wire.message.properties import split_keys
+from rocketwire_tools.numbers import number_in
+from rocketwire_tools.store.engine.arrow import BINARY, TEXT, gather, joined_array, pa, pc
+from rocketwire_tools.store.engine.properties import MAP
+from rocketwire_tools.store.engine.rows import COLUMNS, FEW_TEXTS, offset_id_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rocketwire_tools.store.engine.columns import Int64s
+    from rocketwire_tools.store.engine.properties import PropertyItems
     from rocketwire_tools.store.engine.rows import Rows
-
-    FewTexts = tuple[Sequence[str | None], Int64s]
-
-pa: Any = importlib.import_module("pyarrow")  # it has no types
-pc: Any = importlib.import_module("pyarrow.compute")
 
 _TIME: Final = pa.timestamp("ms", tz="UTC")
 LATEST_TIME: Final = 253_402_300_799_999
@@ -44,42 +30,12 @@ LATEST_TIME: Final = 253_402_300_799_999
 A producer may send any number as the born timestamp.  A later time, or one before 1970, is null:
 a program that needs microseconds or dates fails to read a column with a time out of its range.
 """
-_TEXT: Final = pa.string()
-_ENCODED: Final = pa.dictionary(pa.int32(), _TEXT)
-_MOST_ENCODED: Final = 64
-"""Texts from which on a dictionary gets only those that rows have."""
-
+_ENCODED: Final = pa.dictionary(pa.int32(), TEXT)
+_MOST_ENCODED: Final = 64  # texts from which on a dictionary gets only those that rows have
+_OWN_TYPES: Final = {"time": _TIME, "texts": pa.list_(TEXT), "map": MAP}
 TYPES: Final[dict[str, Any]] = {
-    "file": _TEXT,
-    "commit_log_offset": pa.int64(),
-    "store_size": pa.int32(),
-    "topic": _TEXT,
-    "queue_id": pa.int32(),
-    "queue_offset": pa.int64(),
-    "tags": _TEXT,
-    "keys": KEYS,
-    "msg_id": _TEXT,
-    "offset_msg_id": _TEXT,
-    "born_timestamp": _TIME,
-    "store_timestamp": _TIME,
-    "born_host": _TEXT,
-    "store_host": _TEXT,
-    "flag": pa.int32(),
-    "sys_flag": pa.int32(),
-    "compression": _TEXT,
-    "transaction": _TEXT,
-    "prepared_transaction_offset": pa.int64(),
-    "reconsume_times": pa.int32(),
-    "body_length": pa.int32(),
-    "body": pa.binary(),
-    "properties": MAP,
-    "kind": _TEXT,
-    "real_topic": _TEXT,
-    "real_queue_id": pa.int32(),
-    "batch_index": pa.int32(),
-    "version": pa.int8(),
-    "crc_ok": pa.bool_(),
-    "state": _TEXT,
+    name: _OWN_TYPES[column.kind] if column.kind in _OWN_TYPES else pa.type_for_alias(column.kind)
+    for name, column in COLUMNS.items()
 }
 """Name of a column → its type."""
 
@@ -106,12 +62,7 @@ FEW_VALUES: Final = (
 
 
 def schema_of(names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
-    """The schema of some columns.
-
-    Args:
-        names: of the columns.
-        has_dictionaries: as for ``record_batch``.
-    """
+    """The schema of some columns; ``has_dictionaries`` as for ``record_batch``."""
     types = TYPES | dict.fromkeys(FEW_TEXTS, _ENCODED) if has_dictionaries else TYPES
     return pa.schema([(name, types[name]) for name in names])
 
@@ -119,26 +70,21 @@ def schema_of(names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
 def record_batch(rows: Rows, names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
     """Rows as a record batch.
 
-    Args:
-        rows: of one block.
-        names: columns.
-        has_dictionaries: whether the columns of ``FEW_TEXTS`` have a dictionary.  Parquet takes
-            it as it is; otherwise each row gets a copy of its text, which Parquet looks up again.
+    Parquet takes dictionaries of the columns of ``FEW_TEXTS`` as they are; it would look up the
+    text of each row again.
     """
-    has_texts = not rows.are_unfolded and not PROPERTY_COLUMNS.keys().isdisjoint(names)
-    texts = PropertyArrays(rows.property_items) if has_texts else None
     columns = [
         _encode(*FEW_TEXTS[name](rows))
         if has_dictionaries and name in FEW_TEXTS
-        else _column(rows, name, texts)
+        else _column(rows, name)
         for name in names
     ]
     return pa.record_batch(columns, schema=schema_of(names, has_dictionaries=has_dictionaries))
 
 
-def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
-    if texts is not None and name in PROPERTY_COLUMNS:
-        return PROPERTY_COLUMNS[name](texts)
+def _column(rows: Rows, name: str) -> Any:
+    if not rows.are_unfolded and name in PROPERTY_COLUMNS:
+        return PROPERTY_COLUMNS[name](rows.property_items)
     if name in FEW_TEXTS:
         return _take(*FEW_TEXTS[name](rows))
     if name in _COLUMNS:
@@ -156,48 +102,66 @@ def _column(rows: Rows, name: str, texts: PropertyArrays | None) -> Any:
 
 def _take(texts: Sequence[str | None], numbers: Int64s) -> Any:
     if len(texts) == 1:
-        return pa.repeat(pa.scalar(texts[0], _TEXT), len(numbers))
-    return pa.array(texts, _TEXT).take(pa.array(numbers))
+        return pa.repeat(pa.scalar(texts[0], TEXT), len(numbers))
+    return pa.array(texts, TEXT).take(pa.array(numbers))
 
 
 def _encode(texts: Sequence[str | None], numbers: Int64s) -> Any:
     if len(texts) > _MOST_ENCODED or None in texts:
         return _take(texts, numbers).dictionary_encode()
     indices = pa.array(numbers.astype(np.int32))
-    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, _TEXT))
+    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, TEXT))
 
 
-def _only(text: str, rows: Rows) -> FewTexts:
-    return [text], np.zeros(len(rows), np.int64)
+def _queue_ids(values: Any) -> Any:
+    """Texts as numbers; null for one that is none."""
+    if values.null_count == len(values):
+        return pa.nulls(len(values), pa.int32())
+    numbers = map(number_in, values.to_pylist())
+    return pa.array(
+        [number if number is not None and number < 1 << 31 else None for number in numbers],
+        pa.int32(),
+    )
 
 
-def _hosts(rows: Rows, name: str) -> FewTexts:
-    numbers, raws = rows.host_numbers(name)
-    return [host_text(raw) for raw in raws], numbers
+def _keys(values: Any) -> Any:
+    if are_plain(values):
+        counts = np.asarray(values.is_valid()).astype(np.int32)
+        offsets = np.append(0, np.cumsum(counts)).astype(np.int32)
+        edges = pa.array(offsets, mask=np.append(counts == 0, False) if values.null_count else None)
+        return pa.ListArray.from_arrays(edges, values.drop_null())
+    lists = [None if value is None else split_keys(value) for value in values.to_pylist()]
+    return pa.array(lists, TYPES["keys"])
 
 
-def _by_flags(rows: Rows, name: Callable[[int], str | None]) -> FewTexts:
-    flags, numbers = distinct(rows.messages.numbers("sys_flag"))
-    return [name(flag) for flag in flags.tolist()], numbers
+def are_plain(values: Any) -> bool:
+    """Whether texts have nothing but visible characters of ASCII, and so no white space."""
+    _, edges, data = values.buffers()
+    if data is None:
+        return True
+    offsets = np.frombuffer(edges, np.int32, len(values) + 1, 4 * values.offset)
+    text = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
+    return not (text - np.uint8(ord("!")) > ord("~") - ord("!")).any()
 
 
-FEW_TEXTS: Final[dict[str, Callable[[Rows], FewTexts]]] = {
-    "file": lambda rows: _only(rows.block.file.name, rows),
-    "state": lambda rows: _only(rows.block.state.value, rows),
-    "topic": lambda rows: (rows.topics.names, rows.topic_numbers),
-    "born_host": lambda rows: _hosts(rows, "born"),
-    "store_host": lambda rows: _hosts(rows, "store"),
-    "kind": lambda rows: ([str(kind) for kind in KINDS], rows.kind_numbers),
-    "compression": lambda rows: _by_flags(rows, compression_name),
-    "transaction": lambda rows: _by_flags(rows, transaction_name),
+PROPERTY_COLUMNS: Final[dict[str, Callable[[PropertyItems], Any]]] = {
+    "properties": lambda items: items.maps(),
+    "tags": lambda items: items.array(message_const.TAGS),
+    "keys": lambda items: _keys(items.array(message_const.KEYS)),
+    "msg_id": lambda items: items.array(message_const.UNIQ_KEY),
+    "real_topic": lambda items: items.array(message_const.REAL_TOPIC),
+    "real_queue_id": lambda items: _queue_ids(items.array(message_const.REAL_QUEUE_ID)),
 }
-"""Name of a column → its few texts, and the number of each row's text."""
+"""Name of a column that is a property → its array."""
 
 
-def _body_array(rows: Rows) -> Any:
+def _bodies(rows: Rows) -> Any:
     """Bodies, inflated: an empty one is null."""
     if not rows.are_bodies_stored:
-        return _bodies(rows.bodies)
+        bodies = [body or None for body in rows.bodies]
+        if sum(map(len, filter(None, bodies))) >= 1 << 31:
+            raise OverflowError("the bodies of one block have more than 2 GiB")
+        return pa.array(bodies, BINARY)
     sizes = rows.messages.body_sizes
     is_empty = sizes == 0
     return gather(
@@ -215,35 +179,15 @@ def offset_ids(rows: Rows) -> Any:
     offsets = rows.messages.numbers("physical_offset").astype(">i8").view(">u2")
     digits = _HEX[offsets].view("V16")
     if len({len(prefix) for prefix in prefixes}) > 1:
-        edges = pa.py_buffer(np.arange(0, 16 * len(rows) + 1, 16, dtype=np.int32))
-        texts = pa.Array.from_buffers(_TEXT, len(rows), [None, edges, pa.py_buffer(digits)])
+        texts = joined_array(TEXT, digits, np.full(len(rows), 16))
         of_hosts = _take([prefix.decode() for prefix in prefixes], numbers)
         return pc.binary_join_element_wise(of_hosts, texts, "")
     size = len(prefixes[0])
     ids = np.empty(len(rows), [("host", f"V{size}"), ("offset", "V16")])
     ids["host"] = np.array(prefixes, f"V{size}")[numbers] if len(prefixes) > 1 else prefixes[0]
     ids["offset"] = digits
-    edges = pa.py_buffer(np.arange(0, (size + 16) * len(rows) + 1, size + 16, dtype=np.int32))
-    return pa.Array.from_buffers(_TEXT, len(rows), [None, edges, pa.py_buffer(ids.view(np.uint8))])
+    return joined_array(TEXT, ids.view(np.uint8), np.full(len(rows), size + 16))
 
 
-def _bodies(bodies: Sequence[bytes | None]) -> Any:
-    """Bodies, joined: None and an empty one are null."""
-    lengths = np.fromiter((0 if body is None else len(body) for body in bodies), np.int64)
-    data = b"".join([body for body in bodies if body is not None])
-    offsets = np.zeros(len(bodies) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    if len(data) >= 1 << 31:
-        raise OverflowError("the bodies of one block have more than 2 GiB")
-    validity = None
-    if not lengths.all():
-        validity = pa.py_buffer(np.packbits(lengths > 0, bitorder="little"))
-    buffers = [validity, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.binary(), len(bodies), buffers)
-
-
-_COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {
-    "offset_msg_id": offset_ids,
-    "body": _body_array,
-}
+_COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {"offset_msg_id": offset_ids, "body": _bodies}
 """Name of a column → its array, where that takes no object for each row."""

@@ -6,60 +6,54 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 import numpy as np
+import pybase64
 
 from rocketwire.messages import message_const
-from rocketwire_tools.store.engine.gathering import gather
-from rocketwire_tools.store.formats.arrow_properties import PropertyArrays, are_plain
-from rocketwire_tools.store.formats.arrow_rows import FEW_TEXTS, offset_ids, pa, pc
-from rocketwire_tools.store.formats.body_digits import DIGITS
+from rocketwire_tools.store.engine.arrow import BINARY, gather, joined_array, pa, pc
+from rocketwire_tools.store.engine.rows import FEW_TEXTS
+from rocketwire_tools.store.formats.arrow_rows import are_plain, offset_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rocketwire_tools.store.engine.columns import Int64s
+    from rocketwire_tools.store.engine.columns import Bytes, Int64s, Messages
     from rocketwire_tools.store.engine.rows import Rows
 
-_FEW: Final = 256
-"""Values of a column that are encoded once, in place of one for each row."""
-_BINARY: Final = pa.binary()
+    Digits = tuple[bytes | bytearray, Int64s]
+    """Digits of all bodies, joined, and the number of each body's digits."""
+
+_FEW: Final = 256  # values of a column that are encoded once, in place of one for each row
+_GROUP: Final = 3  # bytes that become four digits of base64
+_DIGITS_OF_GROUP: Final = 4
+_PAD: Final = ord("=")
 _NULL: Final = b"null"
 _PROPERTIES: Final = {
     "tags": message_const.TAGS,
+    "keys": message_const.KEYS,
     "msg_id": message_const.UNIQ_KEY,
     "real_topic": message_const.REAL_TOPIC,
 }
 
 
 class JsonColumns:
-    """The columns of rows of one block.
-
-    Args:
-        rows: none of an inner batch.
-        values: the values of a column, one by one, as msgspec writes them.
-    """
+    """The columns of rows without inner batches; ``values`` are those that msgspec writes."""
 
     def __init__(self, rows: Rows, values: Callable[[Rows, str], Sequence[Any]]) -> None:
         self._rows = rows
         self._values = values
-        self._properties = PropertyArrays(rows.property_items)
+        self._items = rows.property_items
         self._encoder = msgspec.json.Encoder()
 
     def lines(self, names: Sequence[str], body: str) -> memoryview:
-        """The lines.
-
-        Args:
-            names: columns, at least one.
-            body: form of bodies, a name of ``BODY_FORMS``.
-        """
+        """The lines with some columns, and bodies in a form of ``BODY_FORMS``."""
         parts: list[Any] = []
         text = b"{"
-        column: list[Any]
         for name in names:
             text += self._encoder.encode(name) + b":"
             if name == "body" and body in DIGITS and self._rows.are_bodies_stored:
-                column = list(self._bodies(*DIGITS[body](self._rows.messages)))
+                column = self._bodies(*DIGITS[body](self._rows.messages))
             else:
-                column = list(self._texts(name))
+                column = self._texts(name)
             for part in [*column, b","]:
                 if isinstance(part, bytes):
                     text += part
@@ -81,20 +75,28 @@ class JsonColumns:
         if name in FEW_TEXTS:
             yield self._few(*FEW_TEXTS[name](rows))
         elif name == "offset_msg_id":
-            yield from (b'"', offset_ids(rows).view(_BINARY), b'"')
+            yield from _between(b'"', offset_ids(rows), b'"')
         elif name in _PROPERTIES:
-            yield from self._property(name, _PROPERTIES[name])
-        elif name == "keys":
-            yield from self._keys()
+            values = self._items.array(_PROPERTIES[name])
+            if values.null_count == len(values):
+                yield _NULL
+            elif not self._items.needs_no_escape:
+                yield self._each(name)
+            elif name != "keys":
+                yield from _between(b'"', values, b'"')
+            elif are_plain(values):  # one key
+                yield from _between(b'["', values, b'"]')
+            else:
+                yield self._each(name)
         elif name == "properties":
             yield from self._objects()
         elif name == "batch_index" or (
             name == "real_queue_id"
-            and self._properties.values(message_const.REAL_QUEUE_ID).null_count == len(rows)
+            and self._items.array(message_const.REAL_QUEUE_ID).null_count == len(rows)
         ):
             yield _NULL
         else:
-            values: Any = None if name == "body" else rows.column(name)
+            values = None if name == "body" else rows.column(name)
             is_array = isinstance(values, np.ndarray)
             yield self._numbers(cast("Int64s", values)) if is_array else self._each(name)
 
@@ -105,7 +107,7 @@ class JsonColumns:
         if (numbers == numbers[0]).all():
             return self._encoder.encode(texts[int(numbers[0])])
         encoded = [self._encoder.encode(text) for text in texts]
-        return pa.array(encoded, _BINARY).take(pa.array(numbers))
+        return pa.array(encoded, BINARY).take(pa.array(numbers))
 
     def _numbers(self, values: Int64s) -> Any:
         array = pa.array(values)
@@ -113,55 +115,22 @@ class JsonColumns:
         if len(encoded.dictionary) <= _FEW:
             numbers = encoded.indices.to_numpy(zero_copy_only=False)
             return self._few(encoded.dictionary.to_pylist(), numbers)
-        return array.cast(pa.string()).view(_BINARY)
-
-    def _property(self, name: str, key: str) -> Iterator[Any]:
-        values = self._properties.values(key)
-        if values.null_count == len(values):
-            yield _NULL
-        elif not self._properties.items.needs_no_escape:
-            yield self._each(name)
-        elif values.null_count:
-            yield _join(b'"', values.view(_BINARY), b'"')
-        else:
-            yield from (b'"', values.view(_BINARY), b'"')
-
-    def _keys(self) -> Iterator[Any]:
-        values = self._properties.values(message_const.KEYS)
-        if values.null_count == len(values):
-            yield _NULL
-        elif not (self._properties.items.needs_no_escape and are_plain(values)):
-            yield self._each("keys")
-        elif values.null_count:
-            yield _join(b'["', values.view(_BINARY), b'"]')
-        else:
-            yield from (b'["', values.view(_BINARY), b'"]')
+        return array.cast(pa.string()).view(BINARY)
 
     def _objects(self) -> Iterator[Any]:
-        members = None
-        if not self._properties.has_name_twice:
-            members = self._properties.items.json_members()
+        members = self._items.json_members()
         if members is None:
             yield self._each("properties")
-            return
-        data, ends = members
-        edges = np.zeros(len(ends) + 1, np.int32)
-        edges[1:] = ends
-        buffers = [None, pa.py_buffer(edges), pa.py_buffer(data)]
-        yield from (b'{"', pa.Array.from_buffers(_BINARY, len(ends), buffers), b'"}')
+        else:
+            yield from _between(b'{"', joined_array(BINARY, *members), b'"}')
 
     @staticmethod
     def _bodies(digits: bytes | bytearray, sizes: Int64s) -> Iterator[Any]:
         """Bodies as digits in quotes; an empty one is null."""
-        edges = np.zeros(len(sizes) + 1, np.int32)
-        np.cumsum(sizes, out=edges[1:])
-        buffers = [None, pa.py_buffer(edges), pa.py_buffer(digits)]
-        texts = pa.Array.from_buffers(_BINARY, len(sizes), buffers)
-        if sizes.all():
-            yield from (b'"', texts, b'"')
-        else:
-            is_empty = sizes == 0
-            yield _join(b'"', texts, b'"').take(pa.array(np.arange(len(sizes)), mask=is_empty))
+        texts = joined_array(BINARY, digits, sizes)
+        if not sizes.all():
+            texts = texts.take(pa.array(np.arange(len(sizes)), mask=sizes == 0))
+        yield from _between(b'"', texts, b'"')
 
     def _each(self, name: str) -> Any:
         """A column whose values msgspec encodes one by one."""
@@ -172,5 +141,51 @@ class JsonColumns:
         return gather(data, starts, ends - starts)
 
 
-def _join(*parts: Any) -> Any:
-    return pc.binary_join_element_wise(*parts, b"")
+def _between(begin: bytes, values: Any, end: bytes) -> Iterator[Any]:
+    """The parts of lines that have texts between others; null has none of these."""
+    values = values.view(BINARY)
+    if values.null_count:
+        yield pc.binary_join_element_wise(begin, values, end, b"")
+    else:
+        yield from (begin, values, end)
+
+
+def _hex_digits(messages: Messages) -> Digits:
+    bodies = _join(messages.data, messages.bodies, messages.body_sizes)
+    return bodies.data.hex().encode(), 2 * messages.body_sizes
+
+
+def _base64_digits(messages: Messages) -> Digits:
+    """Bodies as base64, each with its padding.
+
+    Each body is joined with the one or two bytes that follow it in the block, so that it fills its
+    last group; these bytes become zeros, and their digits become ``=``.
+    """
+    padding = -messages.body_sizes % _GROUP
+    sizes = messages.body_sizes + padding
+    ends = np.cumsum(sizes)
+    bodies = _join(messages.data, messages.bodies, sizes)
+    for count in (1, 2):
+        bodies[ends[padding >= count] - count] = 0
+    digits = bytearray(pybase64.b64encode(bodies.data))
+    texts = np.frombuffer(digits, np.uint8)
+    sizes = sizes // _GROUP * _DIGITS_OF_GROUP
+    ends = np.cumsum(sizes)
+    for count in (1, 2):
+        texts[ends[padding >= count] - count] = _PAD
+    return digits, sizes
+
+
+DIGITS: Final[dict[str, Callable[[Messages], Digits]]] = {
+    "hex": _hex_digits,
+    "base64": _base64_digits,
+}
+"""Name of a form of bodies → the digits of it."""
+
+
+def _join(data: Bytes, starts: Int64s, sizes: Int64s) -> Bytes:
+    if len(starts) and int((starts + sizes).max()) > len(data):
+        data = np.concatenate([data, np.zeros(_GROUP, np.uint8)])
+    buffer: Any = gather(data, starts, sizes).buffers()[2]
+    joined: Bytes = np.frombuffer(buffer or b"", np.uint8)[: int(sizes.sum())]
+    return joined if joined.flags.writeable else joined.copy()

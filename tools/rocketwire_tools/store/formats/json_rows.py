@@ -19,19 +19,13 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.engine.rows import Rows
 
-_FEW_ROWS: Final = 64
-"""Fewer rows are written faster as objects."""
-_LARGEST: Final = 256 << 20
-"""Bytes of bodies that are joined at once."""
+_FEW_ROWS: Final = 64  # fewer rows are written faster as objects
+_LARGEST: Final = 256 << 20  # bytes of bodies that are joined at once
 _DELETE: Final = 0x7F
 
 
-def _text(body: bytes) -> str:
-    return body.decode("utf-8", "replace")
-
-
 BODY_FORMS: Final[dict[str, Callable[[bytes], str]]] = {
-    "text": _text,
+    "text": lambda body: body.decode("utf-8", "replace"),
     "hex": bytes.hex,
     "base64": lambda body: base64.b64encode(body).decode(),
 }
@@ -50,12 +44,7 @@ def _is_plain(text: memoryview) -> bool:
 
 
 class JsonRows:
-    """Encodes rows as JSON, one object and a line feed for each.
-
-    Args:
-        names: columns, in the order of the members.
-        body: form of bodies, a name of ``BODY_FORMS``.
-    """
+    """Encodes rows as lines of JSON with some columns, and bodies in a form of ``BODY_FORMS``."""
 
     def __init__(self, names: Sequence[str], body: str) -> None:
         self._names = tuple(names)
@@ -91,9 +80,6 @@ class JsonRows:
 
     def values(self, rows: Rows, name: str) -> Any:
         """The values of a column that msgspec writes."""
-        if name == "properties":
-            objects = rows.property_objects
-            return rows.properties if objects is None else list(map(msgspec.Raw, objects))
         values = rows.column(name)
         if name == "body":  # msgspec encodes bytes as base64
             return list(values) if self._body == "base64" else list(body_texts(values, self._body))

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT: Final = 2
-INTERVAL: Final = 1.0
-"""Seconds between two writes."""
-_FEW: Final = 10_000
-"""Lines beyond one for each queue after which the journal is written anew."""
+INTERVAL: Final = 1.0  # seconds between two writes
+_FEW: Final = 10_000  # lines beyond one for each queue after which the journal is written anew
 
 
 class JournalLane(msgspec.Struct):
@@ -58,14 +56,7 @@ class _FirstLine(msgspec.Struct):
 class Journal:
     """Progress of a replay, in a file or only in memory.
 
-    Args:
-        path: the file; None for none.
-        selection: options that choose messages; those of the file must be equal.
-        is_read_only: read the file if it exists, and write nothing.
-
-    Raises:
-        ValueError: the file is no journal, belongs to another replay, or is in use.
-        OSError: it cannot be read or written.
+    Raises ``ValueError`` if the file is no journal, is in use, or has other options.
     """
 
     def __init__(
@@ -115,24 +106,13 @@ class Journal:
                 return  # half a line of a process that was killed
             self.lanes[lane.topic, lane.queue_id] = lane
 
-    # -------------------------------------------------------------- writing
-
     def add_lane(self, lane: JournalLane) -> None:
         """Add a queue of the store; a continued replay searches from its ``next_offset`` on."""
         self.lanes[lane.topic, lane.queue_id] = lane
         self._append([lane])
 
     def note(self, lane: JournalLane, position: tuple[int, int], offset: int | None) -> None:
-        """Note a message that is done.
-
-        Args:
-            lane: of the message.
-            position: of the message in the order of the log.
-            offset: its queue offset at the target; None if the target refused it.
-
-        Raises:
-            OSError: the journal cannot be written.
-        """
+        """Note a message that is done; ``offset`` is None if the target refused it."""
         lane.position = position
         if offset is not None:
             lane.next_offset = offset + 1

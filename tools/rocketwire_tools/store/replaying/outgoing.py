@@ -14,6 +14,7 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const as const
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.properties import encode_properties
+from rocketwire_tools.store.engine.rows import INNER_BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,15 +41,11 @@ TIMED: Final = frozenset({const.TIMER_DELAY_SEC, const.TIMER_DELAY_MS, const.TIM
 _BODY_FLAGS: Final = int(
     MessageSysFlag.COMPRESSED | MessageSysFlag.MULTI_TAGS | MessageSysFlag.COMPRESSION_TYPE_MASK
 )
-_INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
-NO_BATCH: Final = -1
-"""Batch index of a message that is not in an inner batch."""
+NO_BATCH: Final = -1  # batch index of a message that is not in an inner batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayMessage:
-    """A stored message that is sent once more."""
-
     physical_offset: int  # in the commit log
     batch_index: int  # number in its inner batch, or ``NO_BATCH``
     topic: str  # where consumers saw it
@@ -93,11 +90,7 @@ def choose_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
-    """The message of each row; None for an inner batch that cannot be read.
-
-    Args:
-        rows: of one block, unfolded.
-    """
+    """The message of each row, unfolded; None for an inner batch that cannot be read."""
     numbers = {
         name: rows.column(name).tolist()
         for name in ("commit_log_offset", "queue_id", "queue_offset", "flag", "sys_flag")
@@ -108,7 +101,7 @@ def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
     stored, properties = rows.stored_bodies, rows.properties
     for row, index in enumerate(indexes):
         sys_flag: int = numbers["sys_flag"][row]
-        if index is None and sys_flag & _INNER_BATCH == _INNER_BATCH:
+        if index is None and sys_flag & INNER_BATCH == INNER_BATCH:
             yield None
             continue
         yield ReplayMessage(

@@ -11,7 +11,7 @@ import math
 import random
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Final
 
 import trio
 
@@ -29,8 +29,8 @@ from rocketwire.errors import (
 from rocketwire.policy.retry import SendStatus
 from rocketwire.transport.nursery import background
 from rocketwire_tools.store.replaying.journal import JournalLane
-from rocketwire_tools.store.replaying.mapping import choose_queue
-from rocketwire_tools.store.replaying.target import TargetQueues
+from rocketwire_tools.store.replaying.outgoing import ReplayMessage
+from rocketwire_tools.store.replaying.target import TargetQueues, choose_queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,21 +39,14 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.request_builder import Target
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire_tools.store.replaying.journal import Journal
-    from rocketwire_tools.store.replaying.mapping import TopicMap
-    from rocketwire_tools.store.replaying.outgoing import ReplayMessage
+    from rocketwire_tools.store.replaying.target import TopicMap
 
-GROUP: Final = "rocketwire-store-replay"
-"""Producer group of the requests."""
-
-MAX_WAITING: Final = 32 << 20
-"""Bytes of bodies that are read ahead of the sends."""
-
+GROUP: Final = "rocketwire-store-replay"  # producer group of the requests
+MAX_WAITING: Final = 32 << 20  # bytes of bodies that are read ahead of the sends
 SETTLE_SECONDS: Final = 3.0
 """After this time a broker has stored or dropped the requests of a killed replay."""
 
-_OVERHEAD: Final = 1024
-"""Bytes that a message takes in memory without its body, roughly."""
-
+_OVERHEAD: Final = 1024  # bytes that a message takes in memory without its body, roughly
 MAX_BACKOFF: Final = 16.0
 _SEND: Final = int(RequestCode.SEND_MESSAGE_V2)
 _TRANSIENT: Final = frozenset(
@@ -73,8 +66,6 @@ class ReplayError(Exception):
 
 @dataclass(slots=True)
 class ReplayCounts:
-    """Counts of a replay."""
-
     sent: int = 0  # messages that were sent now, and bytes of their bodies
     sent_bytes: int = 0
     found: int = 0  # messages that the target had although the journal did not have them
@@ -88,8 +79,6 @@ class ReplayCounts:
 
 @dataclass(slots=True)
 class _Lane:
-    """A queue of the store."""
-
     journal: JournalLane  # its progress
     target: Target  # topic of the target
     is_uncertain: bool  # whether the target may have messages that the journal does not have
@@ -105,8 +94,6 @@ class _Lane:
 
 @dataclass(slots=True, kw_only=True)
 class ReplaySettings:
-    """How messages are sent."""
-
     in_flight: int = 32  # sends at once, at most one for each queue of the store
     rate: float | None = None  # messages a second; None for as fast as the target stores them
     retries: int = 6  # attempts after the first, with growing pauses
@@ -115,8 +102,6 @@ class ReplaySettings:
 
 
 class Replayer:
-    """Sends messages to a cluster."""
-
     def __init__(
         self,
         instance: ClientInstance,
@@ -126,15 +111,7 @@ class Replayer:
         *,
         refused: Callable[[ReplayMessage, BrokerError], None] = lambda _message, _error: None,
     ) -> None:
-        """Send nothing yet.
-
-        Args:
-            instance: client of the target.
-            journal: progress.
-            topics: names of topics at the target.
-            settings: how messages are sent.
-            refused: is called for each message that is skipped because a broker refused it.
-        """
+        """Send nothing yet; ``refused`` is called for each message that a broker refused."""
         self.counts = ReplayCounts()  # what was done so far
         self._instance = instance
         self._journal = journal
@@ -159,11 +136,6 @@ class Replayer:
         self._freed.set()
 
     async def check_target(self) -> None:
-        """Check that the target has the queues of the journal, up to where they were sent.
-
-        Raises:
-            ReplayError: the journal belongs to another target.
-        """
         if self._journal.age is not None:
             await trio.sleep(max(0.0, SETTLE_SECONDS - self._journal.age))
         for lane in self._journal.lanes.values():
@@ -182,11 +154,7 @@ class Replayer:
                 )
 
     async def find_target(self, topic: str) -> Target:
-        """The writable queues of a topic; no topic is created.
-
-        Raises:
-            ReplayError: there is none.
-        """
+        """The writable queues of a topic, which is not created."""
         target = self._sender.targets.get(topic)
         if target is not None:
             return target
@@ -210,12 +178,7 @@ class Replayer:
         return names.get(queue.broker_name) or ""
 
     async def run(self, messages: Iterable[ReplayMessage]) -> None:
-        """Send messages, which are in the order of the log.
-
-        Raises:
-            ReplayError: a message could not be sent, or the journal not be written.
-            RocketWireError, OSError: a queue of the target could not be read.
-        """
+        """Send messages, which are in the order of the log."""
         async with background() as nursery:
             await self._read(messages, nursery)
             for lane in self._lanes.values():
@@ -262,11 +225,10 @@ class Replayer:
             place = queue.topic or "", queue.broker_name or "", queue.queue_id
             journal = JournalLane(topic, queue_id, place, self._cluster(queue), begin)
             self._journal.add_lane(journal)
-        lane = _Lane(journal, target, is_continued, *_open_channel(), journal.position)
+        channel = trio.open_memory_channel[ReplayMessage](math.inf)
+        lane = _Lane(journal, target, is_continued, *channel, journal.position)
         self._lanes[topic, queue_id] = lane
         return lane
-
-    # -------------------------------------------------------------- one lane
 
     async def _run_lane(self, lane: _Lane) -> None:
         try:
@@ -299,18 +261,20 @@ class Replayer:
                     offset = await self._queues.find(queue, message, lane.journal.next_offset)
                     if offset is not None:
                         self.counts.found += 1
-                        self._note(lane, message, offset)
+                        self._journal.note(lane.journal, message.position, offset)
                         return
                     lane.is_uncertain = False
                 await self._send(lane, message)
                 return
             except (ChannelError, BrokerNotFoundError, BrokerError) as error:
-                is_final = isinstance(error, BrokerError) and error.code not in _TRANSIENT
-                if self._settings.skips_refused and _is_refusal(error):
-                    self.counts.refused += 1
-                    self._refused(message, error)
-                    self._note(lane, message, None)
-                    return
+                is_final = False
+                if isinstance(error, BrokerError):
+                    is_final = error.code not in _TRANSIENT
+                    if self._settings.skips_refused and error.code == ResponseCode.MESSAGE_ILLEGAL:
+                        self.counts.refused += 1
+                        self._refused(message, error)
+                        self._journal.note(lane.journal, message.position, None)
+                        return
                 if is_final or attempt == self._settings.retries or self._is_stopping:
                     raise ReplayError(f"message {message.name} was not sent: {error}") from error
             lane.is_uncertain = True
@@ -331,17 +295,4 @@ class Replayer:
         self.counts.sent += 1
         self.counts.sent_bytes += len(message.body)
         self.counts.less_safe += result.status is not SendStatus.SEND_OK
-        self._note(lane, message, result.queue_offset)
-
-    def _note(self, lane: _Lane, message: ReplayMessage, offset: int | None) -> None:
-        self._journal.note(lane.journal, message.position, offset)
-
-
-def _is_refusal(error: RocketWireError) -> TypeGuard[BrokerError]:
-    return isinstance(error, BrokerError) and error.code == ResponseCode.MESSAGE_ILLEGAL
-
-
-def _open_channel() -> tuple[
-    trio.MemorySendChannel[ReplayMessage], trio.MemoryReceiveChannel[ReplayMessage]
-]:
-    return trio.open_memory_channel(math.inf)
+        self._journal.note(lane.journal, message.position, result.queue_offset)

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,22 +22,19 @@ from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from rocketwire.store.folder import StoreFile
 
 _PREFIX: Final = "rocketwire-store-"
-_BEGINNING: Final = 60.0
-"""Seconds in which a new folder may still have no lock."""
-
+_BEGINNING: Final = 60.0  # seconds in which a new folder may still have no lock
 DEFAULT_FAMILY: Final = "default"
 _COPIED: Final = re.compile(r"[0-9]{1,20}\.(?:sst|log)|MANIFEST-[0-9]{1,20}|CURRENT|IDENTITY")
 _CURRENT: Final = re.compile(rb"MANIFEST-[0-9]{1,20}\n")
 MAX_COPIED: Final = 16 << 30
 """Bytes of the files that are copied.  A RocksDB keeps its own log far below them."""
 
-_TRIES: Final = 3
-"""A running broker removes files of a RocksDB while they are copied."""
+_TRIES: Final = 3  # a running broker removes files of a RocksDB while they are copied
 
 
 class DatabaseError(Exception):
@@ -79,16 +76,7 @@ def _remove(folder: Path, descriptor: int) -> None:
 
 
 class Database:
-    """A RocksDB, opened for reading.
-
-    Args:
-        files: of its folder.
-        name: of that folder, below the root of the store.
-
-    Raises:
-        DatabaseError: it cannot be opened.
-        ImportError: the package ``rocksdict`` is missing.
-    """
+    """A RocksDB, opened for reading; raises ``DatabaseError`` if that is impossible."""
 
     def __init__(self, files: Sequence[StoreFile], name: str) -> None:
         import rocksdict  # a large package, which few stores need
@@ -119,45 +107,34 @@ class Database:
 
     def get(self, key: bytes, family: str = DEFAULT_FAMILY) -> bytes | None:
         """The value of a key; None without one, or if it cannot be read."""
-        try:
+        with self._reading():
             value: bytes | None = self._rdict.get_column_family(family).get(key)
-        except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
-            self._fail(error)
-            return None
-        return value
+            return value
+        return None
 
     def items(
         self, start: bytes = b"", family: str = DEFAULT_FAMILY
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values in the order of the keys, up to what cannot be read.
-
-        Args:
-            start: the first key.
-            family: of columns; one that is not there has nothing.
-        """
+        """Keys and values from ``start`` on in the order of the keys, up to what cannot be read."""
         if family not in self.families:
             return
-        try:
+        with self._reading():
             place = self._rdict.get_column_family(family).iter()
             place.seek(start)
             while place.valid():
                 yield place.key(), place.value()
                 place.next()
             place.status()
-        except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
-            self._fail(error)
 
     def key_before(self, key: bytes) -> bytes | None:
         """The last key of the default family that is not after a key; None without one."""
-        try:
+        with self._reading():
             place = self._rdict.iter()
             place.seek_for_prev(key)
             last: bytes | None = place.key() if place.valid() else None
             place.status()
-        except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
-            self._fail(error)
-            return None
-        return last
+            return last
+        return None
 
     def read_all(self) -> None:
         """Read every record, to see whether that is possible."""
@@ -165,10 +142,14 @@ class Database:
             for _ in self.items(family=family):
                 pass
 
-    def _fail(self, error: Exception) -> None:
-        if not self.failure:
-            self.failure = _first_line(error)
-            print_error(f"{self.name} is not read to its end: {self.failure}")
+    @contextmanager
+    def _reading(self) -> Generator[None]:
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - rocksdict has no class of its own
+            if not self.failure:
+                self.failure = _first_line(error)
+                print_error(f"{self.name} is not read to its end: {self.failure}")
 
 
 def _options(rocksdict: Any, path: str) -> Any:

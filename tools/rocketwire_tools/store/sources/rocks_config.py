@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 class _Table(NamedTuple):
-    """Where a table stands."""
-
     file: str  # the JSON file that has the same content
     member: str  # of that file
     folder: str  # a RocksDB of this table alone
@@ -37,11 +35,7 @@ _V2: Final = "config/rdb"
 
 
 def read_tables(databases: Mapping[str, Database]) -> dict[str, tuple[dict[str, Any], str]]:
-    """Name of a JSON file → its content, and the name of the RocksDB that has it.
-
-    Args:
-        databases: name of a folder below the root → its RocksDB.
-    """
+    """Name of a JSON file → its content, and the name of the RocksDB that has it."""
     tables: dict[str, tuple[dict[str, Any], str]] = {}
     for table in _TABLES:
         places = (

@@ -22,19 +22,12 @@ if TYPE_CHECKING:
 
     Units = npt.NDArray[np.void]
 
-_LAST: Final = (1 << 63) - 1
-"""The last queue offset that a key can hold."""
-
-_CHUNK: Final = 50_000
-"""Units that are read at once."""
+_LAST: Final = (1 << 63) - 1  # the last queue offset that a key can hold
+_CHUNK: Final = 50_000  # units that are read at once
 
 
 class RocksQueues:
-    """The queues of a RocksDB.
-
-    Args:
-        database: of the folder ``consumequeue``.
-    """
+    """The queues of the RocksDB in the folder ``consumequeue``."""
 
     def __init__(self, database: Database) -> None:
         self.name = database.name  # of that folder, below the root of the store

@@ -8,39 +8,36 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable, Iterator
 
-_CACHE: Final = 6 << 10
-"""KiB of a file that stay in memory, and KiB that are sorted there at once."""
+_CACHE: Final = 6 << 10  # KiB of a file that stay in memory, and KiB that are sorted there at once
 
 
-def temporary_database(tables: str) -> sqlite3.Connection:
-    """A database in a temporary file.
+class TemporaryDatabase:
+    """Tables in a temporary file; a full disk is an ``OSError``."""
 
-    Args:
-        tables: statements that create them.
+    def __init__(self, tables: str) -> None:
+        """Create tables by statements."""
+        with _room():
+            self._database = sqlite3.connect("", isolation_level=None)
+            self._database.executescript(
+                f"PRAGMA journal_mode=OFF; PRAGMA cache_size=-{_CACHE}; BEGIN; {tables}"
+            )
 
-    Raises:
-        OSError: the disk of temporary files is full.
-    """
-    with temporary_room():
-        database = sqlite3.connect("", isolation_level=None)
-        database.executescript(
-            f"PRAGMA journal_mode=OFF; PRAGMA cache_size=-{_CACHE}; BEGIN; {tables}"
-        )
-    return database
+    def insert(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        with _room():
+            self._database.executemany(statement, rows)
+
+    def select(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        with _room():
+            yield from self._database.execute(statement)
 
 
 @contextmanager
-def temporary_room() -> Generator[None]:
-    """Statements for such a database.
-
-    Raises:
-        OSError: the disk of temporary files is full.
-    """
+def _room() -> Generator[None]:
     try:
         yield
     except sqlite3.Error as error:

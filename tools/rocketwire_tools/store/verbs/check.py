@@ -6,7 +6,6 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.store.checks.findings import RULES
 from rocketwire_tools.store.checks.log_check import compare_with_log
 from rocketwire_tools.store.checks.next_start import find_next_start
 from rocketwire_tools.store.checks.side_files import (
@@ -139,4 +138,4 @@ def _describe(finding: Finding) -> list[str]:
         lines.append(f"  queue: {finding.topic}:{finding.queue_id}{number}")
     if finding.physical_offset is not None:
         lines.append(f"  offset in the log: {finding.physical_offset}")
-    return [*lines, f"  rule: {RULES[finding.kind]}"]
+    return [*lines, f"  rule: {finding.kind.rule}"]

@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -35,15 +35,12 @@ FORMATS: Final = {
 }
 """Suffix of a file → format."""
 
-FILE_SIZE: Final = 1 << 30
-"""Bytes of rows after which a file of a folder ends."""
-FOLDER_PART: Final = 256 << 20
-"""Bytes of the log that a process reads for a file of a folder."""
+FILE_SIZE: Final = 1 << 30  # bytes of rows after which a file of a folder ends
+FOLDER_PART: Final = 256 << 20  # bytes of the log that a process reads for a file of a folder
 _UNNAMED: Final = ".tmp"
 _NUMBERS: Final = itertools.count()
 _STANDARD_OUTPUT: Final = "-"
-_FOLDER: Final = "/"
-"""The end of a folder's name."""
+_FOLDER: Final = "/"  # the end of a folder's name
 _BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that are read at once: columns of small messages take several times as much."""
 
@@ -71,17 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _write_file(
     file_format: str, arguments: argparse.Namespace, logs: SelectedLogs
 ) -> Generator[tuple[int, int]]:
-    with _create_file(arguments.output) as file:
-        output = _rows_file(file_format, arguments, file)
-        with logs.read(encode, lambda piece: any(piece[1])) as pieces:
-            try:
-                for rows, counts in pieces:
-                    _add(output, rows)
-                    yield counts
-                output.close()
-            except BaseException:
-                output.give_up()
-                raise
+    with (
+        _create_file(arguments.output) as file,
+        _open_rows(file_format, arguments, file) as write,
+        logs.read(encode, lambda piece: any(piece[1])) as pieces,
+    ):
+        for rows, counts in pieces:
+            _write(write, rows)
+            yield counts
 
 
 def _write_folder(
@@ -99,93 +93,61 @@ def _write_folder(
         for path in folder.glob(f"*{_UNNAMED}"):
             path.unlink()
         if not number:
-            with (folder / f"part-00000.{file_format}").open("xb") as file:
-                _rows_file(file_format, arguments, file).close()
-                file.flush()
-                os.fsync(file.fileno())
+            with _create_rows(folder / f"part-00000.{file_format}", arguments):
+                pass
         sync_path(folder)
 
 
 def write_files(
     arguments: argparse.Namespace, scan: LogScan
 ) -> Iterator[tuple[Path, tuple[int, int]]]:
-    """Write the messages of a log to files in ``arguments.folder``, which get their names later.
-
-    Yields:
-        The path of each file, and the counts of its messages.
-    """
+    """Write the messages of a log to files without names; yield paths and counts of messages."""
     pieces = encode(arguments, scan)
     for rows, counts in pieces:
         path: Path = arguments.folder / f"{os.getpid()}-{next(_NUMBERS)}{_UNNAMED}"
-        with path.open("xb") as file:
-            output = _rows_file(_format(arguments), arguments, file)
-            try:
-                size, (messages, broken) = _add(output, rows), counts
-                for more, (further, wrong) in pieces:
-                    size += _add(output, more)
-                    messages, broken = messages + further, broken + wrong
-                    if size >= FILE_SIZE:
-                        break
-                output.close()
-                file.flush()
-                os.fsync(file.fileno())
-            except BaseException:
-                output.give_up()
-                raise
+        with _create_rows(path, arguments) as write:
+            size, (messages, broken) = _write(write, rows), counts
+            for more, (further, wrong) in pieces:
+                size += _write(write, more)
+                messages, broken = messages + further, broken + wrong
+                if size >= FILE_SIZE:
+                    break
         yield path, (messages, broken)
 
 
-def _add(output: RowsFile, rows: Any) -> int:
+def _write(write: Callable[[Any], object], rows: Any) -> int:
     if rows is None:
         return 0
-    output.write(rows)
+    write(rows)
     return len(rows) if isinstance(rows, bytes) else int(rows.nbytes)
 
 
-class RowsFile(Protocol):
-    """A file to which rows are written."""
-
-    def write(self, rows: Any, /) -> object:
-        """Write rows: lines, or a record batch."""
-
-    def close(self) -> None:
-        """Write the end of the file."""
-
-    def give_up(self) -> None:
-        """Write nothing more."""
+@contextmanager
+def _create_rows(path: Path, arguments: argparse.Namespace) -> Generator[Callable[[Any], object]]:
+    with path.open("xb") as file:
+        with _open_rows(_format(arguments), arguments, file) as write:
+            yield write
+        os.fsync(file.fileno())
 
 
-class _LinesFile:
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def write(self, lines: bytes) -> None:
-        self._file.write(lines)
-
-    def close(self) -> None:
-        self._file.flush()
-
-    def give_up(self) -> None:
-        """Nothing is left to write."""
-
-
-def _rows_file(file_format: str, arguments: argparse.Namespace, file: IO[bytes]) -> RowsFile:
+@contextmanager
+def _open_rows(
+    file_format: str, arguments: argparse.Namespace, file: IO[bytes]
+) -> Generator[Callable[[Any], object]]:
+    """Yield what writes rows, as lines or as record batches, to a file of a format."""
     if file_format == "jsonl":
-        return _LinesFile(file)
-    from rocketwire_tools.store.formats.arrow_files import ArrowFile
+        yield file.write
+    else:
+        from rocketwire_tools.store.formats.arrow_files import ArrowFile
 
-    return ArrowFile(
-        file, _columns(arguments), arguments.compression if file_format == "parquet" else None
-    )
+        compression = arguments.compression if file_format == "parquet" else None
+        with ArrowFile(file, _columns(arguments), compression) as output:
+            yield output.write
+    file.flush()
 
 
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, tuple[int, int]]]:
-    """The messages of a log in the format that was asked for.
-
-    Returns:
-        For some messages each: the lines or the record batch, and their number with the number of
-        those with a wrong checksum that were left out.
-    """
+    """Yield lines or record batches, the number of messages, and of those with a wrong checksum."""
     file_format = _format(arguments)
     encode_rows = _encoder(file_format, arguments)
     selection, topics = selection_of(arguments), TopicNames()
@@ -254,7 +216,6 @@ def _create_file(name: str) -> Generator[IO[bytes]]:
         return
     with create_whole(_new_path(name)) as partial, partial.open("wb") as file:
         yield file
-        file.flush()
         os.fsync(file.fileno())
 
 

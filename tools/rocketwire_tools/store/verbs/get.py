@@ -84,25 +84,18 @@ def _write(message: lookup.StoredBytes) -> None:
     print(printable(f"{message.file.name} at byte {message.position}, by {message.source}"))
     if message.batch_index is not None:
         print(f"the message asked for is number {message.batch_index} of this inner batch")
-    rows = [
-        (message.position + start, end - start, name, _hex(message.data[start:end]), value)
-        for name, start, end, value in annotate(message.data)
-    ]
+    rows: list[tuple[object, ...]] = []
+    for name, start, end, value in annotate(message.data):
+        shown = message.data[start:end][:_SHOWN_BYTES].hex()
+        shown += "..." if end - start > _SHOWN_BYTES else ""
+        rows.append((message.position + start, end - start, name, shown, value))
     write_table(("byte", "size", "field", "bytes", "value"), rows)
     for name, value in message.rows().column("properties")[0].items():
         print(printable(f"  {name} = {value}"))
 
 
-def _hex(data: bytes) -> str:
-    return data.hex() if len(data) <= _SHOWN_BYTES else data[:_SHOWN_BYTES].hex() + "..."
-
-
 def annotate(data: bytes) -> Iterator[tuple[str, int, int, str]]:
-    """Fields of a stored message: name, first byte, byte after the last, and what the bytes mean.
-
-    Args:
-        data: a whole message.
-    """
+    """Fields of a stored message: name, first byte, byte after the last, and what they mean."""
     parts = message_parts(data, 0)
     if parts is None:
         return

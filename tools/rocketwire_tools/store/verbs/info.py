@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.opened import OpenedStore
 
-_LONGEST: Final = 1 << 20
-"""Bytes of a file in which its first message is looked for."""
+_LONGEST: Final = 1 << 20  # bytes of a file in which its first message is looked for
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,7 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def describe(store: OpenedStore) -> dict[str, Any]:
-    """The report of ``info``: names and values."""
     folder = store.folder
     files = folder.commit_log
     first = _first_message(store, files)

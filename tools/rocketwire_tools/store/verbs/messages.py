@@ -36,8 +36,7 @@ JSON_COLUMNS: Final = tuple(name for name in COLUMNS if name != "body")
 _BLOCK_SIZE: Final = 4 << 20
 """Bytes of the log that are read at once for JSON: lines of small messages take several times as
 much."""
-_LINES: Final = 1000
-"""Lines that are written at once; a table takes its widths of them."""
+_LINES: Final = 1000  # lines that are written at once; a table takes its widths of them
 
 
 def run(arguments: argparse.Namespace) -> int:

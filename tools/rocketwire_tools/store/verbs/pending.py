@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.messages import message_const
@@ -25,20 +26,17 @@ from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rocketwire.store.folder import StoreFile
 
-_UNITS: Final = 4096 * consume_queue.UNIT_SIZE
-"""Bytes of a queue's file that are read at once."""
-
+_UNITS: Final = 4096 * consume_queue.UNIT_SIZE  # bytes of a queue's file that are read at once
 _BLOCK_SIZE: Final = 2 << 20
 """Bytes of the log that are read at once: their properties take several times as much."""
 
 _OFFSET_FILES: Final = ("consumerOffset.json", "lmqConsumerOffset.json")
 _TIMES: Final = ("due", "store_timestamp", "popped")
-_LAST: Final = (1 << 63) - 1
-"""The place among lines of one time of what stands in no log."""
+_LAST: Final = (1 << 63) - 1  # the place among lines of one time of what stands in no log
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -215,19 +213,7 @@ def list_timers(store: OpenedStore) -> Iterator[dict[str, Any]]:
     file = store.folder.config.get("timercheck")
     check = store.decode(file, timers.decode_timer_check)
     read_time = 0 if check is None else check.read_time
-    for wheel in store.folder.timer_wheels:
-        with open_blocks(wheel) as blocks:
-            position = blocks.next_data(0)
-            while position < wheel.size:
-                view = blocks.read(position - position % timers.SLOT_SIZE)
-                yield from _slots(store, view, wheel.size, position // timers.SLOT_SIZE, read_time)
-                position = blocks.next_data(position - position % timers.SLOT_SIZE + len(view))
-
-
-def _slots(
-    store: OpenedStore, view: memoryview, wheel_size: int, first: int, read_time: int
-) -> Iterator[dict[str, Any]]:
-    for slot in timers.decode_timer_slots(view, first=first, slots=wheel_size // timers.SLOT_SIZE):
+    for slot in chain.from_iterable(map(lookup.timer_slots, store.folder.timer_wheels)):
         if slot.time * 1000 < read_time:
             continue
         deleted: set[str | None] = set()
@@ -275,15 +261,9 @@ def _write(name: str, lines: KeptLines) -> None:
     if not len(lines):
         return
     columns = list(next(iter(lines)))
-    write_table(columns, _Cells(lines, columns))
+    write_table(columns, lambda: (_cells(line, columns) for line in lines))
     print()
 
 
-class _Cells:
-    def __init__(self, lines: KeptLines, columns: Sequence[str]) -> None:
-        self._lines = lines
-        self._columns = columns
-
-    def __iter__(self) -> Iterator[list[object]]:
-        for line in self._lines:
-            yield [time_text(line[c]) if c in _TIMES else line[c] for c in self._columns]
+def _cells(line: dict[str, Any], columns: list[str]) -> list[object]:
+    return [time_text(line[name]) if name in _TIMES else line[name] for name in columns]

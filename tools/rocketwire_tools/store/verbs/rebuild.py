@@ -22,6 +22,7 @@ from rocketwire.store.writer import (
     QUEUE_FILE_SIZE,
     DiskFiles,
     Files,
+    IndexWriter,
     NoFiles,
     encode_config,
     topic_table,
@@ -35,7 +36,6 @@ from rocketwire_tools.store.lookup import index_geometry
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import create_whole, flat, json_line, with_progress, write_table
 from rocketwire_tools.store.rebuilding import (
-    IndexBuilder,
     LogCopy,
     QueueBuilder,
     Rebuild,
@@ -94,9 +94,6 @@ def _show(values: dict[str, Any], *, is_json: bool) -> None:
         write_table(("", ""), flat(values))
 
 
-# ---------------------------------------------------------------------------- where to
-
-
 def _target(out: Path, roots: Sequence[Path]) -> Path:
     target = out.resolve()
     for root in roots:
@@ -135,9 +132,6 @@ def _keep_times(log_files: Sequence[StoreFile], root: Path) -> None:
         path = root / "commitlog" / file.base_name
         if path.exists():
             os.utime(path, (file.modified, file.modified))
-
-
-# ---------------------------------------------------------------------------- sizes
 
 
 def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -201,9 +195,6 @@ def _geometry(store: OpenedStore) -> index_file.Geometry:
     return index_file.DEFAULT_GEOMETRY
 
 
-# ---------------------------------------------------------------------------- build
-
-
 def _build(
     store: OpenedStore, files: Files, settings: dict[str, Any]
 ) -> tuple[RebuildReport, dict[str, Any]]:
@@ -218,11 +209,9 @@ def _build(
         report=report,
     )
     geometry = index_file.Geometry(settings["index_slots"], settings["index_entries_per_file"])
-    index = IndexBuilder(files, geometry, with_tags=settings["indexes_tags"], report=report)
-    log = LogCopy(files, settings["log_file_size"], report)
-    rebuild = Rebuild(log=log, queues=queues, index=index, report=report)
+    index, size = IndexWriter(files, geometry), settings["log_file_size"]
+    rebuild = Rebuild(LogCopy(files, size, report), queues, index, settings["indexes_tags"], report)
     for scan in store.scans():
-        size = settings["log_file_size"]
         report.misnamed_files += sum(file.offset % size > 0 for file in scan.files)
         scan.files = [
             replace(file, size=size) if file.size > size else file
@@ -240,6 +229,7 @@ def _build(
     write_file(files, "checkpoint", encode_checkpoint(checkpoint))
     copied, lost = _copy_config(store, files)
     has_timers = _copy_timers(store, files)
+    timer_damage = find_timer_damage(store.folder, store.folder.commit_log[0].offset)
     if "config/topics.json" not in copied:
         counts = {
             topic: count
@@ -248,12 +238,12 @@ def _build(
         }
         write_file(files, "config/topics.json", topic_table(counts, queues.batch_topics))
     return report, {
-        "queues": queues.queue_count,
+        "queues": len(queues.writers),
         "config_copied": copied,
         "config_unreadable": lost,
         "topics_recovered": "config/topics.json" not in copied,
         "timers_copied": has_timers,
-        "timers_damaged": _damage_of_timers(store) if has_timers else 0,
+        "timers_damaged": sum(1 for _ in timer_damage) if has_timers else 0,
     }
 
 
@@ -304,11 +294,6 @@ def _copy_timers(store: OpenedStore, files: Files) -> bool:
         _copy(file, files, file.name, sizes.get(file.name, file.size))
     _copy(check, files, f"config/{_TIMER_CHECK}", check.size)
     return True
-
-
-def _damage_of_timers(store: OpenedStore) -> int:
-    folder = store.folder
-    return sum(1 for _ in find_timer_damage(folder, folder.commit_log[0].offset))
 
 
 def _copy(file: StoreFile, files: Files, name: str, size: int) -> None:

@@ -24,9 +24,9 @@ from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, write_table
 from rocketwire_tools.store.replaying.journal import Journal
-from rocketwire_tools.store.replaying.mapping import TopicMap, choose_queue
 from rocketwire_tools.store.replaying.outgoing import messages_of
 from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
+from rocketwire_tools.store.replaying.target import TopicMap, choose_queue
 from rocketwire_tools.store.selecting import (
     describe_absence,
     passing_rows,
@@ -45,9 +45,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.replaying.outgoing import ReplayMessage
 
 _BLOCK_SIZE: Final = 1 << 20
-_INTERVAL: Final = 0.5
-"""Seconds between two lines of progress."""
-
+_INTERVAL: Final = 0.5  # seconds between two lines of progress
 _CHOICES: Final = {
     "queue": "queue",
     "offsets": "offsets",
@@ -78,8 +76,6 @@ _NO_LOG: Final = logging.NullHandler()
 
 
 class StoredMessages:
-    """The messages of a store that are replayed."""
-
     def __init__(
         self, store: OpenedStore, selection: Selection, topics: TopicMap, absence: str | None
     ) -> None:
@@ -109,11 +105,7 @@ class StoredMessages:
                         yield message
 
     def omissions(self, done_before: int) -> dict[str, int]:
-        """Counts of what is not sent.
-
-        Args:
-            done_before: messages that a journal has.
-        """
+        """Counts of what is not sent; ``done_before`` is that of the journal."""
         return {
             "done_before": done_before,
             "broken_messages": self.broken,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from rocketwire.messages import message_const
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.output import json_line, time_text, write_table
 from rocketwire_tools.store.selecting import SelectedLogs, select_rows, selection_of
-from rocketwire_tools.store.totals import Totals, add_rows
+from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 if TYPE_CHECKING:
     import argparse
@@ -20,8 +21,23 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Int64s
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.engine.scan import LogScan
-    from rocketwire_tools.store.totals import Group
 
+GroupName: TypeAlias = tuple[Any, ...]
+Counts: TypeAlias = list[int]  # messages, bytes, first and last store timestamp
+MOST_IN_MEMORY: Final = 50_000  # groups; some 20 MB
+_TABLE: Final = """
+CREATE TABLE groups (
+    name TEXT PRIMARY KEY, messages INTEGER, bytes INTEGER, first INTEGER, last INTEGER
+) WITHOUT ROWID
+"""
+
+_MERGE: Final = """
+INSERT INTO groups VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET
+    messages = messages + excluded.messages, bytes = bytes + excluded.bytes,
+    first = min(first, excluded.first), last = max(last, excluded.last)
+"""
+
+_ALL: Final = "SELECT name, messages, bytes, first, last FROM groups"
 _HOUR: Final = 3_600_000
 _GROUPS_AT_ONCE: Final = 10_000
 
@@ -47,7 +63,7 @@ def count(
     groups: dict[tuple[Any, ...], list[int]] = {}
     for rows in select_rows(scan, selection, topics, is_folded=is_folded):
         numbers, names = _groups(arguments.by, rows)
-        add_rows(groups, numbers, names, rows)
+        _add_rows(groups, numbers, names, rows)
         if len(groups) > _GROUPS_AT_ONCE:
             yield groups
             groups = {}
@@ -105,35 +121,89 @@ _HEADERS: Final = {
 
 def _write(arguments: argparse.Namespace, totals: Totals) -> None:
     names = _HEADERS.get(arguments.by, (arguments.by,))
-    groups = totals.sort(by_name=arguments.by in ("hour", "size"))
-    if arguments.json:
-        for group in groups:
-            line = dict(zip(names, group.name, strict=True)) | {
-                "messages": group.messages,
-                "bytes": group.size,
-                "first_stored": group.first,
-                "last_stored": group.last,
-            }
-            sys.stdout.buffer.write(json_line(line))
+    is_by_name = arguments.by in ("hour", "size")
+    if not arguments.json:
+        header = (*names, "messages", "bytes", "first stored", "last stored")
+        write_table(header, lambda: _table(totals.sort(by_name=is_by_name), len(names)))
         return
-    write_table(
-        (*names, "messages", "bytes", "first stored", "last stored"), _Table(groups, len(names))
-    )
+    for group in totals.sort(by_name=is_by_name):
+        line = dict(zip(names, group.name, strict=True)) | {
+            "messages": group.messages,
+            "bytes": group.size,
+            "first_stored": group.first,
+            "last_stored": group.last,
+        }
+        sys.stdout.buffer.write(json_line(line))
 
 
-class _Table:
+def _table(groups: Iterable[Group], parts_of_name: int) -> Iterator[tuple[object, ...]]:
     """The rows of a table of groups, and their sum."""
+    messages = size = 0
+    for group in groups:
+        messages += group.messages
+        size += group.size
+        times = time_text(group.first), time_text(group.last)
+        yield (*group.name, f"{group.messages:,}", f"{group.size:,}", *times)
+    empty = [None] * (parts_of_name - 1)
+    yield ("total", *empty, f"{messages:,}", f"{size:,}", None, None)
 
-    def __init__(self, groups: Iterable[Group], parts_of_name: int) -> None:
-        self._groups = groups
-        self._parts_of_name = parts_of_name
 
-    def __iter__(self) -> Iterator[tuple[object, ...]]:
-        messages = size = 0
-        for group in self._groups:
-            messages += group.messages
-            size += group.size
-            times = time_text(group.first), time_text(group.last)
-            yield (*group.name, f"{group.messages:,}", f"{group.size:,}", *times)
-        empty = [None] * (self._parts_of_name - 1)
-        yield ("total", *empty, f"{messages:,}", f"{size:,}", None, None)
+class Group(NamedTuple):
+    name: GroupName  # its parts, such as topic and queue
+    messages: int  # of the group
+    size: int  # bytes of the messages
+    first: int  # smallest store timestamp
+    last: int  # largest store timestamp
+
+
+def _add_rows(
+    groups: dict[GroupName, Counts], numbers: Int64s, names: Callable[[int], GroupName], rows: Rows
+) -> None:
+    """Count rows in ``groups``; ``numbers`` are the groups of the rows, ``names`` theirs."""
+    sizes, times = rows.column("store_size"), rows.column("store_timestamp")
+    distinct, places = np.unique(numbers, return_inverse=True)
+    counts = np.bincount(places)
+    bytes_ = np.bincount(places, sizes).astype(np.int64)
+    first = np.full(len(distinct), np.iinfo(np.int64).max)
+    last = np.zeros(len(distinct), np.int64)
+    np.minimum.at(first, places, times)
+    np.maximum.at(last, places, times)
+    columns = (distinct.tolist(), counts.tolist(), bytes_.tolist(), first.tolist(), last.tolist())
+    for number, *added in zip(*columns, strict=True):
+        _merge(groups, names(number), added)
+
+
+def _merge(groups: dict[GroupName, Counts], name: GroupName, added: Counts) -> None:
+    group = groups.get(name)
+    if group is None:
+        groups[name] = added
+        return
+    group[0] += added[0]
+    group[1] += added[1]
+    group[2] = min(group[2], added[2])
+    group[3] = max(group[3], added[3])
+
+
+class Totals:
+    def __init__(self) -> None:
+        self._groups: dict[GroupName, Counts] = {}
+        self._database = TemporaryDatabase(_TABLE)
+
+    def merge(self, groups: dict[GroupName, Counts]) -> None:
+        for name, counts in groups.items():
+            _merge(self._groups, name, counts)
+        if len(self._groups) > MOST_IN_MEMORY:
+            self._write()
+
+    def _write(self) -> None:
+        lines = ((json.dumps(name), *counts) for name, counts in self._groups.items())
+        self._database.insert(_MERGE, lines)
+        self._groups.clear()
+
+    def sort(self, *, by_name: bool) -> Iterator[Group]:
+        """The groups by name, one without a name last, or by bytes."""
+        self._write()
+        # of two numbers the one with more digits is the larger one, and times have equally many
+        order = "name = '[null]', length(name), name" if by_name else "bytes DESC, name"
+        for name, *counts in self._database.select(f"{_ALL} ORDER BY {order}"):
+            yield Group(tuple(json.loads(name)), *counts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketwire_tools.spark.stores.columns import default_columns, microseconds, sql_types
-from rocketwire_tools.store.formats.arrow_rows import pa
+from rocketwire_tools.store.engine.arrow import pa
 from rocketwire_tools.store.verbs.export import DEFAULT_COLUMNS
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.store.checks import index_check
 from rocketwire_tools.store.engine import checksums, fast_paths, rows, walk
 from rocketwire_tools.store.engine.queue_files import QueueFiles
 from tests.peers.peers import CURRENT, OLD
@@ -43,8 +42,8 @@ def test_a_check_says_the_same_with_and_without_fast_paths(
         (checksums, "_FEWEST_COPIED", 1),
     ):
         monkeypatch.setattr(module, name, value)
-    all_of_them = {"_walk_stretches", "_crcs_of_copies", "NamedValues", "read_into", "_are_chains"}
-    owners: tuple[Any, ...] = (walk, checksums, rows, QueueFiles, index_check)
+    all_of_them = {"_walk_stretches", "_crcs_of_copies", "NamedValues", "read_into"}
+    owners: tuple[Any, ...] = (walk, checksums, rows, QueueFiles)
     for owner in owners:
         for name in all_of_them.intersection(dir(owner)):
             spy(owner, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,39 +28,59 @@ STRANGE = st.lists(st.sampled_from([b"a", b"ab", b"\1", b"\2", b'"', b"\\", b"\x
 def test_dicts_have_what_each_text_says(texts: list[bytes]) -> None:
     wanted = [decode_properties(decode_utf8(text)) for text in texts]
 
-    items = PropertyItems(texts)
+    items = PropertyItems.of_texts(texts)
 
     assert items.dicts() == wanted
     for name in ("a", "ab", "abcdefgh"):
-        assert items.texts(name) == [properties.get(name) for properties in wanted]
+        assert items.array(name).to_pylist() == [properties.get(name) for properties in wanted]
+
+
+def json_objects(texts: list[bytes]) -> list[bytes] | None:
+    members = PropertyItems.of_texts(texts).json_members()
+    if members is None:
+        return None
+    data, sizes = members
+    ends = np.cumsum(sizes).tolist()
+    return [
+        b'{"%b"}' % data[end - size : end] for end, size in zip(ends, sizes.tolist(), strict=True)
+    ]
 
 
 @given(st.lists(USUAL | STRANGE))
-def test_json_objects_have_what_each_text_says_or_are_left_to_others(texts: list[bytes]) -> None:
+def test_json_members_are_what_each_text_says_or_are_left_to_others(texts: list[bytes]) -> None:
     wanted = [decode_properties(decode_utf8(text)) for text in texts]
 
-    objects = PropertyItems(texts).json_objects()
+    objects = json_objects(texts)
 
     if objects is not None:
         pairs = [json.loads(text, object_pairs_hook=list) for text in objects]
         assert pairs == [list(properties.items()) for properties in wanted]
 
 
-def test_usual_properties_become_json_objects() -> None:
-    objects = PropertyItems([b"a\0011\2b\0012", b"", b"c\0013\2"]).json_objects()
+def test_usual_properties_become_members_of_json() -> None:
+    objects = json_objects([b"a\0011\2b\0012", b"c\0013"])
 
-    assert objects == [b'{"a":"1","b":"2"}', b"{}", b'{"c":"3"}']
+    assert objects == [b'{"a":"1","b":"2"}', b'{"c":"3"}']
 
 
 def test_what_needs_more_than_quotation_marks_is_left_to_others() -> None:
-    for text in (b'a\1"\2', b"a\1\\\2", b"a\1\n\2", b"a\0011\2a\0012\2", b"a\1\1\2", b"a\2b\0011"):
-        assert PropertyItems([text]).json_objects() is None
+    for text in (
+        b'a\1"',
+        b"a\1\\",
+        b"a\1\n",
+        b"a\0011\2a\0012",
+        b"a\1\1",
+        b"a\2b\0011",
+        b"",
+        b"a\0011\2",
+    ):
+        assert json_objects([text]) is None
 
 
 def test_names_that_begin_and_end_alike_are_not_the_same() -> None:
     long = b"abcdefgh-1-abcdefgh\0011\2abcdefgh-12-abcdefgh\0012\2"
 
-    items = PropertyItems([long, long])
+    items = PropertyItems.of_texts([long, long])
 
     assert not items.has_name_twice
-    assert items.texts("abcdefgh-12-abcdefgh") == ["2", "2"]
+    assert items.array("abcdefgh-12-abcdefgh").to_pylist() == ["2", "2"]

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from rocketwire_tools.store.engine.arrow import pa
 from rocketwire_tools.store.formats import arrow_files
 from rocketwire_tools.store.formats.arrow_files import ArrowFile
-from rocketwire_tools.store.formats.arrow_rows import pa, schema_of
+from rocketwire_tools.store.formats.arrow_rows import schema_of
 
 NAMES = ["commit_log_offset", "topic"]
 pq: Any = importlib.import_module("pyarrow.parquet")
@@ -28,9 +29,9 @@ def test_a_file_has_all_batches(compression: str | None) -> None:
     output = BytesIO()
     file = ArrowFile(output, NAMES, compression)
 
-    for first in (0, 2, 4):
-        file.write(batch(first, is_parquet=compression is not None))
-    file.close()
+    with file:
+        for first in (0, 2, 4):
+            file.write(batch(first, is_parquet=compression is not None))
 
     data = BytesIO(output.getvalue())
     table = pq.read_table(data) if compression else pa.ipc.open_file(data).read_all()
@@ -45,7 +46,8 @@ def test_a_file_that_is_given_up_does_not_get_the_rows_that_wait(compression: st
     file = ArrowFile(output, NAMES, compression)
     file.write(batch(0, is_parquet=compression is not None))
 
-    file.give_up()
+    with pytest.raises(KeyboardInterrupt), file:
+        raise KeyboardInterrupt
     del file
 
     assert b"topic-0" not in output.getvalue()
@@ -56,8 +58,8 @@ def test_a_row_group_has_as_many_rows_as_its_size_allows(monkeypatch: pytest.Mon
     output = BytesIO()
     file = ArrowFile(output, NAMES, "snappy")
 
-    for first in (0, 2, 4):
-        file.write(batch(first, is_parquet=True))
-    file.close()
+    with file:
+        for first in (0, 2, 4):
+            file.write(batch(first, is_parquet=True))
 
     assert pq.ParquetFile(BytesIO(output.getvalue())).num_row_groups > 1

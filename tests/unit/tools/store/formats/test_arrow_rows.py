@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.store.engine.rows import Rows, TopicNames
+from rocketwire_tools.store.engine.arrow import pa
+from rocketwire_tools.store.engine.rows import FEW_TEXTS, Rows, TopicNames
 from rocketwire_tools.store.formats import arrow_rows
-from rocketwire_tools.store.formats.arrow_rows import FEW_TEXTS, pa, record_batch
+from rocketwire_tools.store.formats.arrow_rows import record_batch
 from rocketwire_tools.store.opened import OpenedStore
 from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from rocketwire_tools.store.formats.body_digits import DIGITS
+from rocketwire_tools.store.formats.json_columns import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

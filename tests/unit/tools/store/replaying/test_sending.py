@@ -13,8 +13,8 @@ import trio
 from rocketwire.codes import ResponseCode
 from rocketwire.testing import reply
 from rocketwire_tools.store.replaying.journal import Journal
-from rocketwire_tools.store.replaying.mapping import TopicMap
 from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
+from rocketwire_tools.store.replaying.target import TopicMap
 from tests.support.fakes.storing_cluster import StoringCluster, connect
 
 if TYPE_CHECKING:

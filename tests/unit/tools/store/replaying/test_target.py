@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.store.replaying.journal import Journal
-from rocketwire_tools.store.replaying.mapping import TopicMap
 from rocketwire_tools.store.replaying.sending import Replayer, ReplaySettings
-from rocketwire_tools.store.replaying.target import TargetQueues
+from rocketwire_tools.store.replaying.target import TargetQueues, TopicMap
 from tests.support.fakes.storing_cluster import StoringCluster, connect
 
 if TYPE_CHECKING:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_tools.store.sources.temporary import temporary_database, temporary_room
+from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 
 def test_a_full_disk_is_an_error_of_the_system() -> None:
-    database = temporary_database("PRAGMA max_page_count=4; CREATE TABLE texts (text TEXT)")
+    database = TemporaryDatabase("PRAGMA max_page_count=4; CREATE TABLE texts (text TEXT)")
 
-    with (
-        pytest.raises(OSError, match="room for temporary files: database or disk is full"),
-        temporary_room(),
-    ):
-        database.execute("INSERT INTO texts VALUES (?)", ("x" * 100_000,))
+    with pytest.raises(OSError, match="room for temporary files: database or disk is full"):
+        database.insert("INSERT INTO texts VALUES (?)", [("x" * 100_000,)])

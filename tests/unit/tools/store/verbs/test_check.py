@@ -144,7 +144,7 @@ def test_why_gives_file_byte_and_rule_of_each_finding(
     assert f"where: {finding.file}, byte {finding.position} and the {finding.size} bytes" in output
     queue = f"{finding.topic}:{finding.queue_id}:{finding.queue_offset}"
     assert f"queue: {queue}\n  offset in the log: {finding.physical_offset}" in output
-    assert f"rule: {findings.RULES[finding.kind]}" in output
+    assert f"rule: {finding.kind.rule}" in output
 
 
 def test_lines_of_json_have_findings_and_a_summary(
@@ -156,7 +156,7 @@ def test_lines_of_json_have_findings_and_a_summary(
 
     assert status == summary["status"] == 1
     assert [line["finding"] for line in lines] == ["body crc"]
-    assert lines[0]["rule"] == findings.RULES[findings.FindingKind.BODY_CRC]
+    assert lines[0]["rule"] == findings.FindingKind.BODY_CRC.rule
     assert summary["next_start"]["is_clean"] is True
     assert summary["next_start"]["messages"] == 39
     assert summary["messages"] == len(store.truth.pulled)

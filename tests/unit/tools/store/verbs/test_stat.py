@@ -6,6 +6,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.peers.peers import CURRENT
 from tests.support.stores import damage
 
@@ -68,3 +70,26 @@ def test_transactions_are_counted_by_producer_group(
     counts = {line["producer group"]: line["messages"] for line in lines}
     assert counts["transactors"] == groups["transactors"]
     assert set(counts) == {None, "transactors"}
+
+
+def test_no_groups_have_a_sum(store: BrokerStore, run: Callable[..., Any]) -> None:
+    lines = run("stat", "--by", "queue", "--end", "2020-01-01", store.root).out.splitlines()
+
+    assert lines[-1].split() == [b"total", b"0", b"0"]
+
+
+@pytest.mark.parametrize("by", ["tag", "queue", "hour"])
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_the_report_of_many_groups_is_that_of_few(
+    form: tuple[str, ...],
+    by: str,
+    plain: BrokerStore,
+    run: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    few = run("stat", "--by", by, "--system", *form, plain.root).out
+
+    monkeypatch.setattr("rocketwire_tools.store.verbs.stat.MOST_IN_MEMORY", 2)
+    monkeypatch.setattr("rocketwire_tools.store.verbs.stat._GROUPS_AT_ONCE", 1)
+
+    assert run("stat", "--by", by, "--system", *form, plain.root).out == few
