@@ -88,9 +88,9 @@ def test_new_messages_follow_those_of_java(release: str, tmp_path: Path) -> None
     assert [int((answer.ext_fields or {})["queueOffset"]) for answer in answers] == list(
         range(before, before + 40)
     )
-    home = home.killed()
+    home = home.restart_after_kill()
     assert home.broker.store.max_offset("orders", 0) == before + 40
-    assert bodies(home.connect().pulled(before + 39)) == [b"x" * 10_000]
+    assert bodies(home.connect().pull_now(before + 39)) == [b"x" * 10_000]
 
 
 def pending(source: BrokerStore, capsys: pytest.CaptureFixture[str], what: str) -> list[Any]:
