@@ -39,8 +39,8 @@ class Done(NamedTuple):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """One array of objects."""
-        found: list[dict[str, Any]] = json.loads(self.out)
-        return found
+        result: list[dict[str, Any]] = json.loads(self.out)
+        return result
 
 
 def begin(

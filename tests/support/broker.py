@@ -14,6 +14,7 @@ from rocketwire_broker.config import Config
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.topics import new_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,14 +28,20 @@ START = 1_700_000_000_000
 class BrokerAtHand:
     """A broker, its clients, and the time.
 
+    Args:
+        orders: number of queues of the topic ``orders``; 0 if it does not exist yet.
+        settings: of the broker.
+
     Attributes:
         broker: the broker.
         now: the time; ``pass_time`` moves it.
     """
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, *, orders: int = 0, **settings: Any) -> None:
         self.now = START
         self.broker = Broker(Config(**settings), self.now)
+        if orders:
+            self.broker.topics.put(new_topic("orders", orders), self.now)
         self._clients: list[Client] = []
 
     def connect(self) -> Client:
@@ -87,6 +94,12 @@ class Requests(ABC):
         """Send a request and return its answer, which must come at once."""
         answer = self.answer_to(self.ask(code, ext, body))
         assert answer is not None, f"no answer to {code}"
+        return answer
+
+    def take_answer(self, opaque: int) -> RemotingCommand:
+        """Take the answer to a request, which must have come."""
+        answer = self.answer_to(opaque)
+        assert answer is not None
         return answer
 
     def send(
@@ -145,11 +158,9 @@ class Requests(ABC):
         }
         return self.ask(11, {**fields, **changes})
 
-    def pulled(self, offset: int = 0, topic: str = "orders", **settings: Any) -> RemotingCommand:
+    def pull_now(self, offset: int = 0, topic: str = "orders", **settings: Any) -> RemotingCommand:
         """Ask for messages, and return the answer, which must come at once."""
-        answer = self.answer_to(self.pull(offset, topic, **settings))
-        assert answer is not None
-        return answer
+        return self.take_answer(self.pull(offset, topic, **settings))
 
 
 class Client(Requests):
@@ -199,9 +210,9 @@ class Client(Requests):
 
     def requests(self) -> list[RemotingCommand]:
         """Take the requests that the broker has sent."""
-        found = [command for command in self.received if not command.is_response]
+        requests = [command for command in self.received if not command.is_response]
         self.received = [command for command in self.received if command.is_response]
-        return found
+        return requests
 
     def respond(self, request: RemotingCommand, code: int = 0, body: bytes | None = None) -> None:
         """Answer a request of the broker."""
@@ -223,6 +234,11 @@ def frame(
     data = body if body is None or isinstance(body, bytes) else encode_body(body)
     command = RemotingCommand(code=code, opaque=opaque, flag=flag, ext_fields=fields, body=data)
     return encode(command)
+
+
+def fields_of(answer: RemotingCommand) -> Mapping[str, str]:
+    """The fields of the header of an answer."""
+    return answer.ext_fields or {}
 
 
 def messages(answer: RemotingCommand) -> list[StoredMessage]:

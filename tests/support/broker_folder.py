@@ -28,11 +28,8 @@ class BrokerWithFolder(BrokerAtHand):
         super().__init__()
         self.now = now
         self._root = root
-        self._settings: dict[str, Any] = {
-            "log_file_size": 1 << 20,
-            "queue_file_size": 2_000,
-            **settings,
-        }
+        sizes: dict[str, Any] = {"log_file_size": 1 << 20, "queue_file_size": 2_000}
+        self._settings = sizes | settings
         self.folder = StoreFolder(Config(store_path=str(root), **self._settings))
         try:
             self.broker = self.folder.load(now)
@@ -40,12 +37,12 @@ class BrokerWithFolder(BrokerAtHand):
             self.folder.release()
             raise
 
-    def killed(self, after: int = 0) -> BrokerWithFolder:
+    def restart_after_kill(self, after: int = 0) -> BrokerWithFolder:
         """Kill it; return the next broker with the folder, which starts after this time."""
         self.folder.release()
         return BrokerWithFolder(self._root, now=self.now + after, **self._settings)
 
-    def ended(self, after: int = 0) -> BrokerWithFolder:
+    def restart(self, after: int = 0) -> BrokerWithFolder:
         """End it in order; return the next one."""
         self.folder.close(self.now)
         return BrokerWithFolder(self._root, now=self.now + after, **self._settings)

@@ -9,11 +9,11 @@ from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import bodies
+from tests.support.broker import BrokerAtHand, bodies
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
-    from tests.support.broker import BrokerAtHand, Client
+    from tests.support.broker import Client
 
 PARENT = "rooms"
 GROUP = "room-readers"
@@ -38,6 +38,14 @@ def put_group(home: BrokerAtHand, name: str = GROUP, **attributes: str) -> None:
         group_name=name, attributes={"lite.bind.topic": PARENT, **changes}
     )
     home.broker.groups.put(group, home.now)
+
+
+def start_lite_broker(**settings: Any) -> BrokerAtHand:
+    """A broker with a topic of lite topics and a group that reads them."""
+    home = BrokerAtHand(**settings)
+    put_parent(home)
+    put_group(home)
+    return home
 
 
 class Reader:
@@ -91,9 +99,7 @@ class Reader:
 
     def answer(self, **settings: Any) -> RemotingCommand:
         """Ask for messages, and return the answer, which must come at once."""
-        answer = self.client.answer_to(self.ask(**settings))
-        assert answer is not None
-        return answer
+        return self.client.take_answer(self.ask(**settings))
 
     def pop(self, **settings: Any) -> list[bytes]:
         """Pop, and return the bodies of the messages."""

@@ -63,9 +63,7 @@ class Popper:
 
     def answer(self, **settings: Any) -> RemotingCommand:
         """Ask for messages, and return the answer, which must come at once."""
-        answer = self.client.answer_to(self.ask(**settings))
-        assert answer is not None
-        return answer
+        return self.client.take_answer(self.ask(**settings))
 
     def pop(self, *, order: bool = False, **settings: object) -> list[StoredMessage]:
         """Pop messages, each with its handle as clients add it."""

@@ -74,17 +74,17 @@ class WireClient(Requests):
         )
 
     def _wait(
-        self, wanted: Callable[[RemotingCommand], bool], seconds: float
+        self, matches: Callable[[RemotingCommand], bool], seconds: float
     ) -> RemotingCommand | None:
         deadline = time.monotonic() + seconds
         while True:
             for index, command in enumerate(self._received):
-                if wanted(command):
+                if matches(command):
                     return self._received.pop(index)
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
                 return None
-            self._socket.settimeout(left)
+            self._socket.settimeout(remaining)
             try:
                 data = self._socket.recv(1 << 16)
             except TimeoutError:

@@ -30,10 +30,10 @@ class OurProgram:
         stdout = self._child.process.stdout
         if stdout is None or not select.select([stdout], [], [], seconds)[0]:
             raise PeerFailedError(f"no line in {seconds} s: {self._child.output[-2000:]}")
-        found = stdout.readline().decode().strip()
-        if not found:
+        result = stdout.readline().decode().strip()
+        if not result:
             raise PeerFailedError(f"it ended: {self._child.output[-2000:]}")
-        return found
+        return result
 
     def kill(self) -> None:
         """SIGKILL."""

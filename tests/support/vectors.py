@@ -74,18 +74,18 @@ def _stands_for(name: str, sheet: str) -> bool:
 
 def vectors(*names: str, kind: str = "vectors") -> list[JavaVector]:
     """All vectors of these sheets; a name that ends with a slash or a hyphen stands for those that begin with it."""
-    found: list[JavaVector] = []
+    result: list[JavaVector] = []
     for sheet, entry in sheets(kind).items():
         if not any(_stands_for(name, sheet) for name in names):
             continue
         text = (manifest.FIXTURES / str(entry["file"])).read_text("ascii")
-        found += [JavaVector(sheet, json.loads(line)) for line in text.splitlines()]
-    return found
+        result += [JavaVector(sheet, json.loads(line)) for line in text.splitlines()]
+    return result
 
 
 def unlike(java: Any, body: object) -> list[str]:
     """Every place where a body is not what Java read."""
     return [
-        f"{'.'.join(map(str, one.path))}: Java {one.java!r:.300}, ours {one.ours!r:.300}"
-        for one in differences(of_java(java), of_ours(body))
+        f"{'.'.join(map(str, difference.path))}: Java {difference.java!r:.300}, ours {difference.ours!r:.300}"
+        for difference in differences(of_java(java), of_ours(body))
     ]

@@ -253,4 +253,4 @@ async def _lite(client: ClientInstance, group: str, topic: str) -> AsyncGenerato
 
 def list_logged(caplog: pytest.LogCaptureFixture, level: int = logging.WARNING) -> list[str]:
     """The log lines of that level or above."""
-    return [each.getMessage() for each in caplog.records if each.levelno >= level]
+    return [record.getMessage() for record in caplog.records if record.levelno >= level]

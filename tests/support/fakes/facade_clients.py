@@ -49,7 +49,7 @@ async def no_request_is_pending(producer: TrioProducer) -> None:
 def own_connections(producer: aio.Producer) -> list[object]:
     """The open connections that a producer of a loop has of its own."""
     connections: list[Any] = [*vars(vars(producer)["_direct"])["_connections"].values()]
-    return [each for each in connections if each.is_open]
+    return [connection for connection in connections if connection.is_open]
 
 
 @contextmanager
@@ -62,4 +62,4 @@ def allow_interrupts() -> Generator[None]:
 
 def threads() -> list[str]:
     """Names of the threads of rocketwire that run now."""
-    return [each.name for each in threading.enumerate() if each.name.startswith("rocketwire")]
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("rocketwire")]

@@ -82,7 +82,9 @@ class World:
     def sent(self) -> list[RemotingCommand]:
         """The sends of both brokers."""
         codes = {Code.SEND_MESSAGE_V2, Code.SEND_BATCH_MESSAGE, Code.SEND_REPLY_MESSAGE_V2}
-        return [one for one in (*self.a.requests, *self.b.requests) if one.code in codes]
+        return [
+            request for request in (*self.a.requests, *self.b.requests) if request.code in codes
+        ]
 
 
 @asynccontextmanager

@@ -63,13 +63,13 @@ def request(
 
 def replies(data: bytes) -> list[Reply]:
     """All frames of what was sent."""
-    found: list[Reply] = []
+    result: list[Reply] = []
     while data:
         length, header = unpack(">II", data[:8])
         assert header >> 24 == 0
-        found.append(Reply(json.loads(data[8 : 8 + header]), data[8 + header : 4 + length]))
+        result.append(Reply(json.loads(data[8 : 8 + header]), data[8 + header : 4 + length]))
         data = data[4 + length :]
-    return found
+    return result
 
 
 class Server:

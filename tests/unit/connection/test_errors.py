@@ -36,7 +36,7 @@ ARGUMENTS: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
 
 def public_errors() -> list[type[Exception]]:
     """All errors that modules of the library, or readers of captures in Spark, define."""
-    names = [each.name for each in walk_packages(rocketwire.__path__, "rocketwire.")]
+    names = [module.name for module in walk_packages(rocketwire.__path__, "rocketwire.")]
     return [
         member
         for name in ("rocketwire_tools.pcap.errors", *names)
@@ -146,7 +146,7 @@ def test_a_client_of_another_process_says_what_to_do() -> None:
     assert "open it in this process" in str(errors.ClientForkedError())
 
 
-def test_many_sends_that_failed_are_counted_and_the_first_error_is_the_cause() -> None:
+def test_many_failed_sends_are_counted_and_the_first_error_is_the_cause() -> None:
     first, second = errors.ConnectFailedError("a"), errors.ConnectFailedError("b")
 
     error = errors.SendManyError(["stored", first, second])

@@ -55,13 +55,13 @@ async def stats(body: bytes, *others: bytes) -> list[int]:
     return read
 
 
-async def test_stats_of_more_values_than_fit_are_refused_and_the_next_answer_is_read() -> None:
+async def test_stats_of_too_many_values_are_refused_and_the_next_answer_read() -> None:
     endless = b'{"offsetTable":{%b}}' % b",".join([b"{}:{}"] * 1_000_001)
 
     assert await stats(endless, consume_stats(3)) == [-1, 3]
 
 
-def test_a_body_of_a_million_values_is_refused_and_the_next_registration_is_taken() -> None:
+def test_a_body_of_a_million_values_is_refused_and_the_next_one_taken() -> None:
     server = Server()
     large = b"[%b]" % b",".join([b"1"] * 1_000_001)
 
@@ -71,7 +71,7 @@ def test_a_body_of_a_million_values_is_refused_and_the_next_registration_is_take
     assert (refused.code, taken.code) == (ResponseCode.SYSTEM_ERROR, 0)
 
 
-def test_an_odd_body_beyond_its_limit_is_refused_and_the_next_registration_is_taken() -> None:
+def test_an_odd_body_beyond_its_limit_is_refused_and_the_next_one_taken() -> None:
     server = Server()
     odd = b'{"topicConfigSerializeWrapper":{%b}}' % b",".join([b"{}:0"] * 262_144)
 
@@ -111,13 +111,11 @@ def test_a_batch_of_more_is_refused_and_the_messages_around_it_are_read(what: st
 
     pulled = read_messages(data, None)
 
-    assert [one.queue_offset for one in pulled.messages] == [0, 99_999]
+    assert [message.queue_offset for message in pulled.messages] == [0, 99_999]
     assert len(pulled.unreadable) == 1
 
 
-def test_a_zstd_body_that_asks_for_too_much_history_is_skipped_and_those_around_it_are_read() -> (
-    None
-):
+def test_a_zstd_body_with_too_much_history_is_skipped_alone() -> None:
     flags = int(MessageSysFlag.COMPRESSED | CompressionType.ZSTD.sys_flag)
     window_of_256_mib = bytes.fromhex("28b52ffd0090010000")
     parts = [
@@ -128,8 +126,8 @@ def test_a_zstd_body_that_asks_for_too_much_history_is_skipped_and_those_around_
 
     read = StoredMessageReader().read(b"".join(map(encode_stored_message, parts)))
 
-    assert [one.queue_offset for one in read.messages] == [0, 2]
-    assert [one.queue_offset for one in read.unreadable] == [1]
+    assert [message.queue_offset for message in read.messages] == [0, 2]
+    assert [skipped.queue_offset for skipped in read.unreadable] == [1]
 
 
 def test_the_groups_of_a_large_cluster_are_read() -> None:

@@ -404,12 +404,12 @@ def test_a_topic_and_a_group_too_many_are_refused_and_others_work() -> None:
     home = BrokerAtHand(max_topics=len(empty.topics) + 1, max_groups=len(empty.groups) + 1)
     client, other = home.connect(), home.connect()
     client.send("orders")
-    client.pulled(0, "orders", consumerGroup="readers")
+    client.pull_now(0, "orders", consumerGroup="readers")
 
     assert client.send("payments").code == 17
-    assert client.pulled(0, "orders", consumerGroup="auditors").code == 26
+    assert client.pull_now(0, "orders", consumerGroup="auditors").code == 26
     assert other.send("orders").code == 0
-    assert other.pulled(0, "orders", consumerGroup="readers").code == 0
+    assert other.pull_now(0, "orders", consumerGroup="readers").code == 0
 
 
 def test_a_consumer_of_five_thousand_topics_is_kept() -> None:

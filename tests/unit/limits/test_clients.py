@@ -94,7 +94,9 @@ async def test_brokers_that_answer_no_heartbeat_keep_none_from_the_others(
         await trio.sleep(40)
 
         for each in range(MAX_HEARTBEATS_AT_ONCE, number):
-            assert Code.HEART_BEAT in {one.code for one in network.peer(address(each)).requests}
+            assert Code.HEART_BEAT in {
+                request.code for request in network.peer(address(each)).requests
+            }
 
 
 async def test_all_brokers_of_a_large_cluster_hear_that_a_client_leaves(
@@ -107,7 +109,7 @@ async def test_all_brokers_of_a_large_cluster_hear_that_a_client_leaves(
 
     assert trio.current_time() - started < CLOSE_SECONDS
     for number in range(200):
-        codes = {one.code for one in network.peer(address(number)).requests}
+        codes = {request.code for request in network.peer(address(number)).requests}
         assert Code.UNREGISTER_CLIENT in codes
 
 
@@ -173,9 +175,7 @@ async def test_an_address_server_may_name_hundreds_of_name_servers() -> None:
         assert list(await fetch_name_servers(url)) == addresses
 
 
-async def test_an_answer_of_an_address_server_that_is_too_long_is_refused_and_the_next_one_taken() -> (
-    None
-):
+async def test_a_long_answer_of_an_address_server_is_refused_and_the_next_taken() -> None:
     async with address_server(b"a:1;" * MAX_RESPONSE_SIZE) as url:
         with pytest.raises(ClientError):
             await fetch_name_servers(url)

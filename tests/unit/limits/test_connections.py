@@ -37,7 +37,9 @@ def answer_to(request: RemotingCommand, **parts: Any) -> RemotingCommand:
     return RemotingCommand(opaque=request.opaque, flag=CommandFlag.RESPONSE, code=0, **parts)
 
 
-def framed(header: bytes, body: bytes = b"", kind: SerializeType = SerializeType.JSON) -> bytes:
+def frame_header(
+    header: bytes, body: bytes = b"", kind: SerializeType = SerializeType.JSON
+) -> bytes:
     return pack(">II", 4 + len(header) + len(body), kind << 24 | len(header)) + header + body
 
 
@@ -122,15 +124,17 @@ REFUSED: dict[str, tuple[bytes, type[DecodeError]]] = {
         LimitExceededError,
     ),
     "values of a JSON header": (
-        framed(HEADER + b"{%b}}" % b",".join(b'"%d":"1"' % number for number in range(65_536))),
+        frame_header(
+            HEADER + b"{%b}}" % b",".join(b'"%d":"1"' % number for number in range(65_536))
+        ),
         LimitExceededError,
     ),
     "values of an odd JSON header": (
-        framed(HEADER + b"{%b}}" % b",".join(b'"%d":%d' % (n, n) for n in range(1_024))),
+        frame_header(HEADER + b"{%b}}" % b",".join(b'"%d":%d' % (n, n) for n in range(1_024))),
         LimitExceededError,
     ),
     "bytes of an odd JSON header": (
-        framed(HEADER + b'{"a":1,"b":"%b"}}' % (b"x" * 65_536)),
+        frame_header(HEADER + b'{"a":1,"b":"%b"}}' % (b"x" * 65_536)),
         LimitExceededError,
     ),
 }
@@ -154,7 +158,7 @@ def test_a_json_header_of_another_language_with_thirty_fields_is_read(texts: boo
     values = [b'"%d"' % n if texts else b"%d" % n for n in range(30)]
     fields = b",".join(b'"field%d":%b' % (number, value) for number, value in enumerate(values))
 
-    command = decode(framed(JSON_START % 7 + b"{%b}}" % fields))
+    command = decode(frame_header(JSON_START % 7 + b"{%b}}" % fields))
 
     assert command.ext_fields == {f"field{number}": str(number) for number in range(30)}
 

@@ -107,7 +107,7 @@ async def test_routes_of_a_thousand_topics_are_asked_for_a_few_at_a_time(
     assert most == MAX_CONCURRENT_REQUESTS
 
 
-async def test_a_route_that_is_refused_ends_one_snapshot_and_the_next_one_is_taken(
+async def test_a_refused_route_ends_one_snapshot_and_the_next_one_is_taken(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     assert await snapshot(100, refuses="T50") == (None, MAX_CONCURRENT_REQUESTS)

@@ -75,7 +75,7 @@ BODY = RegisterBrokerBody(
 )
 
 
-def packed_form(body: RegisterBrokerBody, *, mappings: bool = True) -> RegisterBrokerBody:
+def form_after_packing(body: RegisterBrokerBody, *, mappings: bool = True) -> RegisterBrokerBody:
     """What of a registration survives being packed."""
     wrapper = body.topic_config_serialize_wrapper
     assert wrapper is not None
@@ -96,7 +96,7 @@ def item(data: bytes) -> bytes:
     return struct.pack(">i", len(data)) + data
 
 
-def packed(
+def pack_topics(
     *topics: bytes,
     version: bytes = b"{}",
     filter_servers: bytes = b"[]",
@@ -126,7 +126,7 @@ def test_json_reads_as_java_meant_it_and_is_written_the_same() -> None:
 
 @pytest.mark.parametrize("label", [True, False])
 def test_the_packed_form_is_recognised_whatever_its_label(label: bool) -> None:
-    assert read(PACKED, compressed=label) == packed_form(BODY)
+    assert read(PACKED, compressed=label) == form_after_packing(BODY)
 
 
 def test_packing_gives_the_bytes_of_java() -> None:
@@ -135,22 +135,22 @@ def test_packing_gives_the_bytes_of_java() -> None:
 
 @pytest.mark.parametrize(("version", "mappings"), [(413, True), (412, False), (37, False)])
 def test_mappings_are_read_from_version_413_on(version: int, mappings: bool) -> None:
-    assert read(PACKED, version=version) == packed_form(BODY, mappings=mappings)
+    assert read(PACKED, version=version) == form_after_packing(BODY, mappings=mappings)
 
 
 def test_mappings_are_written_from_version_413_on() -> None:
     before = encode_register_broker_body(BODY, compressed=True, version=412)
     first = encode_register_broker_body(BODY, compressed=True, version=413)
 
-    assert read(first, version=413) == packed_form(BODY)
-    assert read(before, version=412) == packed_form(BODY, mappings=False)
+    assert read(first, version=413) == form_after_packing(BODY)
+    assert read(before, version=412) == form_after_packing(BODY, mappings=False)
     with pytest.raises(TruncatedError):
         read(before, version=413)
 
 
 def test_bytes_after_the_stream_and_after_the_last_part_are_ignored() -> None:
-    assert read(PACKED + b"x") == packed_form(BODY)
-    assert read(zlib.compress(PLAIN + b"x")) == packed_form(BODY)
+    assert read(PACKED + b"x") == form_after_packing(BODY)
+    assert read(zlib.compress(PLAIN + b"x")) == form_after_packing(BODY)
 
 
 @pytest.mark.parametrize("body", [None, b""])
@@ -197,7 +197,7 @@ def test_what_is_left_out_is_told_from_what_is_null() -> None:
 
 
 def test_of_topics_with_one_name_the_last_one_counts() -> None:
-    body = read(packed(b"T 1 1 6 SINGLE_TAG {}", b"T 2 2 6 SINGLE_TAG {}"))
+    body = read(pack_topics(b"T 1 1 6 SINGLE_TAG {}", b"T 2 2 6 SINGLE_TAG {}"))
 
     assert body.topic_config_serialize_wrapper is not None
     assert body.topic_config_serialize_wrapper.topic_config_table == {
@@ -206,7 +206,7 @@ def test_of_topics_with_one_name_the_last_one_counts() -> None:
 
 
 def test_of_mappings_with_one_topic_the_last_one_counts() -> None:
-    body = read(packed(mappings=(b'{"topic":"T","epoch":1}', b'{"topic":"T","epoch":2}')))
+    body = read(pack_topics(mappings=(b'{"topic":"T","epoch":1}', b'{"topic":"T","epoch":2}')))
 
     assert body.topic_config_serialize_wrapper is not None
     infos = body.topic_config_serialize_wrapper.topic_queue_mapping_info_map or {}
@@ -214,7 +214,7 @@ def test_of_mappings_with_one_topic_the_last_one_counts() -> None:
 
 
 def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
-    body = read(packed(b"T\xff 1 1 6 SINGLE_TAG {}"))
+    body = read(pack_topics(b"T\xff 1 1 6 SINGLE_TAG {}"))
 
     assert body.topic_config_serialize_wrapper is not None
     assert list(body.topic_config_serialize_wrapper.topic_config_table or ()) == ["T\ufffd"]
@@ -241,12 +241,12 @@ def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
 def test_filter_servers_that_cannot_be_read_are_none_of_any(
     text: bytes, expected: tuple[str, ...] | None
 ) -> None:
-    assert read(packed(filter_servers=text)).filter_server_list == expected
+    assert read(pack_topics(filter_servers=text)).filter_server_list == expected
 
 
 @pytest.mark.parametrize("text", [b"", b"null"])
 def test_a_packed_version_may_be_null(text: bytes) -> None:
-    wrapper = read(packed(version=text)).topic_config_serialize_wrapper
+    wrapper = read(pack_topics(version=text)).topic_config_serialize_wrapper
 
     assert wrapper is not None
     assert wrapper.data_version is None
@@ -255,12 +255,12 @@ def test_a_packed_version_may_be_null(text: bytes) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        packed(b"T 1 1 6"),
-        packed(version=b"[]"),
-        packed(version=b"x"),
-        packed(mappings=(b"{}",)),
-        packed(mappings=(b"null",)),
-        packed(mappings=(b"x",)),
+        pack_topics(b"T 1 1 6"),
+        pack_topics(version=b"[]"),
+        pack_topics(version=b"x"),
+        pack_topics(mappings=(b"{}",)),
+        pack_topics(mappings=(b"null",)),
+        pack_topics(mappings=(b"x",)),
         PACKED[:40],
         b"{",
         b"[]",

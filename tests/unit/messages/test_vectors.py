@@ -90,7 +90,7 @@ def test_an_odd_body_is_read_as_java_reads_it(vector: JavaVector) -> None:
     assert unlike(vector["value"], decode_body(CLASSES[vector["class"]], vector.data)) == []
 
 
-def _sent() -> set[str]:
+def _list_body_names() -> set[str]:
     """Names of the classes that are the body of some request or answer."""
     bodies: list[Any] = [
         body
@@ -105,7 +105,7 @@ def test_every_class_of_body_has_a_vector() -> None:
     written = {vector["class"] for vector in vectors("bodies/")}
 
     assert set(body_classes()) - written == set()
-    assert _sent() - written == set(NEWER)
+    assert _list_body_names() - written == set(NEWER)
 
 
 def _plain(data: bytes, *, packed: bool) -> bytes:
@@ -135,10 +135,10 @@ def test_a_registration_of_an_old_broker_is_read_and_written_as_java_does(
     assert body is not None
     wrapper = body.topic_config_serialize_wrapper
     assert wrapper is not None
-    found = (wrapper.data_version, wrapper.topic_config_table)
-    assert unlike(vector["value"]["dataVersion"], found[0]) == []
-    assert vector["value"]["topicConfigTable"].keys() == (found[1] or {}).keys()
-    for name, topic in (found[1] or {}).items():
+    result = (wrapper.data_version, wrapper.topic_config_table)
+    assert unlike(vector["value"]["dataVersion"], result[0]) == []
+    assert vector["value"]["topicConfigTable"].keys() == (result[1] or {}).keys()
+    for name, topic in (result[1] or {}).items():
         assert unlike(vector["value"]["topicConfigTable"][name], topic) == []
     written = encode_register_broker_body(body, compressed=False, version=version)
     assert written == vector.data

@@ -42,9 +42,20 @@ from rocketwire_namesrv.command_line import HELP, USAGE, UsageError, parse
         (["-help"], {"h": ""}),
         (["--printConfigItem", "bare", "words"], {"p": ""}),
         (["-n", "host:9876"], {"n": "host:9876"}),
+        # options that Java does not have
+        (["--check-config", "f"], {"check-config": "f"}),
+        (["--check-config=f"], {"check-config": "f"}),
+        (["--check-config="], {"check-config": ""}),
+        (["--check-config", "f", "--check-config", "g"], {"check-config": "f"}),
+        (["--version"], {"version": ""}),
+        (["-p", "--sample-config", "bare"], {"p": "", "sample-config": ""}),
+        (["-c", "f", "--check-config", "g"], {"c": "f", "check-config": "g"}),
+        (["-c", "--check-config", "g"], {"c": "--check-config"}),
+        (["-c", "--version"], {"c": "--version"}),
+        (["--", "--version"], {}),
     ],
 )
-def test_a_command_line_is_read_as_in_java(words: list[str], expected: dict[str, str]) -> None:
+def test_command_line_is_read_as_in_java(words: list[str], expected: dict[str, str]) -> None:
     assert parse(words) == expected
 
 
@@ -72,38 +83,7 @@ def test_a_command_line_is_read_as_in_java(words: list[str], expected: dict[str,
             "Ambiguous option: '--'  "
             "(could be: 'help', 'namesrvAddr', 'configFile', 'printConfigItem')",
         ),
-    ],
-)
-def test_a_wrong_command_line_is_refused_with_javas_words(words: list[str], message: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        parse(words)
-    assert str(caught.value) == message
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["--check-config", "f"], {"check-config": "f"}),
-        (["--check-config=f"], {"check-config": "f"}),
-        (["--check-config="], {"check-config": ""}),
-        (["--check-config", "f", "--check-config", "g"], {"check-config": "f"}),
-        (["--version"], {"version": ""}),
-        (["-p", "--sample-config", "bare"], {"p": "", "sample-config": ""}),
-        (["-c", "f", "--check-config", "g"], {"c": "f", "check-config": "g"}),
-        (["-c", "--check-config", "g"], {"c": "--check-config"}),
-        (["-c", "--version"], {"c": "--version"}),
-        (["--", "--version"], {}),
-    ],
-)
-def test_options_that_java_does_not_have_are_read_beside_its_own(
-    words: list[str], expected: dict[str, str]
-) -> None:
-    assert parse(words) == expected
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+        # options that Java does not have
         (["--check-config"], "Missing argument for option: check-config"),
         (["--check-config", "-p"], "Missing argument for option: check-config"),
         (["--check-config", "--version"], "Missing argument for option: check-config"),
@@ -113,13 +93,13 @@ def test_options_that_java_does_not_have_are_read_beside_its_own(
         (["-version"], "Unrecognized option: -version"),
     ],
 )
-def test_such_options_are_written_in_one_way_only(words: list[str], message: str) -> None:
+def test_command_line_is_refused_with_the_text_of_java(words: list[str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse(words)
     assert str(caught.value) == message
 
 
-def test_the_help_is_javas_text_and_more_behind_it() -> None:
+def test_help_begins_with_the_text_of_java() -> None:
     assert HELP.startswith(USAGE)
     assert all(len(line) <= 100 for line in HELP.splitlines())
     for word in ("--check-config", "--sample-config", "--version", "rocketwire.*"):

@@ -175,7 +175,7 @@ def test_a_certificate_is_loaded(tmp_path: Path) -> None:
     assert check(tmp_path, text).warnings[0].endswith(f"with key {key}: no such file or directory")
 
 
-def test_the_certificate_of_the_test_mode_is_tried_if_every_connection_needs_it(
+def test_the_certificate_of_the_test_mode_is_tried_where_tls_is_required(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enforcing = "-Dtls.server.mode=enforcing"

@@ -114,10 +114,10 @@ def test_a_good_header_is_read_however_it_is_cut(header: bytes, client: str | No
         assert begins_proxy_header(header[:end])
         assert read_proxy_header(header[:end]) is None
 
-    found = read_proxy_header(header + b"\r\nPROXY and more")
+    result = read_proxy_header(header + b"\r\nPROXY and more")
 
-    assert found is not None
-    assert (found.size, found.client) == (len(header), client)
+    assert result is not None
+    assert (result.size, result.client) == (len(header), client)
 
 
 @pytest.mark.parametrize(("header", "message"), BAD)
@@ -153,10 +153,10 @@ def test_everything_that_a_header_says_is_there() -> None:
 def test_the_longest_header_is_read() -> None:
     header = v2(IPV4 + tlv(4, bytes(65_535 - 12 - 3)))
 
-    found = read_proxy_header(header)
+    result = read_proxy_header(header)
 
-    assert found is not None
-    assert found.size == len(header) == 16 + 65_535
+    assert result is not None
+    assert result.size == len(header) == 16 + 65_535
     assert read_proxy_header(header[:-1]) is None
 
 
@@ -170,8 +170,8 @@ def test_other_bytes_begin_no_header(data: bytes) -> None:
 @given(st.binary(max_size=300), st.sampled_from([b"PROXY ", b"PROXY TCP4 ", SIGNATURE, v2()]))
 def test_any_bytes_are_a_header_or_a_refusal(data: bytes, beginning: bytes) -> None:
     with contextlib.suppress(DecodeError):
-        found = read_proxy_header(beginning + data)
-        assert found is None or found.size <= len(beginning) + len(data)
+        result = read_proxy_header(beginning + data)
+        assert result is None or result.size <= len(beginning) + len(data)
 
 
 @given(
@@ -200,7 +200,7 @@ def test_addresses_ports_and_fields_come_through(
     assert binary is not None
     assert text is not None
     expected = (str(source), source_port, str(destination), destination_port)
-    for found in (binary, text):
-        got = (found.source, found.source_port, found.destination, found.destination_port)
+    for result in (binary, text):
+        got = (result.source, result.source_port, result.destination, result.destination_port)
         assert got == expected
     assert binary.tlvs == tuple(ProxyTLV(*field) for field in fields)

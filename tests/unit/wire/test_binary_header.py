@@ -75,7 +75,7 @@ REFUSED_BY_JAVA = [
 ]
 
 
-def written(fields: HeaderFields, **changes: Any) -> bytes:
+def write_header(fields: HeaderFields, **changes: Any) -> bytes:
     return encode_binary_header(**{**fields._asdict(), **changes})
 
 
@@ -100,12 +100,12 @@ def test_an_unlisted_language_survives(number: int) -> None:
     header = bytes.fromhex(f"0069{number:02x}" + PREFIX[6:] + "0000000000000000")
     fields, _ = decode_binary_header(header)
     assert fields.language == LanguageCode(number)
-    assert written(fields) == header
+    assert write_header(fields) == header
 
 
 @pytest.mark.parametrize("code", [-(2**15), -1006, 32767])
 def test_codes_of_sixteen_bits_are_written(code: int) -> None:
-    assert decode_binary_header(written(FIELDS, code=code))[0].code == code
+    assert decode_binary_header(write_header(FIELDS, code=code))[0].code == code
 
 
 @pytest.mark.parametrize(
@@ -125,27 +125,31 @@ def test_a_number_that_does_not_fit_is_refused_and_not_truncated(
     changes: dict[str, Any], path: str
 ) -> None:
     with pytest.raises(EncodeError) as refusal:
-        written(FIELDS, **changes)
+        write_header(FIELDS, **changes)
     assert refusal.value.path == path
 
 
 def test_a_key_of_32767_bytes_is_the_longest() -> None:
     longest = {"k" * 32767: "v"}
-    assert decode_binary_header(written(FIELDS, ext_fields=longest))[0].ext_fields == longest
+    assert decode_binary_header(write_header(FIELDS, ext_fields=longest))[0].ext_fields == longest
     with pytest.raises(EncodeError) as refusal:
-        written(FIELDS, ext_fields={"k" * 32768: "v"})
+        write_header(FIELDS, ext_fields={"k" * 32768: "v"})
     assert (refusal.value.path or "").startswith("ext_fields")
 
 
 def test_empty_text_and_empty_maps_are_written_as_none() -> None:
     expected = FIELDS._replace(remark=None, ext_fields=None)
-    assert decode_binary_header(written(FIELDS, remark="", ext_fields={}))[0] == expected
+    assert decode_binary_header(write_header(FIELDS, remark="", ext_fields={}))[0] == expected
 
 
 def test_values_of_none_are_left_out() -> None:
-    assert written(FIELDS, ext_fields={"x": None, "topic": "TopicTest"}) == written(FIELDS)
+    assert write_header(FIELDS, ext_fields={"x": None, "topic": "TopicTest"}) == write_header(
+        FIELDS
+    )
 
 
 def test_a_lone_surrogate_is_written_as_java_writes_it() -> None:
-    fields, _ = decode_binary_header(written(FIELDS, remark="a\ud800", ext_fields={"k": "\udc00"}))
+    fields, _ = decode_binary_header(
+        write_header(FIELDS, remark="a\ud800", ext_fields={"k": "\udc00"})
+    )
     assert (fields.remark, fields.ext_fields) == ("a?", {"k": "?"})

@@ -68,19 +68,17 @@ def test_the_manifest_is_as_its_writer_writes_it() -> None:
 
 
 def test_no_packet_gives_a_path_or_an_outer_address_away() -> None:
-    found = {
+    result = {
         vector.id: match.group()
         for vector in golden.vectors()
         for text in (vector.data.decode("latin-1"), json.dumps(vector.facts))
         if (match := GIVES_AWAY.search(text))
     }
 
-    assert found == {}
+    assert result == {}
 
 
-def test_the_packets_cover_both_header_forms_three_releases_and_every_operation_of_a_name_server() -> (
-    None
-):
+def test_packets_cover_both_header_forms_three_releases_all_operations() -> None:
     requests = [
         vector.facts for vector in golden.vectors() if not int(str(vector.facts["flag"])) & 1
     ]

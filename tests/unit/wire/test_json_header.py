@@ -40,14 +40,14 @@ ERROR_RESPONSE = (
 ).encode()
 
 
-def encoded(fields: HeaderFields, dialect: Dialect = Dialect.FASTJSON2) -> bytes:
+def encode_fields(fields: HeaderFields, dialect: Dialect = Dialect.FASTJSON2) -> bytes:
     return encode_json_header(**fields._asdict(), dialect=dialect)
 
 
 def test_a_request_as_java_writes_it() -> None:
     expected = NOTHING._replace(code=105, ext_fields={"topic": "TopicTest"}, opaque=7, version=479)
     assert expected == decode_json_header(ROUTE_REQUEST)
-    assert encoded(expected) == ROUTE_REQUEST
+    assert encode_fields(expected) == ROUTE_REQUEST
 
 
 def test_a_response_as_java_writes_it() -> None:
@@ -60,7 +60,7 @@ def test_a_response_as_java_writes_it() -> None:
         version=513,
     )
     assert expected == decode_json_header(ERROR_RESPONSE)
-    assert encoded(expected) == ERROR_RESPONSE
+    assert encode_fields(expected) == ERROR_RESPONSE
 
 
 def test_the_older_release_escapes_more() -> None:
@@ -69,22 +69,24 @@ def test_the_older_release_escapes_more() -> None:
         '{"code":0,"extFields":{"a":"\\u000B\\u007F"},"flag":0,"language":"Ö\\u0085","opaque":0,'
         '"remark":"\\u2028/","serializeTypeCurrentRPC":"JSON","version":0}'
     )
-    assert expected.encode() == encoded(fields, Dialect.FASTJSON1)
+    assert expected.encode() == encode_fields(fields, Dialect.FASTJSON1)
 
 
 def test_what_is_none_is_left_out_and_what_is_empty_is_not() -> None:
     short = b'{"code":0,"flag":0,"opaque":0,"serializeTypeCurrentRPC":"JSON","version":0}'
-    assert short == encoded(NOTHING._replace(language=None))
+    assert short == encode_fields(NOTHING._replace(language=None))
     long = (
         b'{"code":0,"extFields":{},"flag":0,"language":"JAVA","opaque":0,"remark":"",'
         b'"serializeTypeCurrentRPC":"JSON","version":0}'
     )
-    assert long == encoded(NOTHING._replace(ext_fields={}, remark=""))
+    assert long == encode_fields(NOTHING._replace(ext_fields={}, remark=""))
 
 
 def test_half_a_surrogate_pair_is_written_as_a_question_mark() -> None:
     fields = NOTHING._replace(ext_fields={"a": "\ud800"}, remark="\udc00", language=None)
-    assert b'{"code":0,"extFields":{"a":"?"},"flag":0,"opaque":0,"remark":"?",' in encoded(fields)
+    assert b'{"code":0,"extFields":{"a":"?"},"flag":0,"opaque":0,"remark":"?",' in encode_fields(
+        fields
+    )
 
 
 def test_other_mappings_than_dict_can_be_written() -> None:
@@ -413,12 +415,12 @@ def test_what_closes_the_connection_is_refused(header: bytes) -> None:
 def test_a_long_header_is_read_like_a_short_one() -> None:
     ext_fields = {f"key{number}": "v" * 100 for number in range(1000)}
     fields = NOTHING._replace(ext_fields=ext_fields)
-    assert fields == decode_json_header(encoded(fields))
+    assert fields == decode_json_header(encode_fields(fields))
 
 
 def test_a_value_of_a_megabyte_may_hold_json_itself() -> None:
     fields = NOTHING._replace(ext_fields={"value": '{"a":["\\\n"]}' * 20_000 + "v" * 1_000_000})
-    assert fields == decode_json_header(encoded(fields))
+    assert fields == decode_json_header(encode_fields(fields))
 
 
 @pytest.mark.parametrize(
@@ -457,7 +459,7 @@ texts = st.text()
 )
 def test_what_is_written_is_read_back(fields: HeaderFields) -> None:
     for dialect in Dialect:
-        header = encoded(fields, dialect)
+        header = encode_fields(fields, dialect)
         if fields.language is None:
             header = b'{"language":null,' + header[1:]
         assert fields == decode_json_header(header)

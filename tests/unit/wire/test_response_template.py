@@ -23,13 +23,13 @@ def form_like(answer: RemotingCommand, frame: bytes | None = None) -> ResponseTe
     return learn_template(frame or encode(answer), answer, "key", "msg.Id", "offset")
 
 
-def stored_form() -> ResponseTemplate:
+def template() -> ResponseTemplate:
     form = form_like(STORED)
     assert form is not None
     return form
 
 
-def told(key: str, text: str, number: str, opaque: int = 70) -> bytes:
+def encode_answer(key: str, text: str, number: str, opaque: int = 70) -> bytes:
     """The answer that tells these."""
     fields = {**FIELDS, "key": key, "msg.Id": text, "offset": number}
     return encode(replace(STORED, ext_fields=fields, opaque=opaque))
@@ -37,7 +37,7 @@ def told(key: str, text: str, number: str, opaque: int = 70) -> bytes:
 
 @given(TEXTS, TEXTS | NUMBERS, INTS | st.integers(min_value=10, max_value=99))
 def test_what_a_form_reads_was_written(text: str, number: str, opaque: int) -> None:
-    read = stored_form().values(told("K1", text, number, opaque), b"K1", opaque)
+    read = template().values(encode_answer("K1", text, number, opaque), b"K1", opaque)
 
     plain = text.isalnum() and number.isdigit() and (text + number).isascii()
     alike = plain and len(text) == len(number) == len(str(opaque)) == 2
@@ -46,10 +46,10 @@ def test_what_a_form_reads_was_written(text: str, number: str, opaque: int) -> N
 
 @given(st.binary(max_size=4), st.integers(min_value=0, max_value=300))
 def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(put: bytes, at: int) -> None:
-    frame = told("K1", "AB", "34")
+    frame = encode_answer("K1", "AB", "34")
     changed = frame[:at] + put + frame[at + len(put) :]
 
-    read = stored_form().values(changed, b"K1", 70)
+    read = template().values(changed, b"K1", 70)
 
     if read is not None:
         fields = {**FIELDS, "key": "K1", "msg.Id": read[0].decode(), "offset": read[1].decode()}
@@ -71,7 +71,7 @@ def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(put: bytes
     ],
 )
 def test_other_answers_are_not_read(other: RemotingCommand) -> None:
-    form = stored_form()
+    form = template()
 
     assert form.values(encode(STORED), b"K0", 70) == (b"7F", b"12")
     assert form.values(encode(other), b"K0", 70) is None
@@ -89,7 +89,7 @@ def test_an_answer_that_tells_nothing_that_is_known_is_read_without_it() -> None
 
 
 def test_neither_parts_nor_more_than_one_are_read() -> None:
-    frame, form = encode(STORED), stored_form()
+    frame, form = encode(STORED), template()
 
     for end in range(len(frame)):
         assert form.values(frame[:end], b"K0", 70) is None
@@ -120,7 +120,7 @@ def test_some_answers_have_no_form(fields: dict[str, str] | None) -> None:
     assert form_like(replace(STORED, ext_fields=fields)) is None
 
 
-def test_an_answer_whose_neighbour_has_a_number_of_another_length_has_no_form() -> None:
+def test_an_answer_has_no_form_if_its_neighbours_number_has_another_length() -> None:
     assert form_like(replace(STORED, opaque=-10)) is None
     assert form_like(replace(STORED, opaque=-11)) is not None
 

@@ -74,9 +74,7 @@ def test_stored_messages_are_read_as_java_reads_them(vector: JavaVector) -> None
 
 
 @pytest.mark.parametrize("vector", vectors("stored/compressed"), ids=str)
-def test_a_compressed_message_is_written_again_as_it_was_if_it_is_not_inflated(
-    vector: JavaVector,
-) -> None:
+def test_a_compressed_message_is_written_as_it_was_unless_inflated(vector: JavaVector) -> None:
     messages = decode_stored_messages(vector.data, decompress=False)
 
     assert b"".join(map(encode_stored_message, messages)) == vector.data
@@ -89,12 +87,12 @@ def test_an_inner_batch_gives_the_messages_that_java_finds_in_it(vector: JavaVec
     def without_ids(message: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in message.items() if name not in vector["here"]}
 
-    found = [without_ids(show(message)) for message in unwrap_inner_batch(whole)]
-    assert found == [without_ids(message) for message in vector["value"]]
+    result = [without_ids(show(message)) for message in unwrap_inner_batch(whole)]
+    assert result == [without_ids(message) for message in vector["value"]]
     assert encode_stored_message(whole) == vector.data
 
 
-def _shown(one: BatchMessage) -> dict[str, Any]:
+def _show_message(one: BatchMessage) -> dict[str, Any]:
     return {"flag": one.flag, "body": one.body.hex(), "properties": dict(one.properties)}
 
 
@@ -102,7 +100,7 @@ def _shown(one: BatchMessage) -> dict[str, Any]:
 def test_a_batch_is_read_and_written_as_java_does(vector: JavaVector) -> None:
     batch = decode_batch(vector.data)
 
-    assert [_shown(one) for one in batch] == vector["value"]
+    assert [_show_message(message) for message in batch] == vector["value"]
     if vector.reencodes:
         assert encode_batch(batch) == vector.data
 

@@ -21,7 +21,7 @@ from rocketwire_broker.storage import key_search
 from tests.support.broker import BrokerAtHand
 
 
-def filled(count: int) -> BrokerAtHand:
+def fill_topic(count: int) -> BrokerAtHand:
     """A broker with messages in four queues of the topic ``orders``."""
     home = BrokerAtHand()
     client = home.connect()
@@ -33,14 +33,14 @@ def filled(count: int) -> BrokerAtHand:
 
 
 def test_pages_go_from_the_newest_to_the_oldest_without_a_gap() -> None:
-    home = filled(2 * PAGE + 3)
+    home = fill_topic(2 * PAGE + 3)
     bodies: list[int] = []
-    found = newest(home.broker, "orders")
+    result = newest(home.broker, "orders")
     while True:
-        bodies += [int(message.body.text) for message in found.messages]
-        if not found.next:
+        bodies += [int(message.body.text) for message in result.messages]
+        if not result.next:
             break
-        found = newest(home.broker, "orders", Position.parse(found.next))
+        result = newest(home.broker, "orders", Position.parse(result.next))
 
     assert bodies == list(range(2 * PAGE + 2, -1, -1))
 
@@ -59,7 +59,7 @@ def test_a_position_is_read_as_it_was_written() -> None:
 
 
 def test_messages_are_found_by_a_word_of_keys_and_by_unique_key() -> None:
-    home = filled(9)
+    home = fill_topic(9)
     (message,) = with_key(home.broker, "orders", "k7").messages
 
     assert (message.body.text, message.keys, message.tags) == ("7", "k7 all", "a")
@@ -71,57 +71,62 @@ def test_messages_are_found_by_a_word_of_keys_and_by_unique_key() -> None:
 
 def test_a_search_says_when_it_has_not_read_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_search, "MOST_SEARCHED", 4)
-    home = filled(8)
+    home = fill_topic(8)
 
-    found = with_key(home.broker, "orders", "all")
+    result = with_key(home.broker, "orders", "all")
 
-    assert [message.body.text for message in found.messages] == ["7", "6", "5", "4"]
-    assert not found.is_complete
+    assert [message.body.text for message in result.messages] == ["7", "6", "5", "4"]
+    assert not result.is_complete
 
 
 def test_a_message_is_opened_by_both_of_its_ids() -> None:
-    home = filled(3)
+    home = fill_topic(3)
     first = newest(home.broker, "orders").messages[-1]
 
     for identifier in (first.id, first.id.lower(), first.properties["UNIQ_KEY"]):
-        found = by_id(home.broker, identifier)
-        assert found is not None
-        assert (found.queue_id, found.queue_offset, found.body.text) == (0, 0, "0")
+        result = by_id(home.broker, identifier)
+        assert result is not None
+        assert (result.queue_id, result.queue_offset, result.body.text) == (0, 0, "0")
 
 
 @pytest.mark.parametrize("identifier", ["", "x", "0" * 32, "7F00000100002A9F" + "F" * 16])
 def test_other_ids_open_nothing(identifier: str) -> None:
-    assert by_id(filled(1).broker, identifier) is None
+    assert by_id(fill_topic(1).broker, identifier) is None
 
 
-def shown(body: bytes | None, length: int = 20, sys_flag: int = 0) -> Preview:
+def preview_body(body: bytes | None, length: int = 20, sys_flag: int = 0) -> Preview:
     return preview(StoredMessage(topic="orders", body=body, sys_flag=sys_flag), length)
 
 
 def test_a_text_is_shown_as_it_is() -> None:
-    assert shown("grün\n".encode()) == ("text", "grün\n", True, 6)
-    assert shown(None) == ("text", "", True, 0)
+    assert preview_body("grün\n".encode()) == ("text", "grün\n", True, 6)
+    assert preview_body(None) == ("text", "", True, 0)
 
 
 @pytest.mark.parametrize("letter", ["a", "ü", "€", "𝄞"])
 def test_a_long_text_is_cut_between_two_letters(letter: str) -> None:
-    assert shown((letter * 50).encode()) == ("text", letter * 20, False, 50 * len(letter.encode()))
+    assert preview_body((letter * 50).encode()) == (
+        "text",
+        letter * 20,
+        False,
+        50 * len(letter.encode()),
+    )
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"a\x00b", b"\x1b[2J", b"a" * 81 + b"\xff"])
 def test_other_bytes_are_shown_as_digits(body: bytes) -> None:
-    found = shown(body, length=400)
+    result = preview_body(body, length=400)
 
-    assert (found.kind, found.is_whole) == ("bytes", len(body) <= 133)
-    assert bytes.fromhex(found.text) == body[:133]
+    assert (result.kind, result.is_whole) == ("bytes", len(body) <= 133)
+    assert bytes.fromhex(result.text) == body[:133]
 
 
 def test_a_compressed_body_is_decompressed() -> None:
-    assert shown(zlib.compress(b"paid"), sys_flag=1)[:3] == ("text", "paid", True)
+    assert preview_body(zlib.compress(b"paid"), sys_flag=1)[:3] == ("text", "paid", True)
 
 
 @pytest.mark.parametrize("body", [b"no zlib", zlib.compress(bytes(MAX_BODY + 1))])
 def test_a_compressed_body_that_is_damaged_or_too_large_gives_the_reason(body: bytes) -> None:
-    found = shown(body, sys_flag=1)
+    result = preview_body(body, sys_flag=1)
 
-    assert (found.kind, found.is_whole, found.size) == ("unreadable", False, len(body))
+    assert (result.kind, result.is_whole, result.size) == ("unreadable", False, len(body))

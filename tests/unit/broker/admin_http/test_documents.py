@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rocketwire_broker.admin_http.documents import Documents
-from tests.support.broker import BrokerAtHand
+from tests.support.broker import BrokerAtHand, Client
 
 
 def documents(*homes: BrokerAtHand, reason: str = "") -> Documents:
@@ -24,10 +24,10 @@ def body(found: Documents, path: str, **query: str) -> str:
 
 
 def test_readiness_tells_what_is_missing() -> None:
-    found = documents(reason="the brokers are not registered yet").respond("/readyz", {})
+    result = documents(reason="the brokers are not registered yet").respond("/readyz", {})
 
-    assert found is not None
-    assert (found.status, found.body) == (503, b"not ready: the brokers are not registered yet\n")
+    assert result is not None
+    assert (result.status, result.body) == (503, b"not ready: the brokers are not registered yet\n")
     assert body(documents(), "/readyz") == "ready\n"
     assert body(documents(), "/healthz") == "ok\n"
 
@@ -47,27 +47,25 @@ def test_a_query_chooses_one_of_several_brokers() -> None:
 
 
 def test_what_does_not_exist_is_none() -> None:
-    found = documents(BrokerAtHand())
+    result = documents(BrokerAtHand())
 
-    assert found.respond("/none", {}) is None
-    assert found.respond("/group", {"name": "x"}) is None
-    assert found.respond("/group.json", {"name": "x"}) is None
+    assert result.respond("/none", {}) is None
+    assert result.respond("/group", {"name": "x"}) is None
+    assert result.respond("/group.json", {"name": "x"}) is None
     for path in ("/message", "/message.json"):
-        document = found.respond(path, {"id": "x"})
+        document = result.respond(path, {"id": "x"})
         assert document is not None
         assert (document.status, document.body[:19]) == (404, b"there is no message")
 
 
-def test_json_has_groups_and_messages() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
+def test_json_has_groups_and_messages(home: BrokerAtHand, client: Client) -> None:
     client.send(body=b"paid")
     client.pull(0)
-    found = documents(home)
-    (message,) = json.loads(body(found, "/messages.json", topic="orders"))["messages"]
+    result = documents(home)
+    (message,) = json.loads(body(result, "/messages.json", topic="orders"))["messages"]
 
-    assert json.loads(body(found, "/group.json", name="readers"))["lag"] == 0
-    whole = json.loads(body(found, "/message.json", id=message["id"]))
+    assert json.loads(body(result, "/group.json", name="readers"))["lag"] == 0
+    whole = json.loads(body(result, "/message.json", id=message["id"]))
     assert whole["body"] == {"kind": "text", "text": "paid", "is_whole": True, "size": 4}
 
 
@@ -79,9 +77,9 @@ def test_an_exchange_answers_to_local_names_only() -> None:
 
 
 @pytest.mark.parametrize("born", [253_402_300_800_000, -62_135_596_801_000, 2**63 - 1])
-def test_a_message_of_a_time_that_no_calendar_has_is_shown(born: int) -> None:
-    home = BrokerAtHand()
-    client = home.connect()
+def test_a_message_of_a_time_that_no_calendar_has_is_shown(
+    home: BrokerAtHand, client: Client, born: int
+) -> None:
     client.send(g=born)
     document = documents(home).respond("/message", {"id": home.broker.message_id(0)})
 

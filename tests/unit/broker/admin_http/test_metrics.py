@@ -28,18 +28,17 @@ def test_each_broker_has_its_figures() -> None:
     client.pull(0)
     home.broker.offsets.commit("readers", "orders", 0, 0, home.now)
     home.broker.statistics.limit_hits["rocketwire.maxConnections"] = 2
-    found = samples(home, other)
+    result = samples(home, other)
 
-    assert found["rocketwire_broker_stored_total", "broker-a"] == 1
-    assert found["rocketwire_broker_stored_total", "broker-b"] == 0
-    assert found["rocketwire_broker_topic_stored_total", "broker-a", "orders"] == 1
-    assert found["rocketwire_broker_group_lag", "broker-a", "readers"] == 1
+    assert result["rocketwire_broker_stored_total", "broker-a"] == 1
+    assert result["rocketwire_broker_stored_total", "broker-b"] == 0
+    assert result["rocketwire_broker_topic_stored_total", "broker-a", "orders"] == 1
+    assert result["rocketwire_broker_group_lag", "broker-a", "readers"] == 1
     hits = "rocketwire_broker_limit_hits_total"
-    assert found[hits, "broker-a", "rocketwire.maxConnections"] == 2
+    assert result[hits, "broker-a", "rocketwire.maxConnections"] == 2
 
 
-def test_names_that_java_does_not_allow_have_no_series() -> None:
-    home = BrokerAtHand()
+def test_names_that_java_does_not_allow_have_no_series(home: BrokerAtHand) -> None:
     home.broker.topics.put(new_topic('a"\n', 1), home.now)
     home.broker.groups.put(SubscriptionGroupConfig(group_name="<b>"), home.now)
 

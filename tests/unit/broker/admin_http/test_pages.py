@@ -10,13 +10,13 @@ import pytest
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire_broker.admin_http.documents import Documents
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import BrokerAtHand
+from tests.support.broker import BrokerAtHand, Client
 from tests.support.status_pages import PageReader
 
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028"
 
 
-def opened(home: BrokerAtHand, path: str, **query: str) -> PageReader:
+def open_page(home: BrokerAtHand, path: str, **query: str) -> PageReader:
     documents = Documents(lambda: [(home.broker, home.now)], lambda: "", local_only=True)
     document = documents.respond(path, query)
     assert document is not None
@@ -44,10 +44,9 @@ def hostile() -> BrokerAtHand:
     return home
 
 
-def test_the_status_page_has_topics_groups_and_figures() -> None:
-    home = BrokerAtHand()
+def test_the_status_page_has_topics_groups_and_figures(home: BrokerAtHand) -> None:
     home.connect().send()
-    reader = opened(home, "/")
+    reader = open_page(home, "/")
 
     assert "RocketMQ broker broker-a" in reader.text
     assert "serving · up 0 min 0 s" in reader.text
@@ -67,7 +66,7 @@ def test_the_status_page_has_topics_groups_and_figures() -> None:
     ],
 )
 def test_nothing_of_a_client_becomes_markup(path: str, query: dict[str, str]) -> None:
-    reader = opened(hostile(), path, **query)
+    reader = open_page(hostile(), path, **query)
 
     assert not {"\x00", "\x1b", "\u2028"} & set(reader.text)
 
@@ -78,26 +77,24 @@ def test_a_message_has_a_page_with_its_properties_and_its_body() -> None:
         queue = home.broker.store.queue("orders", 0)
         assert queue is not None
         identifier = home.broker.message_id(queue.physical(offset))
-        reader = opened(home, "/message", id=identifier)
+        reader = open_page(home, "/message", id=identifier)
         assert identifier in reader.text
         assert "id of the producer" in reader.text
         if offset < 2:
             assert text in reader.text or "3c 73 63" in reader.text
 
 
-def test_a_long_list_leads_to_its_next_page() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
+def test_a_long_list_leads_to_its_next_page(home: BrokerAtHand, client: Client) -> None:
     for number in range(30):
         client.send(body=b"%d" % number)
 
     (older,) = [
-        link for link in opened(home, "/messages", topic="orders").links if "before" in link
+        link for link in open_page(home, "/messages", topic="orders").links if "before" in link
     ]
 
-    assert "older messages" in opened(home, "/messages", topic="orders").text
+    assert "older messages" in open_page(home, "/messages", topic="orders").text
     query = {name: values[0] for name, values in parse_qs(urlsplit(older).query).items()}
-    assert "older messages" not in opened(home, "/messages", **query).text
+    assert "older messages" not in open_page(home, "/messages", **query).text
 
 
 def test_json_has_the_same_content() -> None:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from rocketwire.codes import RequestCode
-from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, SubscriptionData
 from rocketwire_broker.admin_http import status
 from rocketwire_broker.admin_http.status import status_of
 from tests.support.broker import BrokerAtHand, Client
-
-if TYPE_CHECKING:
-    import pytest
+from tests.support.broker_groups import join_readers
 
 
-def subscribed(home: BrokerAtHand, topic: str = "orders") -> Client:
-    """A client of the group ``readers``."""
+@pytest.fixture
+def client(home: BrokerAtHand) -> Client:
+    """A member of the group ``readers``."""
     client = home.connect()
-    subscription = SubscriptionData(topic=topic, sub_string="*", sub_version=1)
-    data = ConsumerData(group_name="readers", subscription_data_set=(subscription,))
-    beat = HeartbeatData(client_id="client-1", consumer_data_set=(data,))
-    assert client.call(RequestCode.HEART_BEAT, None, beat).code == 0
+    assert join_readers(client, "orders", client_id="client-1").code == 0
     return client
 
 
@@ -30,9 +25,7 @@ def commit(client: Client, offset: int, topic: str = "orders", queue: int = 0) -
     assert client.call(code, {**fields, "commitOffset": offset}).code == 0
 
 
-def test_a_topic_has_its_queues_messages_and_readers() -> None:
-    home = BrokerAtHand()
-    client = subscribed(home)
+def test_a_topic_has_its_queues_messages_and_readers(client: Client, home: BrokerAtHand) -> None:
     for queue in (0, 1, 1):
         client.send(queue=queue)
 
@@ -42,9 +35,9 @@ def test_a_topic_has_its_queues_messages_and_readers() -> None:
     assert (line.kept, line.stored, line.groups) == (3, 3, 1)
 
 
-def test_a_group_counts_once_and_topics_of_retries_come_last() -> None:
-    home = BrokerAtHand()
-    client = subscribed(home)
+def test_a_group_counts_once_and_topics_of_retries_come_last(
+    client: Client, home: BrokerAtHand
+) -> None:
     client.send(topic="%RETRY%readers")
     client.send()
     commit(client, 1)
@@ -54,9 +47,7 @@ def test_a_group_counts_once_and_topics_of_retries_come_last() -> None:
     assert [(line.name, line.groups) for line in lines] == [("orders", 1), ("%RETRY%readers", 0)]
 
 
-def test_a_group_has_members_and_a_lag() -> None:
-    home = BrokerAtHand()
-    client = subscribed(home)
+def test_a_group_has_members_and_a_lag(client: Client, home: BrokerAtHand) -> None:
     for queue in (0, 1, 1):
         client.send(queue=queue)
     commit(client, 1)
@@ -69,18 +60,14 @@ def test_a_group_has_members_and_a_lag() -> None:
     assert line.subscriptions["orders"] == "*"
 
 
-def test_a_lag_is_never_negative() -> None:
-    home = BrokerAtHand()
-    client = subscribed(home)
+def test_a_lag_is_never_negative(client: Client, home: BrokerAtHand) -> None:
     client.send()
     commit(client, 10)
 
     assert status_of(home.broker, home.now).groups[0].lag == 0
 
 
-def test_retries_and_dead_letters_are_counted() -> None:
-    home = BrokerAtHand()
-    client = subscribed(home)
+def test_retries_and_dead_letters_are_counted(client: Client, home: BrokerAtHand) -> None:
     client.send(topic="%RETRY%readers")
     commit(client, 0, "%RETRY%readers")
     client.send(topic="%RETRY%readers", j=17)
@@ -90,9 +77,7 @@ def test_retries_and_dead_letters_are_counted() -> None:
     assert (line.lag, line.retries, line.dead) == (1, 1, 1)
 
 
-def test_messages_that_wait_are_counted_by_their_reason() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
+def test_messages_that_wait_are_counted_by_their_reason(home: BrokerAtHand, client: Client) -> None:
     client.send(properties={"DELAY": "2"})
     client.send(properties={"TIMER_DELAY_SEC": "10"})
     client.send(properties={"TRAN_MSG": "true", "PGROUP": "producers"}, f=4)
@@ -103,9 +88,7 @@ def test_messages_that_wait_are_counted_by_their_reason() -> None:
     assert (totals.delayed, totals.timed, totals.transactions, totals.waiting) == (1, 1, 1, 1)
 
 
-def test_the_systems_topics_and_groups_are_listed_when_asked_for() -> None:
-    home = BrokerAtHand()
-
+def test_the_systems_topics_and_groups_are_listed_when_asked_for(home: BrokerAtHand) -> None:
     assert status_of(home.broker, home.now).topics == ()
     every = status_of(home.broker, home.now, system=True)
     assert "TBW102" in {line.name for line in every.topics}
@@ -119,6 +102,6 @@ def test_lists_are_bounded_and_say_how_many_there_are(monkeypatch: pytest.Monkey
     for name in ("a1", "a2", "a3", "b"):
         client.send(topic=name)
 
-    found = status_of(home.broker, home.now, "a")
+    result = status_of(home.broker, home.now, "a")
 
-    assert ([line.name for line in found.topics], found.topic_count) == (["a1", "a2"], 3)
+    assert ([line.name for line in result.topics], result.topic_count) == (["a1", "a2"], 3)

@@ -9,20 +9,18 @@ from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire_broker.delayed.delays import AT_ONCE
-from tests.support.broker import BrokerAtHand, bodies
+from tests.support.broker import BrokerAtHand, Client, bodies
 
 SECOND = 1_000
 
 
-def test_the_first_copy_lies_in_the_delay_topic_in_the_queue_of_its_level() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
+def test_the_first_copy_lies_in_the_delay_topic_in_the_queue_of_its_level(client: Client) -> None:
     client.send(properties={"DELAY": "18"})
     client.send(properties={"DELAY": "99"}, body=b"beyond the last level")
 
-    found = bodies(client.pulled(topic=SCHEDULE_TOPIC, queue=17))
+    result = bodies(client.pull_now(topic=SCHEDULE_TOPIC, queue=17))
 
-    assert found == [b"body", b"beyond the last level"]
+    assert result == [b"body", b"beyond the last level"]
 
 
 def test_an_operator_may_choose_other_delays() -> None:
@@ -33,7 +31,7 @@ def test_an_operator_may_choose_other_delays() -> None:
 
     home.pass_time(SECOND)
 
-    assert bodies(client.pulled()) == [b"fast", b"the last level"]
+    assert bodies(client.pull_now()) == [b"fast", b"the last level"]
 
 
 def test_delayed_messages_that_were_evicted_do_not_stop_the_others() -> None:
@@ -43,18 +41,16 @@ def test_delayed_messages_that_were_evicted_do_not_stop_the_others() -> None:
         client.send(properties={"DELAY": "1"}, body=str(number).encode())
 
     home.pass_time(SECOND)
-    found = bodies(client.pulled(home.broker.store.min_offset("orders", 0)))
+    result = bodies(client.pull_now(home.broker.store.min_offset("orders", 0)))
 
-    assert found[-1] == b"19"
+    assert result[-1] == b"19"
     assert home.broker.delivered == {0: 20}
 
 
 @pytest.mark.parametrize("properties", [{"DELAY": "1"}, {"TIMER_DELAY_MS": "1000"}])
 def test_many_messages_that_are_due_leave_time_for_requests(
-    properties: dict[str, str | None],
+    home: BrokerAtHand, client: Client, properties: dict[str, str | None]
 ) -> None:
-    home = BrokerAtHand()
-    client = home.connect()
     for _ in range(AT_ONCE + 1):
         client.send(properties=properties)
 
@@ -64,9 +60,7 @@ def test_many_messages_that_are_due_leave_time_for_requests(
     assert home.broker.store.max_offset("orders", 0) == AT_ONCE + 1
 
 
-def test_operators_see_how_far_each_level_is() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
+def test_operators_see_how_far_each_level_is(home: BrokerAtHand, client: Client) -> None:
     for level in ("1", "1", "2"):
         client.send(properties={"DELAY": level})
     home.pass_time(SECOND)

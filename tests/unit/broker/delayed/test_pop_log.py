@@ -24,17 +24,17 @@ def home(tmp_path: Path) -> BrokerWithFolder:
     """A broker that has hidden the offsets 5 and 7 of a pop that began at 5."""
     home = BrokerWithFolder(tmp_path)
     for offset in (5, 7):
-        hide(home.broker, hidden(offset), Origin(5, 3, START + 60_000))
+        hide(home.broker, hide_message(offset), Origin(5, 3, START + 60_000))
     log_pops(home.broker, START)
     return home
 
 
-def hidden(offset: int) -> HiddenMessage:
+def hide_message(offset: int) -> HiddenMessage:
     return HiddenMessage("poppers", "tasks", 0, offset, START)
 
 
 def test_a_check_point_is_like_that_of_java(home: BrokerWithFolder) -> None:
-    [record] = messages(home.connect().pulled(0, "rmq_sys_wheel_timer"))
+    [record] = messages(home.connect().pull_now(0, "rmq_sys_wheel_timer"))
 
     assert record.body == (
         b'{"bm":0,"bn":"broker-a","c":"poppers","d":[0,2],"it":60000,"n":2,'
@@ -51,15 +51,15 @@ def test_a_check_point_is_like_that_of_java(home: BrokerWithFolder) -> None:
 
 
 def test_acknowledgements_are_like_those_of_java(home: BrokerWithFolder) -> None:
-    show(home.broker, hidden(5))
+    show(home.broker, hide_message(5))
     log_pops(home.broker, START)
-    hide(home.broker, hidden(8), Origin(5, 3, START + 60_000))
+    hide(home.broker, hide_message(8), Origin(5, 3, START + 60_000))
     log_pops(home.broker, START)
     for offset in (7, 8):
-        show(home.broker, hidden(offset))
+        show(home.broker, hide_message(offset))
     log_pops(home.broker, START)
 
-    _, single, _, several = messages(home.connect().pulled(0, "rmq_sys_wheel_timer"))
+    _, single, _, several = messages(home.connect().pull_now(0, "rmq_sys_wheel_timer"))
 
     common = {"bn": "broker-a", "c": "poppers", "pt": START, "q": 0, "so": 5, "t": "tasks"}
     assert json.loads(single.body or b"") == {"ao": 5, **common}
@@ -71,8 +71,8 @@ def test_acknowledgements_are_like_those_of_java(home: BrokerWithFolder) -> None
 
 def test_what_is_over_before_it_is_written_leaves_no_record(home: BrokerWithFolder) -> None:
     before = home.broker.store.put_count
-    hide(home.broker, hidden(9), Origin(9, 0, START + 60_000))
-    show(home.broker, hidden(9))
+    hide(home.broker, hide_message(9), Origin(9, 0, START + 60_000))
+    show(home.broker, hide_message(9))
 
     log_pops(home.broker, START)
 
@@ -80,7 +80,7 @@ def test_what_is_over_before_it_is_written_leaves_no_record(home: BrokerWithFold
 
 
 def test_a_time_beyond_that_of_timers_is_written_at_once(home: BrokerWithFolder) -> None:
-    hide(home.broker, hidden(9), Origin(9, 2, START + 30 * 86_400_000))
+    hide(home.broker, hide_message(9), Origin(9, 2, START + 30 * 86_400_000))
 
     log_pops(home.broker, START)
 

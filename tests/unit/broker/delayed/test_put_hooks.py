@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.delayed.put_hooks import make_dead_letter, store_message
 from rocketwire_broker.storage.message import Message
-from tests.support.broker import BrokerAtHand
+
+if TYPE_CHECKING:
+    from tests.support.broker import BrokerAtHand
 
 
-def test_a_dead_letter_goes_to_a_topic_that_is_created_for_it() -> None:
-    home = BrokerAtHand()
+def test_a_dead_letter_goes_to_a_topic_that_is_created_for_it(home: BrokerAtHand) -> None:
     message = Message(
         topic="%RETRY%g", queue_id=3, body=b"x", properties={}, born_host=Host(bytes(4), 1)
     )

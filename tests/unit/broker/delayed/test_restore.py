@@ -9,17 +9,22 @@ import pytest
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire_broker.delayed.restore import value_of
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import bodies
+from tests.support.broker import bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
+from tests.support.broker_groups import end_transaction, send_half
 from tests.support.broker_lite import Reader, light, put_group, put_parent, send
 from tests.support.broker_pops import Popper
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rocketwire.wire.command import RemotingCommand
     from tests.support.broker import Client
 
-COMMIT = 8
+
+@pytest.fixture
+def home(tmp_path: Path) -> BrokerWithFolder:
+    return BrokerWithFolder(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -37,19 +42,16 @@ def test_a_property_is_found_in_stored_bytes(properties: bytes, value: bytes | N
     assert value_of(properties, b"TAGS\x01") == value
 
 
-def test_tags_choose_messages_as_before(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_tags_choose_messages_as_before(home: BrokerWithFolder, client: Client) -> None:
     for tag in ("a", "b", "a"):
         client.send(body=tag.encode(), properties={"TAGS": tag})
 
-    client = home.killed().connect()
+    client = home.restart_after_kill().connect()
 
-    assert bodies(client.pulled(0, tags="b")) == [b"b"]
+    assert bodies(client.pull_now(0, tags="b")) == [b"b"]
 
 
-def test_lite_topics_go_on_as_before(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
+def test_lite_topics_go_on_as_before(home: BrokerWithFolder) -> None:
     put_parent(home)
     put_group(home)
     reader = Reader(home, home.connect())
@@ -60,7 +62,7 @@ def test_lite_topics_go_on_as_before(tmp_path: Path) -> None:
     reader.pop(count=1)
     reader.ack("a", 0)
 
-    home = home.ended()
+    home = home.restart()
     reader = Reader(home, home.connect())
     reader.subscribe("a", "late")
 
@@ -70,25 +72,27 @@ def test_lite_topics_go_on_as_before(tmp_path: Path) -> None:
     assert home.broker.store.max_offset(light("b"), 0) == 1
 
 
-def test_offsets_are_those_of_the_newer_file_of_a_java_broker(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
+def test_offsets_are_those_of_the_newer_file_of_a_java_broker(
+    home: BrokerWithFolder, tmp_path: Path
+) -> None:
     put_parent(home)
     home.broker.offsets.commit("readers", "orders", 0, 1, home.now)
-    home = home.ended()
+    home = home.restart()
     light_offsets = tmp_path / "config" / "lmqConsumerOffset.json"
     assert not light_offsets.exists()
     send(home.connect(), "a", "1")
     home.pass_time(10)
     home.broker.offsets.commit("readers", "orders", 0, 2, home.now)
-    home = home.ended()
+    home = home.restart()
 
     (tmp_path / "config" / "consumerOffset.json").unlink()
-    home = home.ended()
+    home = home.restart()
     assert home.broker.offsets.get("readers", "orders", 0) == 2
 
 
-def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
+def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(
+    home: BrokerWithFolder,
+) -> None:
     put_parent(home)
     put_parent(home, "gone")
     client = home.connect()
@@ -96,126 +100,118 @@ def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(tmp_pa
     send(client, "a", "1", topic="gone")
     client.call(215, {"topic": "gone"})
 
-    assert list(home.killed().broker.store.lmqs) == [light("a")]
+    assert list(home.restart_after_kill().broker.store.lmqs) == [light("a")]
 
 
-def test_delayed_messages_come_at_their_time_and_once(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_delayed_messages_come_at_their_time_and_once(
+    home: BrokerWithFolder, client: Client
+) -> None:
     for level in ("1", "2", "3"):
         client.send(body=level.encode(), properties={"DELAY": level})
     home.pass_time(1_500)
-    home = home.ended(1_000)
+    home = home.restart(1_000)
     home.pass_time(1_000)
-    assert bodies(home.connect().pulled(0)) == [b"1"]
+    assert bodies(home.connect().pull_now(0)) == [b"1"]
     home.pass_time(2_000)
-    home = home.ended()
+    home = home.restart()
     home.pass_time(10_000)
 
-    assert bodies(home.connect().pulled(0)) == [b"1", b"2", b"3"]
+    assert bodies(home.connect().pull_now(0)) == [b"1", b"2", b"3"]
 
 
-def test_message_delivered_before_a_kill_is_not_delivered_again(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_message_delivered_before_a_kill_is_not_delivered_again(
+    home: BrokerWithFolder, client: Client
+) -> None:
     for number in range(3):
         client.send(body=b"%d" % number, properties={"DELAY": "1", "UNIQ_KEY": f"K{number}"})
         home.pass_time(400)
     home.pass_time(700)  # two of them are delivered, and no offset is written
 
-    home = home.killed()
+    home = home.restart_after_kill()
     home.pass_time(5_000)
 
-    assert bodies(home.connect().pulled(0)) == [b"0", b"1", b"2"]
+    assert bodies(home.connect().pull_now(0)) == [b"0", b"1", b"2"]
 
 
 # ---------------------------------------------------------------------------- times of delivery
 
 
-def test_timed_messages_come_at_their_time_and_once(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_timed_messages_come_at_their_time_and_once(home: BrokerWithFolder, client: Client) -> None:
     for number, delay in enumerate((3_700, 500, 1_500)):
         properties = {"TIMER_DELAY_MS": str(delay), "UNIQ_KEY": f"K{number}"}
         client.send(body=b"%d" % delay, properties=properties)
     home.pass_time(1_000)
 
-    home = home.killed()
+    home = home.restart_after_kill()
     home.pass_time(2_699)
-    assert bodies(home.connect().pulled(0)) == [b"500", b"1500"]
-    home = home.killed()
+    assert bodies(home.connect().pull_now(0)) == [b"500", b"1500"]
+    home = home.restart_after_kill()
     home.pass_time(1)
-    home = home.killed()
+    home = home.restart_after_kill()
     home.pass_time(10_000)
 
-    assert bodies(home.connect().pulled(0)) == [b"500", b"1500", b"3700"]
+    assert bodies(home.connect().pull_now(0)) == [b"500", b"1500", b"3700"]
 
 
-def test_a_recalled_message_does_not_come_after_a_restart(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_a_recalled_message_does_not_come_after_a_restart(
+    home: BrokerWithFolder, client: Client
+) -> None:
     properties = {"TIMER_DELAY_MS": "5000", "UNIQ_KEY": "K"}
     sent = client.send(properties=properties).ext_fields or {}
     fields = {"producerGroup": "p", "topic": "orders", "recallHandle": sent["recallHandle"]}
     assert client.call(370, fields).code == 0
 
-    home = home.killed()
+    home = home.restart_after_kill()
     home.pass_time(10_000)
 
-    assert bodies(home.connect().pulled(0)) == []
-    assert len(home.killed(1).broker.timers) <= 2
+    assert bodies(home.connect().pull_now(0)) == []
+    assert len(home.restart_after_kill(1).broker.timers) <= 2
 
 
 # ---------------------------------------------------------------------------- transactions
 
 
-def half(client: Client, key: str) -> dict[str, str]:
-    properties = {"TRAN_MSG": "true", "PGROUP": "p", "UNIQ_KEY": key}
-    return dict(client.send(body=key.encode(), properties=properties, f=4).ext_fields or {})
+def send_half_of(client: Client, key: str) -> RemotingCommand:
+    return send_half(client, key, body=key.encode(), f=4)
 
 
-def decide(client: Client, sent: dict[str, str], decision: int) -> int:
-    fields = {
-        "producerGroup": "p",
-        "tranStateTableOffset": sent["queueOffset"],
-        "commitLogOffset": int(sent["msgId"][-16:], 16),
-        "commitOrRollback": decision,
-    }
-    return client.call(37, fields).code
+def commit(client: Client, sent: RemotingCommand) -> int:
+    fields = fields_of(sent)
+    return end_transaction(client, int(fields["queueOffset"]), int(fields["msgId"][-16:], 16))
 
 
-def test_decided_transactions_stay_decided_and_open_ones_open(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
-    sent = [half(client, f"K{number}") for number in range(4)]
-    decide(client, sent[1], COMMIT)
+def test_decided_transactions_stay_decided_and_open_ones_open(
+    home: BrokerWithFolder, client: Client
+) -> None:
+    sent = [send_half_of(client, f"K{number}") for number in range(4)]
+    commit(client, sent[1])
     home.pass_time(4_000)  # the decision is in its topic
-    decide(client, sent[2], COMMIT)
+    commit(client, sent[2])
 
-    home = home.killed()
+    home = home.restart_after_kill()
     client = home.connect()
 
     assert [half.offset for half in home.broker.half_messages.open_transactions()] == [0, 3]
-    assert [decide(client, item, COMMIT) for item in sent] == [0, 0, 0, 0]
-    assert bodies(client.pulled(0)) == [b"K1", b"K2", b"K0", b"K3"]
+    assert [commit(client, item) for item in sent] == [0, 0, 0, 0]
+    assert bodies(client.pull_now(0)) == [b"K1", b"K2", b"K0", b"K3"]
     home.pass_time(4_000)
-    assert home.killed().broker.half_messages.open_transactions() == []
+    assert home.restart_after_kill().broker.half_messages.open_transactions() == []
 
 
-def test_a_producer_that_was_not_asked_names_the_first_half_message(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
-    sent = half(client, "K")
+def test_a_producer_that_was_not_asked_names_the_first_half_message(
+    home: BrokerWithFolder, client: Client
+) -> None:
+    sent = send_half_of(client, "K")
     home.pass_time(100_000)  # checked three times, so it was stored three times more
     assert home.broker.store.max_offset("RMQ_SYS_TRANS_HALF_TOPIC", 0) == 4
 
-    home = home.ended()
+    home = home.restart()
     client = home.connect()
 
     assert [half.offset for half in home.broker.half_messages.open_transactions()] == [3]
-    assert decide(client, sent, COMMIT) == 0
-    assert bodies(client.pulled(0)) == [b"K"]
-    assert home.ended().broker.half_messages.open_transactions() == []
+    assert commit(client, sent) == 0
+    assert bodies(client.pull_now(0)) == [b"K"]
+    assert home.restart().broker.half_messages.open_transactions() == []
 
 
 # ---------------------------------------------------------------------------- pops
@@ -226,8 +222,9 @@ def popper(home: BrokerWithFolder) -> Popper:
 
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["ended", "killed"])
-def test_popped_messages_stay_hidden_and_come_again(tmp_path: Path, is_killed: bool) -> None:
-    home = BrokerWithFolder(tmp_path)
+def test_popped_messages_stay_hidden_and_come_again(
+    home: BrokerWithFolder, is_killed: bool
+) -> None:
     home.broker.topics.put(new_topic("orders", 1), home.now)
     first = popper(home)
     for number in range(4):
@@ -237,9 +234,9 @@ def test_popped_messages_stay_hidden_and_come_again(tmp_path: Path, is_killed: b
     home.pass_time(1_000)
     if is_killed:
         home.folder.persist(home.now)
-        home = home.killed()
+        home = home.restart_after_kill()
     else:
-        home = home.ended()
+        home = home.restart()
 
     second = popper(home)
     assert [message.body for message in second.pop()] == [b"3"]
@@ -250,21 +247,20 @@ def test_popped_messages_stay_hidden_and_come_again(tmp_path: Path, is_killed: b
     assert [message.body for message in second.pop(queue=-1)] == [b"0", b"2"]
 
 
-def test_an_acknowledgement_after_a_restart_ends_a_pop(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
+def test_an_acknowledgement_after_a_restart_ends_a_pop(home: BrokerWithFolder) -> None:
     home.broker.topics.put(new_topic("orders", 1), home.now)
     first = popper(home)
     for number in range(3):
         first.client.send(body=b"%d" % number)
     messages = first.pop()
-    home = home.ended()
+    home = home.restart()
     for message in messages[:2]:
         popper(home).settle(200051, message)
-    home = home.ended()
+    home = home.restart()
     assert len(home.broker.pops) == 1
 
     home.pass_time(60_000)
-    home = home.ended()
+    home = home.restart()
     home.pass_time(60_000)
 
     assert home.broker.store.max_offset("%RETRY%poppers_orders", 0) == 1
@@ -274,9 +270,9 @@ def test_an_acknowledgement_after_a_restart_ends_a_pop(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bits", [0, 4, 8, 12, 0x40, 0x4C])
-def test_bits_of_a_client_do_not_matter_at_a_restart(bits: int, tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_bits_of_a_client_do_not_matter_at_a_restart(
+    home: BrokerWithFolder, client: Client, bits: int
+) -> None:
     client.send(body=b"0", properties={"TRAN_MSG": "true", "UNIQ_KEY": "H"})
     client.send(body=b"1", f=bits)
     client.send(body=b"2", f=bits)
@@ -284,7 +280,7 @@ def test_bits_of_a_client_do_not_matter_at_a_restart(bits: int, tmp_path: Path) 
     assert before is not None
     records = before.records(0, 9)
 
-    home = home.killed()
+    home = home.restart_after_kill()
 
     after = home.broker.store.queue("orders", 0)
     assert after is not None
@@ -301,18 +297,19 @@ FORGED = {"UNIQ_KEY": "K", "REAL_TOPIC": "orders", "REAL_QID": "0"}
     ids=["timed", "delayed"],
 )
 def test_a_copy_of_a_waiting_message_does_not_deliver_it(
-    waits: dict[str, str], copy: dict[str, str], tmp_path: Path
+    home: BrokerWithFolder,
+    client: Client,
+    waits: dict[str, str],
+    copy: dict[str, str],
 ) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
     client.send(body=b"waits", properties={"UNIQ_KEY": "K", **waits})
     batch = encode_batch([BatchMessage(body=b"copy", properties={**FORGED, **copy})])
     assert client.send(body=batch, code=320, m=True).code == 0
 
-    home = home.killed()
+    home = home.restart_after_kill()
     home.pass_time(10_000)
 
-    assert sorted(bodies(home.connect().pulled(0))) == [b"copy", b"waits"]
+    assert sorted(bodies(home.connect().pull_now(0))) == [b"copy", b"waits"]
 
 
 @pytest.mark.parametrize(
@@ -327,40 +324,36 @@ def test_a_copy_of_a_waiting_message_does_not_deliver_it(
     ids=["none", "no number", "negative", "no topic", "internal topic"],
 )
 def test_a_message_in_the_timer_topic_without_a_queue_delays_no_other(
-    properties: dict[str, str], tmp_path: Path
+    home: BrokerWithFolder, client: Client, properties: dict[str, str]
 ) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
     assert client.send("rmq_sys_wheel_timer", properties=properties).code == 0
     client.send(body=b"waits", properties={"TIMER_DELAY_MS": "5000"})
 
-    home = home.killed()
+    home = home.restart_after_kill()
     home.pass_time(10_000)
-    home = home.ended()
+    home = home.restart()
 
-    assert bodies(home.connect().pulled(0)) == [b"waits"]
+    assert bodies(home.connect().pull_now(0)) == [b"waits"]
     for place in (("orders", -1), ("../../x", 0), ("SCHEDULE_TOPIC_XXXX", 0)):
         assert home.broker.store.queue(*place) is None
 
 
-def test_a_delayed_message_for_the_timer_topic_is_not_repeated(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
+def test_a_delayed_message_for_the_timer_topic_is_not_repeated(home: BrokerWithFolder) -> None:
     home.connect().send("rmq_sys_wheel_timer", properties={"DELAY": "1"})
 
     for _ in range(3):
         home.pass_time(10_000)
-        home = home.ended()
+        home = home.restart()
 
     assert home.broker.store.max_offset("rmq_sys_wheel_timer", 0) == 1
 
 
-def test_a_batch_is_in_no_light_queue_after_a_restart(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
+def test_a_batch_is_in_no_light_queue_after_a_restart(home: BrokerWithFolder) -> None:
     put_parent(home)
     forged = {"__LITE_TOPIC": "a", "INNER_MULTI_DISPATCH": light("a")}
     item = BatchMessage(body=b"x", properties={**forged, "INNER_MULTI_QUEUE_OFFSET": "9" * 18})
     assert home.connect().send("rooms", encode_batch([item]), code=320, m=True).code == 0
 
-    home = home.killed()
+    home = home.restart_after_kill()
 
     assert not home.broker.store.lmqs

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.broker import START, bodies
+from tests.support.broker import START, bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
+from tests.support.broker_groups import end_transaction, send_half
 from tests.support.virtual_disk import KilledError, VirtualDisk
 
 if TYPE_CHECKING:
@@ -16,34 +17,30 @@ if TYPE_CHECKING:
 
     from tests.support.broker import Client
 
-COMMIT = 8
 STEPS = range(100)
-"""System calls before the kill; the last ones are more than there are."""
+"""System calls before the kill; the last ones are more than delivered are."""
 
 
 def work(client: Client, home: BrokerWithFolder, acknowledged: set[bytes]) -> None:
     """Send messages that wait, and end transactions; notes what was acknowledged."""
+
+    def note(key: str, code: int) -> None:
+        if code == 0:
+            acknowledged.add(key.encode())
+
+    def send(key: str, **properties: str) -> None:
+        properties["UNIQ_KEY"] = key
+        note(key, client.send(body=key.encode(), properties=properties).code)
+
     for number in range(3):
-        key = f"D{number}"
-        if client.send(body=key.encode(), properties={"DELAY": "1", "UNIQ_KEY": key}).code == 0:
-            acknowledged.add(key.encode())
+        send(f"D{number}", DELAY="1")
         home.pass_time(600)
-        key = f"T{number}"
-        properties = {"TIMER_DELAY_MS": "1500", "UNIQ_KEY": key}
-        if client.send(body=key.encode(), properties=properties).code == 0:
-            acknowledged.add(key.encode())
+        send(f"T{number}", TIMER_DELAY_MS="1500")
         home.pass_time(400)
         key = f"H{number}"
-        properties = {"TRAN_MSG": "true", "PGROUP": "p", "UNIQ_KEY": key}
-        sent = client.send(body=key.encode(), properties=properties, f=4).ext_fields or {}
-        fields = {
-            "producerGroup": "p",
-            "tranStateTableOffset": sent["queueOffset"],
-            "commitLogOffset": int(sent["msgId"][-16:], 16),
-            "commitOrRollback": COMMIT,
-        }
-        if client.call(37, fields).code == 0:
-            acknowledged.add(key.encode())
+        half = fields_of(send_half(client, key, body=key.encode(), f=4))
+        offset, position = int(half["queueOffset"]), int(half["msgId"][-16:], 16)
+        note(key, end_transaction(client, offset, position))
         if number == 1:
             home.folder.persist(home.now)
 
@@ -59,10 +56,10 @@ def test_each_message_comes_once(calls: int, tmp_path: Path) -> None:
 
     home = BrokerWithFolder(tmp_path, log_file_size=8_192, now=START + 10_000)
     home.pass_time(10_000)
-    there = bodies(home.connect().pulled(0))
+    delivered = bodies(home.connect().pull_now(0))
 
-    assert acknowledged <= set(there)
-    assert len(there) == len(set(there)), "none comes twice"
-    again = home.killed()
+    assert acknowledged <= set(delivered)
+    assert len(delivered) == len(set(delivered)), "none comes twice"
+    again = home.restart_after_kill()
     again.pass_time(10_000)
-    assert bodies(again.connect().pulled(0)) == there
+    assert bodies(again.connect().pull_now(0)) == delivered

@@ -32,7 +32,7 @@ def test_the_first_copy_lies_in_the_timer_topic() -> None:
 
     client.send(properties={"TIMER_DELAY_SEC": "1"})
 
-    assert bodies(client.pulled(topic=TIMER_TOPIC)) == [b"body"]
+    assert bodies(client.pull_now(topic=TIMER_TOPIC)) == [b"body"]
 
 
 def test_without_timers_a_time_of_delivery_is_refused() -> None:
@@ -44,22 +44,22 @@ def test_without_timers_a_time_of_delivery_is_refused() -> None:
     assert answer.remark == "accurate timer message is not enabled, timerWheelEnable is false"
 
 
-def test_timed_message_sent_back_waits_for_the_delay_of_the_retry() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
+def test_timed_message_sent_back_waits_for_the_delay_of_the_retry(
+    home: BrokerAtHand, client: Client
+) -> None:
     client.send(properties={"TIMER_DELAY_SEC": "1"})
     home.pass_time(1_000)
-    [message] = messages(client.pulled())
+    [message] = messages(client.pull_now())
 
     client.call(36, {"offset": message.commit_log_offset, "group": "g", "delayLevel": 1})
     home.pass_time(1_000)
 
-    assert bodies(client.pulled(topic="%RETRY%g")) == [b"body"]
+    assert bodies(client.pull_now(topic="%RETRY%g")) == [b"body"]
 
 
-def test_what_is_too_large_with_its_new_properties_is_refused_or_lost() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
+def test_what_is_too_large_with_its_new_properties_is_refused_or_lost(
+    home: BrokerAtHand, client: Client
+) -> None:
     codes = [
         client.send(properties={"TIMER_DELAY_SEC": "1", "x": "x" * size}).code
         for size in (32_760, 32_650, 32_500)
@@ -75,7 +75,7 @@ def test_what_is_too_large_with_its_new_properties_is_refused_or_lost() -> None:
 # ---------------------------------------------------------------------------- recall
 
 
-def sent_handle(client: Client, **properties: str) -> str:
+def send_for_handle(client: Client, **properties: str) -> str:
     answer = client.send(properties={"UNIQ_KEY": "KEY1", **properties})
     return fields(answer)["recallHandle"]
 
@@ -83,16 +83,14 @@ def sent_handle(client: Client, **properties: str) -> str:
 def test_the_handle_names_topic_broker_time_and_message() -> None:
     client = BrokerAtHand().connect()
 
-    handle = parse_handle(sent_handle(client, TIMER_DELAY_MS="3300"))
+    handle = parse_handle(send_for_handle(client, TIMER_DELAY_MS="3300"))
 
     assert handle == ("orders", "broker-a", START + 3_001, "KEY1")
 
 
 @pytest.mark.parametrize("delay", ["2000", "2001", "2999", "3000", "86400000"])
-def test_a_recalled_message_does_not_come(delay: str) -> None:
-    home = BrokerAtHand()
-    client = home.connect()
-    handle = sent_handle(client, TIMER_DELAY_MS=delay)
+def test_a_recalled_message_does_not_come(home: BrokerAtHand, client: Client, delay: str) -> None:
+    handle = send_for_handle(client, TIMER_DELAY_MS=delay)
     client.send(properties={"TIMER_DELAY_MS": delay}, body=b"another")
 
     answer = client.call(370, {"topic": "orders", "recallHandle": handle, "producerGroup": "p"})
@@ -101,6 +99,6 @@ def test_a_recalled_message_does_not_come(delay: str) -> None:
     assert fields(answer) == {"MSG_REGION": "DefaultRegion", "msgId": "KEY1"}
     assert again.code == 0
     jump(home, 2 * DAY)
-    assert bodies(client.pulled()) == [b"another"]
+    assert bodies(client.pull_now()) == [b"another"]
     assert not home.broker.timers.is_recalled("orders+KEY1")
     assert len(home.broker.timers) == 0

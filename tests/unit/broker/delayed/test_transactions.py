@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire.messages.heartbeat import HeartbeatData, ProducerData
+from tests.support import broker_groups
 from tests.support.broker import START, BrokerAtHand, bodies, messages
+from tests.support.broker_groups import end_transaction, join_producers
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -18,42 +19,41 @@ DECISIONS = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 GIVEN_UP = "TRANS_CHECK_MAX_TIME_TOPIC"
 
 
-def producer(home: BrokerAtHand, group: str = "p") -> Client:
-    """A producer whose heartbeat was heard."""
+def connect_producer(home: BrokerAtHand, group: str = "p") -> Client:
     client = home.connect()
-    data = ProducerData(group_name=group)
-    client.call(
-        34, {}, HeartbeatData(client_id=f"c{client.peer.number}", producer_data_set=(data,))
-    )
+    join_producers(client, f"c{client.peer.number}", group)
     return client
 
 
+@pytest.fixture
+def client(home: BrokerAtHand) -> Client:
+    return connect_producer(home)
+
+
 def send_half(
-    client: Client, body: bytes = b"half", born: int = START, **changes: str | None
+    client: Client, born: int = START, body: bytes = b"half", **changes: Any
 ) -> RemotingCommand:
-    properties = {"TRAN_MSG": "true", "PGROUP": "p", "UNIQ_KEY": "KEY1", **changes}
-    return client.send(body=body, queue=3, properties=properties, f=4, g=born)
+    return broker_groups.send_half(client, queue=3, f=4, g=born, body=body, **changes)
 
 
 def test_transactions_may_be_refused() -> None:
-    client = producer(BrokerAtHand(reject_transactions=True))
+    client = connect_producer(BrokerAtHand(reject_transactions=True))
 
     assert send_half(client).code == 16
 
 
-def test_a_retry_of_a_consumer_with_the_mark_of_a_transaction_is_none() -> None:
-    home = BrokerAtHand()
-    client = home.connect()
-
+def test_a_retry_of_a_consumer_with_the_mark_of_a_transaction_is_none(
+    home: BrokerAtHand, client: Client
+) -> None:
     client.send("%RETRY%g", properties={"TRAN_MSG": "true", "PGROUP": "p", "DELAY": "1"}, j=1)
     home.pass_time(1_000)
 
-    assert bodies(client.pulled(topic="%RETRY%g")) == [b"body"]
+    assert bodies(client.pull_now(topic="%RETRY%g")) == [b"body"]
 
 
-def test_producer_is_asked_at_each_interval_after_the_immunity_time() -> None:
-    home = BrokerAtHand()
-    client = producer(home)
+def test_producer_is_asked_at_each_interval_after_the_immunity_time(
+    client: Client, home: BrokerAtHand
+) -> None:
     home.pass_time(25_000)
     send_half(client, born=home.now)
 
@@ -88,8 +88,8 @@ def test_producer_is_asked_at_each_interval_after_the_immunity_time() -> None:
 
 def test_a_message_may_ask_for_its_own_time_before_the_first_check() -> None:
     home = BrokerAtHand(transaction_check_ms=1_000)
-    client = producer(home)
-    send_half(client, CHECK_IMMUNITY_TIME_IN_SECONDS="10")
+    client = connect_producer(home)
+    send_half(client, properties={"CHECK_IMMUNITY_TIME_IN_SECONDS": "10"})
 
     home.pass_time(10_999)
     assert client.requests() == []
@@ -100,20 +100,23 @@ def test_a_message_may_ask_for_its_own_time_before_the_first_check() -> None:
 
 def test_checks_before_that_time_count_as_in_java() -> None:
     home = BrokerAtHand(transaction_check_ms=1_000, transaction_check_max=3)
-    client = producer(home)
-    send_half(client, CHECK_IMMUNITY_TIME_IN_SECONDS="10")
+    client = connect_producer(home)
+    send_half(client, properties={"CHECK_IMMUNITY_TIME_IN_SECONDS": "10"})
 
     home.pass_time(5_000)
 
-    [message] = messages(client.pulled(topic=GIVEN_UP))
+    [message] = messages(client.pull_now(topic=GIVEN_UP))
     assert (message.properties or {})["TRANSACTION_CHECK_TIMES"] == "3"
     assert (message.properties or {})["TRAN_PREPARED_QUEUE_OFFSET"] == "0"
     assert client.requests() == []
 
 
-def test_producers_of_a_group_take_turns_and_others_are_not_asked() -> None:
-    home = BrokerAtHand()
-    first, second, other = producer(home), producer(home), producer(home, "other")
+def test_producers_of_a_group_take_turns_and_others_are_not_asked(home: BrokerAtHand) -> None:
+    first, second, other = (
+        connect_producer(home),
+        connect_producer(home),
+        connect_producer(home, "other"),
+    )
     for _ in range(4):
         send_half(first)
 
@@ -130,10 +133,10 @@ def test_half_message_is_given_up_after_the_most_checks_without_a_producer() -> 
     send_half(client)
 
     home.pass_time(15 * 30_000)
-    assert bodies(client.pulled(topic=GIVEN_UP)) == []
+    assert bodies(client.pull_now(topic=GIVEN_UP)) == []
     home.pass_time(30_000)
 
-    [message] = messages(client.pulled(topic=GIVEN_UP))
+    [message] = messages(client.pull_now(topic=GIVEN_UP))
     assert message.body == b"half"
     assert (message.properties or {})["TRANSACTION_CHECK_TIMES"] == "15"
     home.pass_time(60_000)
@@ -141,38 +144,32 @@ def test_half_message_is_given_up_after_the_most_checks_without_a_producer() -> 
     assert home.broker.store.max_offset(GIVEN_UP, 0) == 1
 
 
-def test_half_message_of_a_distant_past_is_given_up_at_the_first_check() -> None:
-    home = BrokerAtHand()
-    client = producer(home)
+def test_half_message_of_a_distant_past_is_given_up_at_the_first_check(
+    client: Client, home: BrokerAtHand
+) -> None:
     client.send(properties={"TRAN_MSG": "true", "PGROUP": "p"}, g=0)
 
     home.pass_time(30_000)
 
-    assert bodies(client.pulled(topic=GIVEN_UP)) == [b"body"]
+    assert bodies(client.pull_now(topic=GIVEN_UP)) == [b"body"]
     assert client.requests() == []
 
 
 @pytest.mark.parametrize("checks", [0, 2])
-def test_decisions_are_written_with_the_offsets_up_to_which_they_go(checks: int) -> None:
-    home = BrokerAtHand()
-    client = producer(home)
+def test_decisions_are_written_with_the_offsets_up_to_which_they_go(
+    client: Client, home: BrokerAtHand, checks: int
+) -> None:
     send_half(client)
     open_ = send_half(client, body=b"open")
     assert open_.code == 0
     home.pass_time(30_000 * checks)
-    half = messages(client.pulled(topic=HALF))[0]
+    half = messages(client.pull_now(topic=HALF))[0]
 
-    fields: dict[str, object] = {
-        "producerGroup": "p",
-        "tranStateTableOffset": half.queue_offset,
-        "commitLogOffset": half.commit_log_offset,
-        "commitOrRollback": 8,
-        "msgId": "KEY1",
-    }
-    assert client.call(37, fields).code == 0
+    code = end_transaction(client, half.queue_offset, half.commit_log_offset, msgId="KEY1")
+    assert code == 0
     home.pass_time(3_000)
 
-    [decision] = messages(client.pulled(topic=DECISIONS))
+    [decision] = messages(client.pull_now(topic=DECISIONS))
     assert decision.body == b"%d," % (2 * checks)
     assert (decision.properties or {})["TAGS"] == "d"
     assert home.broker.offsets.get("CID_RMQ_SYS_TRANS", HALF, 0) == 2 * checks + 1
@@ -181,7 +178,7 @@ def test_decisions_are_written_with_the_offsets_up_to_which_they_go(checks: int)
 
 def test_evicted_half_messages_end_their_transactions() -> None:
     home = BrokerAtHand(retain_bytes=3_000)
-    client = producer(home)
+    client = connect_producer(home)
     for _ in range(30):
         send_half(client)
 
@@ -190,11 +187,11 @@ def test_evicted_half_messages_end_their_transactions() -> None:
     assert len(home.broker.half_messages) < 20
 
 
-def test_half_message_too_large_to_store_again_ends_its_transaction() -> None:
-    home = BrokerAtHand()
-    client = producer(home)
+def test_half_message_too_large_to_store_again_ends_its_transaction(
+    client: Client, home: BrokerAtHand
+) -> None:
     sizes = range(32_700, 32_000, -10)
-    size = next(size for size in sizes if send_half(client, x="x" * size).code == 0)
+    size = next(size for size in sizes if send_half(client, properties={"x": "x" * size}).code == 0)
     assert size > 32_000
 
     home.pass_time(60_000)

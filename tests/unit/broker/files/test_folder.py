@@ -22,7 +22,11 @@ Restart: TypeAlias = "Callable[[BrokerWithFolder], BrokerWithFolder]"
 @pytest.fixture(params=["ended", "killed"])
 def next_of(request: pytest.FixtureRequest) -> Restart:
     """End or kill a broker, and return the next one with its folder."""
-    return BrokerWithFolder.ended if request.param == "ended" else BrokerWithFolder.killed
+    return (
+        BrokerWithFolder.restart
+        if request.param == "ended"
+        else BrokerWithFolder.restart_after_kill
+    )
 
 
 def test_messages_keep_their_places(next_of: Restart, tmp_path: Path) -> None:
@@ -33,8 +37,8 @@ def test_messages_keep_their_places(next_of: Restart, tmp_path: Path) -> None:
     home = next_of(home)
     client = home.connect()
 
-    assert bodies(client.pulled(0)) == [b"0", b"2", b"4"]
-    assert bodies(client.pulled(1, queue=1)) == [b"3", b"5"]
+    assert bodies(client.pull_now(0)) == [b"0", b"2", b"4"]
+    assert bodies(client.pull_now(1, queue=1)) == [b"3", b"5"]
     assert [
         bodies(client.call(33, {"offset": int((fields or {})["msgId"][-16:], 16)}))
         for fields in ids
@@ -72,7 +76,7 @@ def test_groups_and_offsets_are_there_after_an_end(tmp_path: Path) -> None:
     offset = {"consumerGroup": "readers", "topic": "orders", "queueId": 0, "commitOffset": 1}
     client.call(15, offset)
 
-    home = home.ended()
+    home = home.restart()
 
     group = home.broker.groups.get("readers")
     assert group is not None
@@ -91,7 +95,7 @@ def test_a_deleted_topic_begins_anew(next_of: Restart, tmp_path: Path) -> None:
 
     home = next_of(home)
 
-    assert bodies(home.connect().pulled(0)) == [b"new"]
+    assert bodies(home.connect().pull_now(0)) == [b"new"]
     assert home.broker.store.max_offset("orders", 0) == 1
     assert home.broker.store.max_offset("gone", 0) == 0
     assert "gone" not in home.broker.topics
@@ -103,10 +107,10 @@ def test_the_log_goes_on_in_the_next_file_when_one_is_full(tmp_path: Path) -> No
     for i in range(40):
         assert client.send(body=b"%d" % i * 100).code == 0
 
-    home = home.killed()
+    home = home.restart_after_kill()
 
     assert len(home.folder.log.starts()) > 1
-    assert bodies(home.connect().pulled(0, count=32)) == [b"%d" % i * 100 for i in range(32)]
+    assert bodies(home.connect().pull_now(0, count=32)) == [b"%d" % i * 100 for i in range(32)]
     sizes = {path.stat().st_size for path in (tmp_path / "commitlog").iterdir()}
     assert sizes == {4_096}
 
@@ -139,7 +143,7 @@ def test_a_full_disk_refuses_messages_and_loses_none(disk: VirtualDisk) -> None:
     assert refused.code == new_topic.code == ResponseCode.SERVICE_NOT_AVAILABLE
     assert (refused.remark or "").startswith("service not available now.")
     assert client.send(body=b"after").code == 0
-    assert bodies(home.killed().connect().pulled(0)) == [b"before", b"after"]
+    assert bodies(home.restart_after_kill().connect().pull_now(0)) == [b"before", b"after"]
 
 
 def test_a_delayed_message_comes_when_the_disk_has_room_again(disk: VirtualDisk) -> None:
@@ -153,7 +157,7 @@ def test_a_delayed_message_comes_when_the_disk_has_room_again(disk: VirtualDisk)
     disk.is_full = False
     home.pass_time(10_000)
 
-    assert bodies(client.pulled(0)) == [b"at once", b"body"]
+    assert bodies(client.pull_now(0)) == [b"at once", b"body"]
 
 
 def test_a_message_whose_write_is_cut_short_is_whole(disk: VirtualDisk) -> None:
@@ -162,7 +166,7 @@ def test_a_message_whose_write_is_cut_short_is_whole(disk: VirtualDisk) -> None:
     home = BrokerWithFolder(disk.root)
     home.connect().send("new", b"whole" * 1_000)
 
-    assert bodies(home.killed().connect().pulled(0, "new")) == [b"whole" * 1_000]
+    assert bodies(home.restart_after_kill().connect().pull_now(0, "new")) == [b"whole" * 1_000]
 
 
 # ---------------------------------------------------------------------------- names and tables
@@ -185,7 +189,7 @@ def test_topics_named_like_files_of_stores_are_served(next_of: Restart, tmp_path
 
     client = next_of(home).connect()
 
-    assert [bodies(client.pulled(0, name)) for name in NAMES_ON_DISK] == [
+    assert [bodies(client.pull_now(0, name)) for name in NAMES_ON_DISK] == [
         [name.encode()] for name in NAMES_ON_DISK
     ]
 
@@ -202,7 +206,7 @@ def test_messages_of_a_topic_whose_configuration_is_lost_are_kept(
 
     home = BrokerWithFolder(tmp_path)
 
-    assert bodies(home.connect().pulled(0, "lost", queue=3)) == [b"2"]
+    assert bodies(home.connect().pull_now(0, "lost", queue=3)) == [b"2"]
     assert "topic lost has messages, but no configuration" in caplog.text
 
 
@@ -215,8 +219,8 @@ def test_no_queue_of_a_deleted_topic_comes_back(next_of: Restart, tmp_path: Path
 
     client = next_of(next_of(home)).connect()
 
-    assert bodies(client.pulled(0)) == [b"new"]
-    assert client.pulled(0, queue=1).code == ResponseCode.PULL_NOT_FOUND
+    assert bodies(client.pull_now(0)) == [b"new"]
+    assert client.pull_now(0, queue=1).code == ResponseCode.PULL_NOT_FOUND
 
 
 def test_a_table_that_is_written_in_parts_is_whole(disk: VirtualDisk) -> None:
@@ -225,7 +229,7 @@ def test_a_table_that_is_written_in_parts_is_whole(disk: VirtualDisk) -> None:
     for number in range(200):
         home.connect().send(f"topic-{number}", b"1")
 
-    home = home.killed()
+    home = home.restart_after_kill()
 
     assert all(f"topic-{number}" in home.broker.topics for number in range(200))
 
@@ -252,7 +256,7 @@ def test_what_is_on_the_disk_survives_a_crash_at_each_step(
         client = home.connect()
         for topic in {topic for topic, _ in done}:
             expected = [body for name, body in done if name == topic]
-            assert bodies(client.pulled(0, topic))[: len(expected)] == expected
+            assert bodies(client.pull_now(0, topic))[: len(expected)] == expected
         home.folder.release()
 
 
@@ -304,7 +308,7 @@ def test_no_acknowledged_message_is_lost_at_any_step(tmp_path: Path) -> None:
             disk.revive()
 
             client = BrokerWithFolder(disk.root, log_file_size=2_048).connect()
-            there = [bodies(client.pulled(0, f"topic{number}")) for number in range(2)]
+            there = [bodies(client.pull_now(0, f"topic{number}")) for number in range(2)]
 
         for number in range(2):
             expected = acknowledged[number::2]

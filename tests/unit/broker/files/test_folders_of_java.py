@@ -33,7 +33,7 @@ PLAIN = [
 ] + [(CURRENT, "crc"), (CURRENT, "timers"), (CURRENT, "pop")]
 
 
-def opened(source: BrokerStore, now: int = LATER, **settings: Any) -> BrokerWithFolder:
+def open_broker(source: BrokerStore, now: int = LATER, **settings: Any) -> BrokerWithFolder:
     """A broker that has opened the store, and does nothing yet."""
     return BrokerWithFolder(source.root, now=now, **settings)
 
@@ -43,7 +43,7 @@ def test_a_store_is_served_as_java_served_it(release: str, kind: str, tmp_path: 
     source = unpack(release, kind, tmp_path)
     truth = source.truth
 
-    home = opened(source)
+    home = open_broker(source)
 
     store = home.broker.store
     for queue in truth.queues:
@@ -80,7 +80,7 @@ def test_a_store_is_served_as_java_served_it(release: str, kind: str, tmp_path: 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
 def test_new_messages_follow_those_of_java(release: str, tmp_path: Path) -> None:
-    home = opened(unpack(release, "plain", tmp_path))
+    home = open_broker(unpack(release, "plain", tmp_path))
     before = home.broker.store.max_offset("orders", 0)
 
     answers = [home.connect().send("orders", b"x" * 10_000) for _ in range(40)]
@@ -88,9 +88,9 @@ def test_new_messages_follow_those_of_java(release: str, tmp_path: Path) -> None
     assert [int((answer.ext_fields or {})["queueOffset"]) for answer in answers] == list(
         range(before, before + 40)
     )
-    home = home.killed()
+    home = home.restart_after_kill()
     assert home.broker.store.max_offset("orders", 0) == before + 40
-    assert bodies(home.connect().pulled(before + 39)) == [b"x" * 10_000]
+    assert bodies(home.connect().pull_now(before + 39)) == [b"x" * 10_000]
 
 
 def pending(source: BrokerStore, capsys: pytest.CaptureFixture[str], what: str) -> list[Any]:
@@ -107,7 +107,7 @@ def test_popped_messages_of_java_are_hidden(
     source = unpack(CURRENT, "pop", tmp_path)
     rows = pending(source, capsys, "pop")
 
-    home = opened(source, now=min(row["popped"] for row in rows))
+    home = open_broker(source, now=min(row["popped"] for row in rows))
 
     names = ("group", "topic", "queue_id", "offset", "popped")
     assert rows
@@ -120,7 +120,7 @@ def test_timed_messages_of_java_are_delivered(
     source = unpack(CURRENT, "timers", tmp_path)
     rows = pending(source, capsys, "timer")
     assert rows
-    home = opened(source, now=min(row["due"] for row in rows) - 60_000)
+    home = open_broker(source, now=min(row["due"] for row in rows) - 60_000)
     ends = ends_of(home, rows)
 
     home.now += 4 * 86_400_000
@@ -153,7 +153,7 @@ def test_transactions_of_java_stay_open(
     source = unpack(release, "features", tmp_path)
     rows = pending(source, capsys, "transaction")
 
-    home = opened(source)
+    home = open_broker(source)
 
     assert rows
     undecided = [half.offset for half in home.broker.half_messages.open_transactions()]
@@ -167,7 +167,7 @@ def test_delayed_messages_of_java_are_delivered(
     source = unpack(release, "features", tmp_path)
     rows = pending(source, capsys, "delayed")
     assert rows
-    home = opened(source)
+    home = open_broker(source)
     ends = ends_of(home, rows)
 
     home.pass_time(1)
@@ -181,7 +181,7 @@ def test_stores_of_other_kinds_are_refused_and_stay_as_they_are(kind: str, tmp_p
     before = contents(source.root)
 
     with pytest.raises(FolderError, match="which this broker does not serve"):
-        opened(source)
+        open_broker(source)
 
     after = contents(source.root)
     assert {name: data for name, data in after.items() if name != "lock"} == {

@@ -33,9 +33,9 @@ def home(tmp_path: Path) -> BrokerWithFolder:
 
 def test_what_java_wrote_is_read_and_written_alike(home: BrokerWithFolder, tmp_path: Path) -> None:
     home.broker.groups.find_or_create(GROUP, home.now)
-    home = home.ended()
+    home = home.restart()
     (tmp_path / ORDERS).write_text(JAVA)
-    home = home.killed()
+    home = home.restart_after_kill()
 
     pops = dict(home.broker.pop_orders.items())
 
@@ -53,7 +53,7 @@ def test_queue_stays_blocked_over_a_restart_until_acknowledged(home: BrokerWithF
         client.send(body=b"%d" % number)
     first, second = Popper(home, client).pop(order=True, count=2)
 
-    home = home.ended(after=1_000)
+    home = home.restart(after=1_000)
     popper = Popper(home, home.connect())
 
     assert popper.pop(order=True) == []
@@ -68,7 +68,7 @@ def test_pop_after_a_restart_waits_until_visible_and_counts_deliveries(
 ) -> None:
     home.connect().send()
     Popper(home, home.connect()).pop(order=True, invisible=10_000)
-    home = home.ended(after=1_000)
+    home = home.restart(after=1_000)
     popper = Popper(home, home.connect())
 
     number = popper.ask(order=True, poll=20_000)
@@ -86,7 +86,7 @@ def test_nothing_waits_for_messages_that_are_visible_at_the_start(home: BrokerWi
     home.connect().send()
     Popper(home, home.connect()).pop(order=True, invisible=1_000)
 
-    home = home.ended(after=2_000)
+    home = home.restart(after=2_000)
 
     assert len(Popper(home, home.connect()).pop(order=True)) == 1
 

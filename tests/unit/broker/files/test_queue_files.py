@@ -46,7 +46,7 @@ def test_what_a_kill_has_left_is_written_anew(tmp_path: Path) -> None:
     name = sorted(whole)[1]
     (tmp_path / "consumequeue" / name).write_bytes(bytes(2_000))
 
-    home.killed().folder.close(home.now)
+    home.restart_after_kill().folder.close(home.now)
 
     assert len(whole) == 3
     assert files_of(tmp_path) == whole
@@ -91,7 +91,7 @@ def test_files_go_with_their_messages(tmp_path: Path) -> None:
     home.broker.store.expire(home.now)
     home.folder.persist(home.now)
     after = sorted(files_of(tmp_path))
-    home = home.killed()
+    home = home.restart_after_kill()
 
     first = home.broker.store.min_offset("orders", 0)
     assert 0 < first < 60

@@ -35,14 +35,14 @@ def test_the_copy_is_read_if_a_file_is_missing_or_broken(
     home: BrokerWithFolder, tmp_path: Path
 ) -> None:
     home.connect().send("another")
-    home = home.ended()
+    home = home.restart()
     for content in (None, b"", bytes(100), b"{"):
         if content is None:
             (tmp_path / TOPICS).unlink()
         else:
             (tmp_path / TOPICS).write_bytes(content)
 
-        home = home.killed()
+        home = home.restart_after_kill()
 
         assert "orders" in home.broker.topics
 
@@ -53,7 +53,7 @@ def test_numbers_without_quotes_are_read_as_java_writes_them(
     home.folder.close(home.now)
     (tmp_path / OFFSETS).write_text('{"offsetTable":{"orders@g":{0:1,1:4}, "odd":{0:1}}}')
 
-    home = home.killed()
+    home = home.restart_after_kill()
 
     assert dict(home.broker.offsets.of("g", "orders")) == {0: 1, 1: 4}
 
@@ -102,7 +102,7 @@ def test_how_a_group_gets_a_topic_is_kept(home: BrokerWithFolder, tmp_path: Path
     )
     assert home.connect().call(401, body=setting).code == 0
 
-    home = home.ended()
+    home = home.restart()
 
     assert home.broker.request_modes == {"orders": {"g": setting}}
     text = (tmp_path / "config/messageRequestMode.json").read_text()

@@ -60,7 +60,7 @@ def test_a_message_that_was_delivered_does_not_wait(
     check = decode_timer_check((tmp_path / "config/timercheck").read_bytes())
     assert dues == [59_000] * 4 + [119_000]
     assert (check.read_time, check.queue_offset) == (START + 13_000, 8)
-    assert home.killed().broker.timers.offsets() == {0, 2, 4, 5, 6}
+    assert home.restart_after_kill().broker.timers.offsets() == {0, 2, 4, 5, 6}
 
 
 def test_there_are_none_without_such_messages(tmp_path: Path) -> None:

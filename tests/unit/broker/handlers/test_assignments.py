@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,46 +13,32 @@ from rocketwire.messages.allocation import (
     SetMessageRequestModeRequestBody,
 )
 from rocketwire.messages.enums import (
-    ConsumeFromWhere,
-    ConsumeType,
     MessageModel,
     MessageRequestMode,
 )
-from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.subscription import subscription_data
-from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand, Client
+from tests.support.broker_groups import join_readers
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
 
 
 @pytest.fixture
 def home() -> BrokerAtHand:
-    home = BrokerAtHand()
-    home.broker.topics.put(new_topic("orders", 4), home.now)
-    return home
+    return BrokerAtHand(orders=4)
 
 
 @pytest.fixture
 def clients(home: BrokerAtHand) -> list[Client]:
     """Members ``c0`` to ``c2`` of ``readers``."""
-    return [joined(home, f"c{number}") for number in range(3)]
+    clients = [home.connect() for _ in range(3)]
+    for number, client in enumerate(clients):
+        join_readers(client, "orders", client_id=f"c{number}")
+    return clients
 
 
-def joined(home: BrokerAtHand, client_id: str) -> Client:
-    consumer = ConsumerData(
-        group_name="readers",
-        message_model=MessageModel.CLUSTERING,
-        consume_type=ConsumeType.CONSUME_PASSIVELY,
-        consume_from_where=ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
-        subscription_data_set=(subscription_data("orders", version=1),),
-    )
-    client = home.connect()
-    client.call(34, {}, HeartbeatData(client_id=client_id, consumer_data_set=(consumer,)))
-    return client
-
-
-def ask_assignment(client: Client, client_id: str, **changes: Any) -> list[tuple[int, str]] | None:
-    """Queue and mode of each assignment; None without a list."""
+def question(client_id: str, **changes: Any) -> QueryAssignmentRequestBody:
     values: dict[str, Any] = {
         "topic": "orders",
         "consumer_group": "readers",
@@ -60,78 +46,62 @@ def ask_assignment(client: Client, client_id: str, **changes: Any) -> list[tuple
         "strategy_name": "AVG",
         "message_model": MessageModel.CLUSTERING,
     }
-    question = QueryAssignmentRequestBody(**{**values, **changes})
-    answer = client.call(400, {}, question)
+    return QueryAssignmentRequestBody(**{**values, **changes})
+
+
+def read_queues(answer: RemotingCommand) -> list[tuple[str, int]] | None:
+    """Broker and number of each queue that was assigned; None without a list."""
     assert answer.code == 0
     body = decode_body(QueryAssignmentResponseBody, answer.body)
     assert body is not None
     if body.message_queue_assignments is None:
         return None
-    return sorted(
-        (item.message_queue.queue_id, str(item.mode))
-        for item in body.message_queue_assignments
-        if item.message_queue is not None
-    )
+    queues = [item.message_queue for item in body.message_queue_assignments]
+    return sorted((str(queue.broker_name), queue.queue_id) for queue in queues if queue)
 
 
 @pytest.mark.parametrize(
     "changes",
     [{"topic": "nothing"}, {"consumer_group": "nobody"}, {"strategy_name": "MACHINE_ROOM"}],
 )
-def test_an_unknown_topic_group_or_strategy_has_no_list(
+def test_assignment_of_something_unknown_has_no_list(
     clients: list[Client], changes: dict[str, object]
 ) -> None:
-    assert ask_assignment(clients[0], "c0", **changes) is None
+    assert read_queues(clients[0].call(400, {}, question("c0", **changes))) is None
 
 
-def set_mode(client: Client, share: int = 0, **changes: Any) -> int:
-    values: dict[str, Any] = {
-        "topic": "orders",
-        "consumer_group": "readers",
-        "mode": MessageRequestMode.POP,
-        "pop_share_queue_num": share,
-    }
-    body = SetMessageRequestModeRequestBody(**{**values, **changes})
-    return client.call(401, {}, body).code
+def set_pop_mode(client: Client, share: int = 0) -> None:
+    body = SetMessageRequestModeRequestBody(
+        topic="orders",
+        consumer_group="readers",
+        mode=MessageRequestMode.POP,
+        pop_share_queue_num=share,
+    )
+    assert client.call(401, {}, body).code == 0
 
 
-def test_a_group_that_pops_may_share_the_queues_of_few_neighbours(clients: list[Client]) -> None:
-    set_mode(clients[0], share=1)
+def test_assignment_for_pops_shares_queues_with_few_neighbours(clients: list[Client]) -> None:
+    set_pop_mode(clients[0], share=1)
 
-    shares = [ask_assignment(client, f"c{number}") for number, client in enumerate(clients)]
+    answers = [client.call(400, {}, question(f"c{n}")) for n, client in enumerate(clients)]
 
-    queues = [[queue for queue, _ in share or ()] for share in shares]
+    queues = [[number for _, number in read_queues(answer) or ()] for answer in answers]
     assert queues == [[0, 1, 2], [2, 3], [0, 1, 3]]
 
 
-def test_queues_of_other_brokers_are_asked_for_and_shared_as_well(
+def test_assignment_for_pops_has_queues_of_all_brokers(
     home: BrokerAtHand, clients: list[Client]
 ) -> None:
-    set_mode(clients[0])
+    set_pop_mode(clients[0])
     routes = home.broker.routes
     routes.on_asked = lambda: None
-    question = QueryAssignmentRequestBody(
-        topic="orders",
-        consumer_group="readers",
-        client_id="c0",
-        strategy_name="AVG",
-        message_model=MessageModel.CLUSTERING,
-    )
 
-    number = clients[0].ask(400, {}, question)
+    number = clients[0].ask(400, {}, question("c0"))
     assert clients[0].answer_to(number) is None
     assert routes.pending() == ["orders"]
-    other = MessageQueue(topic="orders", broker_name="broker-b", queue_id=0)
-    routes.put("orders", [other], home.now)
+    queue = MessageQueue(topic="orders", broker_name="broker-b", queue_id=0)
+    routes.put("orders", [queue], home.now)
     home.settle()
 
-    answer = clients[0].answer_to(number)
-    assert answer is not None
-    body = decode_body(QueryAssignmentResponseBody, answer.body)
-    assert body is not None
-    names = [
-        item.message_queue.broker_name
-        for item in body.message_queue_assignments or ()
-        if item.message_queue is not None
-    ]
-    assert names == ["broker-a", "broker-b"]
+    queues = read_queues(clients[0].take_answer(number)) or []
+    assert [name for name, _ in queues] == ["broker-a", "broker-b"]

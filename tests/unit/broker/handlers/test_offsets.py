@@ -6,10 +6,9 @@ import pytest
 
 from rocketwire.messages import decode_body
 from rocketwire.messages.enums import ConsumeFromWhere
-from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire.messages.offsets import QueryCorrectionOffsetBody
-from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import START, BrokerAtHand, Client
+from tests.support.broker import START, BrokerAtHand, Client, fields_of
+from tests.support.broker_groups import join_readers
 
 QUEUE: dict[str, object] = {"topic": "orders", "queueId": 0}
 OF_GROUP: dict[str, object] = {**QUEUE, "consumerGroup": "readers"}
@@ -17,27 +16,27 @@ RESET: dict[str, object] = {"topic": "orders", "group": "readers", "isForce": Tr
 
 
 @pytest.fixture
+def home() -> BrokerAtHand:
+    home = BrokerAtHand(orders=4)
+    home.broker.groups.find_or_create("readers", home.now)
+    return home
+
+
+@pytest.fixture
 def client(home: BrokerAtHand) -> Client:
     """A client of a broker with three messages, stored a second apart."""
     client = home.connect()
-    home.broker.topics.put(new_topic("orders", 4), home.now)
-    home.broker.groups.find_or_create("readers", home.now)
     for _ in range(3):
         client.send()
         home.pass_time(1000)
     return client
 
 
-def offset(client: Client, code: int, **fields: object) -> str | None:
-    return (client.call(code, {**QUEUE, **fields}).ext_fields or {}).get("offset")
-
-
-def test_a_reset_may_be_pushed_to_the_consumers(client: Client, home: BrokerAtHand) -> None:
+def test_reset_is_pushed_to_the_consumers(client: Client, home: BrokerAtHand) -> None:
     client.call(25, {}, b"useServerSideResetOffset=false\n")
     fields = {**RESET, "timestamp": START, "queueId": 0}
     offline = client.call(222, fields)
-    data = ConsumerData(group_name="readers", subscription_data_set=())
-    client.call(34, {}, HeartbeatData(client_id="c", consumer_data_set=(data,)))
+    join_readers(client)
     unread = client.call(222, fields)
     client.call(15, {**OF_GROUP, "commitOffset": 2})
     client.requests()
@@ -51,39 +50,32 @@ def test_a_reset_may_be_pushed_to_the_consumers(client: Client, home: BrokerAtHa
     assert client.call(14, OF_GROUP).ext_fields == {"offset": "2"}
 
 
-def test_lowest_offset_of_all_groups_and_filtered_groups_lose_theirs(
+def test_correction_has_the_lowest_offset_without_filtered_groups(
     client: Client, home: BrokerAtHand
 ) -> None:
     for group, committed in (("a", 5), ("b", 3), ("left-out", 1), ("behind", 2)):
         home.broker.offsets.commit(group, "orders", 0, committed, home.now)
 
-    def corrected(group: str, left_out: str = "") -> dict[int, int]:
-        fields: dict[str, object] = {
-            "topic": "orders",
-            "compareGroup": group,
-            "filterGroups": left_out,
-        }
+    def correct(group: str, left_out: str = "") -> dict[int, int]:
+        fields = {"topic": "orders", "compareGroup": group, "filterGroups": left_out}
         body = decode_body(QueryCorrectionOffsetBody, client.call(308, fields).body or b"")
         assert body is not None
         return dict(body.correction_offsets or {})
 
-    assert corrected("a", "left-out") == {0: 2}
+    assert correct("a", "left-out") == {0: 2}
     assert home.broker.offsets.get("left-out", "orders", 0) is None
     home.broker.offsets.commit("behind", "orders", 1, 0, home.now)
     home.broker.offsets.commit("a", "orders", 1, 2, home.now)
-    assert corrected("behind") == {0: 2, 1: 0}
+    assert correct("behind") == {0: 2, 1: 0}
 
 
 @pytest.mark.parametrize("where", ["CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET"])
-def test_a_consumer_that_begins_at_the_end_misses_no_message_while_it_asks(
-    client: Client, where: str
-) -> None:
-    consumer = ConsumerData(group_name="readers", consume_from_where=ConsumeFromWhere(where))
-    client.call(34, {}, HeartbeatData(client_id="c", consumer_data_set=(consumer,)))
+def test_offset_of_the_end_is_that_of_the_first_question(client: Client, where: str) -> None:
+    join_readers(client, where=ConsumeFromWhere(where))
     assert client.call(14, {**OF_GROUP, "queueId": 1}).code == 22
 
     client.send(queue=1)
 
+    offsets = [fields_of(client.call(30, {**QUEUE, "queueId": 1}))["offset"] for _ in range(2)]
     asks_for_the_end = where == "CONSUME_FROM_LAST_OFFSET"
-    assert offset(client, 30, queueId=1) == ("0" if asks_for_the_end else "1")
-    assert offset(client, 30, queueId=1) == "1"
+    assert offsets == ["0" if asks_for_the_end else "1", "1"]

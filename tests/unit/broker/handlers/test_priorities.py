@@ -6,8 +6,7 @@ import pytest
 
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire_broker.handlers.priorities import pops_by_priority
-from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import BrokerAtHand, Client
+from tests.support.broker import BrokerAtHand, Client, fields_of
 from tests.support.broker_pops import GROUP, Popper
 
 NAME = "_SYS_MSG_PRIORITY_"
@@ -15,10 +14,7 @@ NAME = "_SYS_MSG_PRIORITY_"
 
 @pytest.fixture
 def home() -> BrokerAtHand:
-    home = BrokerAtHand()
-    topic = new_topic("orders", 4)
-    home.broker.topics.put(topic, home.now)
-    return home
+    return BrokerAtHand(orders=4)
 
 
 @pytest.fixture
@@ -55,7 +51,7 @@ def test_a_priority_is_a_queue(
 ) -> None:
     answer = client.send(properties=properties)
 
-    assert (answer.ext_fields or {})["queueId"] == queue
+    assert fields_of(answer)["queueId"] == queue
 
 
 def test_pops_begin_with_the_highest_priority_and_end_with_redeliveries(

@@ -26,7 +26,7 @@ def test_an_error_of_ours_is_answered_and_the_connection_goes_on(
     client = home.connect()
     monkeypatch.setattr(home.broker, "groups", None)
 
-    answer = client.pulled()
+    answer = client.pull_now()
 
     assert answer.code == 1
     assert "AttributeError" in (answer.remark or "")

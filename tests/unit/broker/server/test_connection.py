@@ -23,7 +23,7 @@ LARGE = 4 << 20
 
 
 @contextmanager
-def connected(tasks: trio.Nursery) -> Generator[tuple[Connection, socket.socket]]:
+def connect_peer(tasks: trio.Nursery) -> Generator[tuple[Connection, socket.socket]]:
     """A connection and the socket of its peer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         peer_socket = socket.create_connection(listener.getsockname())
@@ -37,7 +37,7 @@ def connected(tasks: trio.Nursery) -> Generator[tuple[Connection, socket.socket]
 
 async def test_what_the_socket_does_not_take_follows_in_order() -> None:
     async with trio.open_nursery() as tasks:
-        with connected(tasks) as (connection, peer):
+        with connect_peer(tasks) as (connection, peer):
             connection.peer.unsent = LARGE + 2
             connection.write([b"a" * LARGE, b"b"])
             connection.write([b"c"])
@@ -54,7 +54,7 @@ async def test_what_the_socket_does_not_take_follows_in_order() -> None:
 
 async def test_what_a_slow_reader_leaves_is_counted() -> None:
     async with trio.open_nursery() as tasks:
-        with connected(tasks) as (connection, _):
+        with connect_peer(tasks) as (connection, _):
             connection.peer.unsent = LARGE
             connection.write([b"a" * LARGE])
 
@@ -65,7 +65,7 @@ async def test_what_a_slow_reader_leaves_is_counted() -> None:
 
 async def test_a_connection_that_is_broken_is_closed() -> None:
     async with trio.open_nursery() as tasks:
-        with connected(tasks) as (connection, _):
+        with connect_peer(tasks) as (connection, _):
             connection.socket.socket.shutdown(socket.SHUT_WR)
             connection.write([b"a"])
 

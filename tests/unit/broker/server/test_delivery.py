@@ -39,7 +39,7 @@ class HeldSyncs:
         self._begun.set()
         assert self._released.wait(TIMEOUT)
 
-    async def begun(self) -> None:
+    async def wait_for_start(self) -> None:
         """Wait until a sync has begun."""
         assert await trio.to_thread.run_sync(self._begun.wait, TIMEOUT)
 
@@ -120,7 +120,7 @@ async def server(disk: VirtualDisk) -> AsyncGenerator[BrokerServer]:
 
 
 @pytest.fixture
-def held_syncs(disk: VirtualDisk, server: BrokerServer) -> Iterator[HeldSyncs]:
+def syncs(disk: VirtualDisk, server: BrokerServer) -> Iterator[HeldSyncs]:
     held = HeldSyncs(disk)
     yield held
     held.release()
@@ -139,43 +139,41 @@ async def peers(server: BrokerServer) -> AsyncGenerator[list[Peer]]:
         yield peers
 
 
-async def test_a_send_is_acknowledged_after_its_sync(
-    peers: list[Peer], held_syncs: HeldSyncs
-) -> None:
+async def test_a_send_is_acknowledged_after_its_sync(peers: list[Peer], syncs: HeldSyncs) -> None:
     peers[0].send(b"paid")
-    await held_syncs.begun()
+    await syncs.wait_for_start()
     await wait_all_tasks_blocked()
     assert not peers[0].has_answer()
 
-    held_syncs.release()
+    syncs.release()
 
     assert (await peers[0].answer()).code == 0
 
 
 async def test_the_end_of_another_connection_sends_nothing_early(
-    peers: list[Peer], held_syncs: HeldSyncs
+    peers: list[Peer], syncs: HeldSyncs
 ) -> None:
     peers[0].send(b"paid")
     peers[1].socket.close()
-    await held_syncs.begun()
+    await syncs.wait_for_start()
     await wait_all_tasks_blocked()
     assert not peers[0].has_answer()
 
-    held_syncs.release()
+    syncs.release()
 
     assert (await peers[0].answer()).code == 0
 
 
 async def test_one_sync_serves_all_that_wait(
-    peers: list[Peer], held_syncs: HeldSyncs, disk: VirtualDisk
+    peers: list[Peer], syncs: HeldSyncs, disk: VirtualDisk
 ) -> None:
     peers[0].send(b"1")
-    await held_syncs.begun()
+    await syncs.wait_for_start()
     for peer in peers[1:]:
         peer.send(b"2")
     await wait_all_tasks_blocked()
     disk.calls.clear()
-    held_syncs.release()
+    syncs.release()
 
     for peer in peers:
         await peer.answer()

@@ -84,7 +84,7 @@ class Clients:
             await stream.send_all(before)
         return stream
 
-    async def encrypted(self, server: BrokerServer, before: bytes = b"") -> TlsStream:
+    async def connect_with_tls(self, server: BrokerServer, before: bytes = b"") -> TlsStream:
         """Connect, send these bytes, and begin TLS."""
         stream = TlsStream(await self.plain(server, before), context(), server_side=False)
         await stream.do_handshake()
@@ -99,7 +99,7 @@ async def clients() -> AsyncGenerator[Clients]:
         await trio.aclose_forcefully(stream)
 
 
-async def answered(stream: trio.abc.Stream, request: bytes = GET_CONFIG) -> RemotingCommand | None:
+async def exchange(stream: trio.abc.Stream, request: bytes = GET_CONFIG) -> RemotingCommand | None:
     """Send a request and return its answer; None if the connection is closed instead."""
     decoder = CommandDecoder()
     with trio.fail_after(60):
@@ -130,19 +130,19 @@ async def test_by_default_a_connection_may_be_encrypted(
     certificate: Path, clients: Clients
 ) -> None:
     async with running(certificate) as server:
-        for stream in (await clients.plain(server), await clients.encrypted(server)):
-            answer = await answered(stream)
+        for stream in (await clients.plain(server), await clients.connect_with_tls(server)):
+            answer = await exchange(stream)
             assert answer is not None
             assert answer.code == 0
 
 
 async def test_large_frames_pass_in_both_directions(certificate: Path, clients: Clients) -> None:
     async with running(certificate) as server:
-        stream = await clients.encrypted(server)
+        stream = await clients.connect_with_tls(server)
         body = os.urandom(LARGE)
-        sent = await answered(stream, encode_send(body))
+        sent = await exchange(stream, encode_send(body))
         pull = encode(RemotingCommand(code=11, opaque=2, ext_fields=A_PULL))
-        pulled = await answered(stream, pull)
+        pulled = await exchange(stream, pull)
 
     assert sent is not None
     assert sent.code == 0
@@ -152,21 +152,22 @@ async def test_large_frames_pass_in_both_directions(certificate: Path, clients: 
 
 async def test_a_pull_that_waits_is_answered_over_tls(certificate: Path, clients: Clients) -> None:
     async with running(certificate) as server:
-        reader, writer = await clients.encrypted(server), await clients.encrypted(server)
-        await answered(writer, encode_send())
+        reader = await clients.connect_with_tls(server)
+        writer = await clients.connect_with_tls(server)
+        await exchange(writer, encode_send())
         arrived: list[RemotingCommand | None] = []
 
         async def pull() -> None:
             fields = {**A_PULL, "queueOffset": "1"}
             request = encode(RemotingCommand(code=11, opaque=2, ext_fields=fields))
-            arrived.append(await answered(reader, request))
+            arrived.append(await exchange(reader, request))
 
         async with trio.open_nursery() as tasks:
             tasks.start_soon(pull)
             with trio.fail_after(60):
                 while not len(server.broker.waits):
                     await trio.sleep(0.001)
-            await answered(writer, encode_send(b"later"))
+            await exchange(writer, encode_send(b"later"))
 
     (answer,) = arrived
     assert answer is not None
@@ -177,8 +178,8 @@ async def test_if_tls_is_enforced_plain_frames_are_refused(
     certificate: Path, clients: Clients, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(certificate, "enforcing") as server:
-        assert await answered(await clients.plain(server)) is None
-        assert await answered(await clients.encrypted(server)) is not None
+        assert await exchange(await clients.plain(server)) is None
+        assert await exchange(await clients.connect_with_tls(server)) is not None
 
     assert "does not begin with TLS" in caplog.text
 
@@ -196,9 +197,9 @@ async def peer_certificate(server: BrokerServer) -> bytes | None:
     port = server.broker.config.listen_port
     stream = await trio.open_ssl_over_tcp_stream("127.0.0.1", port, ssl_context=context())
     await stream.do_handshake()
-    found: bytes | None = stream.getpeercert(binary_form=True)
+    result: bytes | None = stream.getpeercert(binary_form=True)
     await trio.aclose_forcefully(stream)
-    return found
+    return result
 
 
 @pytest.mark.parametrize(("header", "address"), [(V1, "192.0.2.1:4660"), (V2, "192.0.2.3:4660")])
@@ -207,8 +208,8 @@ async def test_behind_a_load_balancer_a_client_has_its_own_address(
     certificate: Path, clients: Clients, header: bytes, address: str, *, over_tls: bool
 ) -> None:
     async with running(certificate) as server:
-        stream = await (clients.encrypted if over_tls else clients.plain)(server, header)
-        await answered(stream, encode_send())
+        stream = await (clients.connect_with_tls if over_tls else clients.plain)(server, header)
+        await exchange(stream, encode_send())
         (peer,) = server.broker.peers.values()
         record = server.broker.store.queue("orders", 0)
         assert record is not None
@@ -221,8 +222,8 @@ async def test_a_malformed_header_ends_its_connection_only(
     certificate: Path, clients: Clients, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(certificate) as server:
-        assert await answered(await clients.plain(server, b"PROXY TCP9 x\r\n")) is None
-        assert await answered(await clients.plain(server)) is not None
+        assert await exchange(await clients.plain(server, b"PROXY TCP9 x\r\n")) is None
+        assert await exchange(await clients.plain(server)) is not None
 
     assert "PROXY" in caplog.text
 
@@ -234,4 +235,4 @@ async def test_brokers_register_over_tls_at_a_name_server_that_enforces_it(
     async with open_name_server(0, "127.0.0.1", settings) as address:
         config = Config(listen_port=0, namesrv_addr=address, tls=settings, use_tls=True)
         async with open_broker(config) as server:
-            assert await answered(await clients.encrypted(server)) is not None
+            assert await exchange(await clients.connect_with_tls(server)) is not None

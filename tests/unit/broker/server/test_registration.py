@@ -45,12 +45,12 @@ async def test_a_broker_assigns_the_queues_of_all_brokers() -> None:
         open_broker(replace(config, namesrv_addr=address), topics) as server,
         open_broker(replace(config, namesrv_addr=address, broker_name="broker-b"), topics),
     ):
-        found = trio.Event()
+        arrival = trio.Event()
         routes = server.broker.routes
         assert not routes.is_fresh("orders", server.clock.now())
-        routes.ask("orders", lambda now: found.set())
+        routes.ask("orders", lambda now: arrival.set())
         with trio.fail_after(60):
-            await found.wait()
+            await arrival.wait()
 
     assert {queue.broker_name for queue in routes.queues("orders")} == {"broker-a", "broker-b"}
     assert routes.on_asked is None

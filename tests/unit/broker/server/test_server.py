@@ -30,7 +30,7 @@ GET_CONFIG = encode(RemotingCommand(code=26, opaque=1))
 
 
 @asynccontextmanager
-async def connected(server: BrokerServer) -> AsyncGenerator[trio.SocketStream]:
+async def connect_client(server: BrokerServer) -> AsyncGenerator[trio.SocketStream]:
     stream = await trio.open_tcp_stream("127.0.0.1", server.broker.config.listen_port)
     async with stream:
         yield stream
@@ -38,15 +38,15 @@ async def connected(server: BrokerServer) -> AsyncGenerator[trio.SocketStream]:
 
 async def answers(stream: trio.SocketStream, count: int) -> list[RemotingCommand]:
     """Read that many answers."""
-    decoder, found = CommandDecoder(), list[RemotingCommand]()
+    decoder, result = CommandDecoder(), list[RemotingCommand]()
     with trio.fail_after(60):
-        while len(found) < count:
+        while len(result) < count:
             data = await stream.receive_some()
             assert data, "closed"
             decoder.feed(data)
             while (command := decoder.next_command()) is not None:
-                found.append(command)
-    return found
+                result.append(command)
+    return result
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ async def test_a_slow_request_is_logged_and_counted(
         return SUCCESS
 
     server.broker.faults.add(Fault(frozenset({26}), 1, script=respond_late))
-    async with connected(server) as stream:
+    async with connect_client(server) as stream:
         await stream.send_all(GET_CONFIG)
         await answers(stream, 1)
 
@@ -85,19 +85,19 @@ async def test_slow_actions_are_logged_and_counted(
 
 
 async def test_connections_that_send_at_once_are_all_answered(server: BrokerServer) -> None:
-    found: list[RemotingCommand] = []
+    result: list[RemotingCommand] = []
 
     async def send_some(first: int) -> None:
-        async with connected(server) as stream:
+        async with connect_client(server) as stream:
             for number in range(first, first + 20):
                 await stream.send_all(encode_send(opaque=number))
-                found.extend(await answers(stream, 1))
+                result.extend(await answers(stream, 1))
 
     async with trio.open_nursery() as nursery:
         for client in range(8):
             nursery.start_soon(send_some, 100 * client)
 
-    offsets = sorted(int((answer.ext_fields or {})["queueOffset"]) for answer in found)
+    offsets = sorted(int((answer.ext_fields or {})["queueOffset"]) for answer in result)
     assert offsets == list(range(160))
 
 
@@ -110,7 +110,7 @@ async def test_end_of_a_connection_during_a_registration_leaves_others_alone(
         registering.set()
         await trio.sleep_forever()
 
-    async with connected(server) as stream:
+    async with connect_client(server) as stream:
         await stream.send_all(GET_CONFIG)
         await answers(stream, 1)
         server.announce = announce
@@ -125,7 +125,7 @@ async def test_end_of_a_connection_during_a_registration_leaves_others_alone(
 
 
 async def test_a_broker_stops_at_once_with_requests_that_wait() -> None:
-    async with open_broker(Config(listen_port=0)) as server, connected(server) as stream:
+    async with open_broker(Config(listen_port=0)) as server, connect_client(server) as stream:
         await stream.send_all(encode_send(opaque=1) + encode_pull(1, hold=60_000, opaque=2))
         await answers(stream, 1)
 
@@ -141,7 +141,7 @@ async def test_a_fault_of_something_that_is_due_is_logged_and_the_rest_goes_on(
     now = server.clock.now()
     server.broker.schedule.at(now, fail)
     server.broker.schedule.at(now, done.append)
-    async with connected(server) as stream:
+    async with connect_client(server) as stream:
         await stream.send_all(GET_CONFIG)
         [first] = await answers(stream, 1)
         await stream.send_all(GET_CONFIG)
@@ -163,7 +163,7 @@ async def test_a_broker_that_other_machines_reach_is_warned_of(
 async def test_held_pull_is_answered_after_a_sleep_of_the_machine(server: BrokerServer) -> None:
     offsets = [0.0]
     server.clock = Clock(lambda: offsets[0])
-    async with connected(server) as stream:
+    async with connect_client(server) as stream:
         await stream.send_all(encode_send(opaque=1))
         await answers(stream, 1)
         await stream.send_all(encode_pull(1, hold=3_600_000, opaque=2))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_broker.state.response import RefusedError
-from tests.support.broker import BrokerAtHand, bodies
+from tests.support.broker import BrokerAtHand, Client, bodies
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def test_a_client_is_asked_and_its_answer_comes_once(home: BrokerAtHand) -> None:
     client, answers = home.connect(), list[tuple[int, bytes | None]]()
 
-    def answered(answer: RemotingCommand | None, _now: int) -> None:
+    def note_answer(answer: RemotingCommand | None, _now: int) -> None:
         assert answer is not None
         answers.append((answer.code, answer.body))
 
-    home.broker.ask(client.peer, 307, {"a": "b"}, b"", answered, home.now)
+    home.broker.ask(client.peer, 307, {"a": "b"}, b"", note_answer, home.now)
     home.settle()
     (request,) = client.requests()
     client.respond(request, 5, b"body")
@@ -52,8 +52,7 @@ def test_no_more_clients_are_asked_than_the_limit() -> None:
         home.broker.ask(client.peer, 307, None, b"", lambda _answer, _now: None, home.now)
 
 
-def test_a_held_request_ends_with_its_connection(home: BrokerAtHand) -> None:
-    client = home.connect()
+def test_a_held_request_ends_with_its_connection(client: Client, home: BrokerAtHand) -> None:
     client.send()
     client.pull(1, hold=15_000)
     assert len(home.broker.waits) == 1
@@ -70,15 +69,14 @@ def test_no_more_requests_wait_than_the_limit() -> None:
     client = home.connect()
     client.send()
     first = client.pull(1, hold=15_000)
-    second = client.answer_to(client.pull(1, hold=15_000))
-
+    second = client.take_answer(client.pull(1, hold=15_000))
     assert client.answer_to(first) is None
-    assert second is not None
     assert second.code == 2
 
 
-def test_frames_to_a_connection_that_has_ended_are_dropped(home: BrokerAtHand) -> None:
-    client = home.connect()
+def test_frames_to_a_connection_that_has_ended_are_dropped(
+    client: Client, home: BrokerAtHand
+) -> None:
     client.close()
 
     home.broker.notify(client.peer, 40, {})
@@ -96,9 +94,9 @@ def test_silent_clients_are_closed_and_old_messages_dropped() -> None:
     home.pass_time(131_000)
     assert home.broker.closing == {client.peer.number: "no heartbeat"}
 
-    assert bodies(client.pulled()) == [b"old"]
+    assert bodies(client.pull_now()) == [b"old"]
     home.pass_time(3_600_000)
-    assert client.pulled().remark == "OFFSET_TOO_SMALL"
+    assert client.pull_now().remark == "OFFSET_TOO_SMALL"
 
 
 def test_ids_of_messages_without_one_differ(home: BrokerAtHand) -> None:

@@ -2,55 +2,73 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.enums import OffsetOptionType
 from rocketwire.messages.lite import OffsetOption
 from rocketwire_broker.state.lite import consistent_hash
-from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_lite import GROUP, PARENT, Reader, light, put_group, put_parent, send
+from tests.support.broker_lite import (
+    GROUP,
+    PARENT,
+    Reader,
+    light,
+    put_group,
+    put_parent,
+    send,
+    start_lite_broker,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.support.broker import BrokerAtHand, Client
 
 MINUTE = 60_000
 
 
 @pytest.fixture
 def home() -> BrokerAtHand:
-    home = BrokerAtHand()
-    put_parent(home)
-    put_group(home)
-    return home
+    return start_lite_broker()
 
 
-def test_each_group_and_one_client_of_it_is_told_of_a_message(
+NAMES = [f"n{number:02}" for number in range(25)]
+
+
+def send_each(client: Client, names: Iterable[str]) -> None:
+    """Send a message to each of these lite topics, with its name as the body."""
+    for name in names:
+        send(client, name, name)
+
+
+def test_message_goes_to_one_client_of_each_group(
     home: BrokerAtHand, client: Client, reader: Reader
 ) -> None:
     put_group(home, "others")
     readers = [reader, Reader(home, client, "second"), Reader(home, client, "third", "others")]
-    for one in readers:
-        one.subscribe("a")
+    for item in readers:
+        item.subscribe("a")
 
     send(client, "a", "1")
 
-    popped = [one.pop() for one in readers]
+    popped = [item.pop() for item in readers]
     assert popped[2] == [b"1"]
     assert sorted(popped[:2]) == [[], [b"1"]]
 
 
-def test_clients_are_told_by_turns(home: BrokerAtHand, client: Client) -> None:
+def test_clients_get_messages_by_turns(home: BrokerAtHand, client: Client) -> None:
     readers = [Reader(home, client, name) for name in ("first", "second")]
     for reader in readers:
         reader.subscribe(*"abcd")
 
-    for name in "abcd":
-        send(client, name, name)
+    send_each(client, "abcd")
 
     assert [len(reader.pop()) for reader in readers] == [2, 2]
 
 
-def test_events_of_a_client_that_does_not_pop_go_to_another_one(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_events_of_a_silent_client_go_to_another(home: BrokerAtHand, client: Client) -> None:
     silent, busy = Reader(home, client, "silent"), Reader(home, client, "busy")
     silent.subscribe("a")
     send(client, "a", "1")
@@ -63,69 +81,61 @@ def test_events_of_a_client_that_does_not_pop_go_to_another_one(
     assert busy.pop() == [b"1"]
 
 
-def test_a_client_that_was_silent_is_told_last(home: BrokerAtHand, client: Client) -> None:
-    silent = Reader(home, client, "silent")
+def test_silent_client_gets_events_last(home: BrokerAtHand, client: Client) -> None:
+    silent, busy = Reader(home, client, "silent"), Reader(home, client, "busy")
     silent.subscribe("a", "b")
     send(client, "a", "1")
     home.pass_time(20_000)
     assert silent.pop(invisible=MINUTE) == [b"1"]  # it is the only one
-    busy = Reader(home, client, "busy")
     busy.subscribe("b")
 
-    for number in range(3):
-        send(client, "b", str(number))
+    send(client, "b", "0", "1", "2")
 
     assert silent.pop() == []
     assert busy.pop() == [b"0", b"1", b"2"]
 
 
-def test_lite_topics_beyond_the_limit_of_events_come_later(
-    home: BrokerAtHand, client: Client
-) -> None:
+@pytest.fixture
+def small_reader(home: BrokerAtHand, client: Client) -> Reader:
+    """A reader with 15 lite topics that have a message, and room for ten events."""
     put_group(home, "small", lite_sub_client_max_event_cnt="10")
     reader = Reader(home, client, group="small")
-    names = [f"n{number:02}" for number in range(15)]
-    reader.subscribe(*names)
-    for name in names:
-        send(client, name, name)
+    reader.subscribe(*NAMES[:15])
+    send_each(client, NAMES[:15])
+    return reader
 
-    assert len(reader.pop()) == 10
-    assert reader.pop() == []
-    for name in names[:10]:
-        reader.ack(name, 0)
-    assert reader.pop() == []
+
+def test_events_beyond_the_limit_come_later(home: BrokerAtHand, small_reader: Reader) -> None:
+    assert len(small_reader.pop()) == 10
+    assert small_reader.pop() == []
+    for name in NAMES[:10]:
+        small_reader.ack(name, 0)
+    assert small_reader.pop() == []
     home.pass_time(10_000)
 
-    assert {text.decode() for text in reader.pop()} == set(names[10:])
+    assert {text.decode() for text in small_reader.pop()} == set(NAMES[10:15])
 
 
-def test_a_client_with_events_still_waits_for_the_rest(home: BrokerAtHand, client: Client) -> None:
-    put_group(home, "small", lite_sub_client_max_event_cnt="10")
-    reader = Reader(home, client, group="small")
-    names = [f"n{number:02}" for number in range(15)]
-    reader.subscribe(*names)
-    for name in names:
-        send(client, name, name)
-    reader.pop(count=3)
+def test_events_are_refilled_when_few_remain(home: BrokerAtHand, small_reader: Reader) -> None:
+    small_reader.pop(count=3)
     lite = home.broker.lite
+    trigger = {"group": "small", "clientId": "reader"}
 
-    client.call(200079, {"group": "small", "clientId": "reader"})  # not low enough
+    small_reader.client.call(200079, trigger)  # not low enough
 
     assert len(lite.events["reader"]) == 7
-    reader.pop(count=6)
-    client.call(200079, {"group": "small", "clientId": "reader"})  # there are more than it has room
+    small_reader.pop(count=6)
+    small_reader.client.call(200079, trigger)  # there are more than it has room
     assert len(lite.events["reader"]) == 10
 
 
-def test_without_a_limit_of_the_group_that_of_the_broker_holds(client: Client) -> None:
-    home = BrokerAtHand(max_lite_events=1)
-    put_parent(home)
+def test_limit_of_events_is_that_of_the_broker_if_the_group_has_none() -> None:
+    home = start_lite_broker(max_lite_events=1)
     put_group(home, lite_sub_client_max_event_cnt="many")
-    client = home.connect()
-    reader = Reader(home, client)
+    reader = Reader(home, home.connect())
     reader.subscribe("a", "b")
-    send(client, "a", "1")
-    send(client, "b", "2")
+    send(reader.client, "a", "1")
+    send(reader.client, "b", "2")
 
     assert reader.pop() == [b"1"]
 
@@ -133,9 +143,7 @@ def test_without_a_limit_of_the_group_that_of_the_broker_holds(client: Client) -
 # ---------------------------------------------------------------------------- wildcards
 
 
-def test_a_group_with_a_wildcard_is_told_of_every_lite_topic(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_wildcard_stands_for_every_lite_topic(home: BrokerAtHand, client: Client) -> None:
     put_group(home, "all", lite_sub_wildcard="true")
     reader = Reader(home, client, group="all")
     send(client, "before", "0")
@@ -148,15 +156,13 @@ def test_a_group_with_a_wildcard_is_told_of_every_lite_topic(
     assert reader.ack("before", 0).code == 0
 
 
-def test_a_group_with_a_wildcard_gets_the_rest_when_its_clients_have_room(
+def test_wildcard_gets_the_rest_when_its_clients_have_room(
     home: BrokerAtHand, client: Client
 ) -> None:
     put_group(home, "all", lite_sub_wildcard="true", lite_sub_client_max_event_cnt="10")
     reader = Reader(home, client, group="all")
     reader.change(Action.COMPLETE_ADD)
-    names = [f"n{number:02}" for number in range(25)]
-    for name in names:
-        send(client, name, name)
+    send_each(client, NAMES)
 
     popped: set[str] = set()
     for _ in range(8):
@@ -166,10 +172,10 @@ def test_a_group_with_a_wildcard_gets_the_rest_when_its_clients_have_room(
         popped |= texts
         home.pass_time(10_000)
 
-    assert popped == set(names)
+    assert popped == set(NAMES)
 
 
-def test_a_wildcard_ends_with_its_clients(home: BrokerAtHand, client: Client) -> None:
+def test_wildcard_ends_with_its_clients(home: BrokerAtHand, client: Client) -> None:
     put_group(home, "all", lite_sub_wildcard="true")
     put_group(home, "unbound", lite_sub_wildcard="true")
     reader = Reader(home, client, group="all")
@@ -187,7 +193,7 @@ def test_a_wildcard_ends_with_its_clients(home: BrokerAtHand, client: Client) ->
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "committed", "expected"),
+    ("policy", "value", "committed", "expected"),
     [
         (OffsetOptionType.POLICY, 0, 1, [b"1", b"2"]),
         (OffsetOptionType.POLICY, 1, 2, [b"0", b"1", b"2"]),
@@ -201,11 +207,11 @@ def test_a_wildcard_ends_with_its_clients(home: BrokerAtHand, client: Client) ->
         (OffsetOptionType.TIMESTAMP, 1, 2, [b"2"]),
     ],
 )
-def test_a_subscription_says_where_the_group_begins(
+def test_subscription_sets_the_first_offset(
     home: BrokerAtHand,
     client: Client,
     reader: Reader,
-    kind: OffsetOptionType,
+    policy: OffsetOptionType,
     value: int,
     committed: int | None,
     expected: list[bytes],
@@ -214,14 +220,12 @@ def test_a_subscription_says_where_the_group_begins(
     if committed is not None:
         home.broker.offsets.commit(GROUP, light("a"), 0, committed, home.now)
 
-    reader.subscribe("a", offset_option=OffsetOption(type=kind, value=value))
+    reader.subscribe("a", offset_option=OffsetOption(type=policy, value=value))
 
     assert reader.pop() == expected
 
 
-def test_a_group_may_begin_anew_after_the_end_of_a_subscription(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_subscription_may_begin_anew_after_its_end(home: BrokerAtHand, client: Client) -> None:
     put_group(home, "again", lite_sub_reset_offset_unsubscribe="true")
     reader = Reader(home, client, group="again")
     send(client, "a", "1")
@@ -237,7 +241,7 @@ def test_a_group_may_begin_anew_after_the_end_of_a_subscription(
 # ---------------------------------------------------------------------------- ends
 
 
-def test_a_client_that_renews_nothing_for_three_minutes_is_forgotten(
+def test_client_is_forgotten_after_three_minutes(
     home: BrokerAtHand, client: Client, reader: Reader
 ) -> None:
     other = Reader(home, client, "other")
@@ -251,7 +255,7 @@ def test_a_client_that_renews_nothing_for_three_minutes_is_forgotten(
     assert home.broker.lite.subscriptions.get("other") is not None
 
 
-def test_lite_topics_end_after_their_time_without_messages(
+def test_lite_topic_ends_after_its_time_without_messages(
     home: BrokerAtHand, client: Client, reader: Reader
 ) -> None:
     put_parent(home, minutes=20)
@@ -273,7 +277,7 @@ def test_lite_topics_end_after_their_time_without_messages(
     assert home.broker.store.max_offset(light("a"), 0) == 1
 
 
-def test_the_lite_topics_of_a_deleted_topic_are_deleted(home: BrokerAtHand, client: Client) -> None:
+def test_lite_topics_of_a_deleted_topic_are_deleted(home: BrokerAtHand, client: Client) -> None:
     put_parent(home, "kept")
     send(client, "a", "1")
     send(client, "b", "1", topic="kept")

@@ -35,28 +35,28 @@ def alternating(count: int) -> Queue:
 
 
 def test_without_a_filter_messages_follow_each_other() -> None:
-    found = select(alternating(5), 1, EVERYTHING, count=3, max_bytes=10_000, max_filtered=800)
+    result = select(alternating(5), 1, EVERYTHING, count=3, max_bytes=10_000, max_filtered=800)
 
-    assert (found.offsets, found.next_offset) == ([1, 2, 3], 4)
+    assert (result.offsets, result.next_offset) == ([1, 2, 3], 4)
 
 
 def test_no_more_messages_are_looked_at_than_the_limit() -> None:
     nothing = filter_of(subscription_data("orders", "T9", version=0))
 
-    found = select(alternating(100), 0, nothing, count=8, max_bytes=1 << 20, max_filtered=50)
+    result = select(alternating(100), 0, nothing, count=8, max_bytes=1 << 20, max_filtered=50)
 
-    assert (found.records, found.next_offset) == ([], 50)
+    assert (result.records, result.next_offset) == ([], 50)
 
 
 def test_an_expensive_expression_looks_at_fewer_messages() -> None:
     expression = " OR ".join(f"a = {number}" for number in range(1000, 6000))
     subscription = SubscriptionData(topic="orders", sub_string=expression, expression_type="SQL92")
 
-    found = select(
+    result = select(
         alternating(100), 0, filter_of(subscription), count=8, max_bytes=1 << 20, max_filtered=800
     )
 
-    assert (found.records, found.next_offset) == ([], 6)
+    assert (result.records, result.next_offset) == ([], 6)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_expression_of_an_unknown_type_does_not_compile() -> None:
 
 
 @pytest.fixture
-def compiled_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Expressions that were compiled and not remembered, in order."""
     texts: list[str] = []
 
@@ -91,17 +91,17 @@ def compiled_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def test_the_conditions_of_a_thousand_groups_are_remembered(compiled_texts: list[str]) -> None:
+def test_the_conditions_of_a_thousand_groups_are_remembered(compilations: list[str]) -> None:
     texts = [f"region = 'r{number}' AND {'a = 1 AND ' * 10}b > 0" for number in range(1_000)]
     for text in texts * 2:
         compile_condition("SQL92", text)
 
-    assert compiled_texts == texts
+    assert compilations == texts
 
 
-def test_conditions_are_remembered_up_to_a_number_of_characters(compiled_texts: list[str]) -> None:
+def test_conditions_are_remembered_up_to_a_number_of_characters(compilations: list[str]) -> None:
     long = [f"a = {number}{' ' * 60_000}" for number in range(5)]
     for text in (*long[:4], long[0], long[4], long[0], long[1]):
         compile_condition("SQL92", text)
 
-    assert compiled_texts == [*long, long[1]]
+    assert compilations == [*long, long[1]]

@@ -61,10 +61,10 @@ def test_silent_members_are_those_without_a_late_heartbeat(members: Members) -> 
 def test_a_producer_is_found_by_its_client_id(members: Members) -> None:
     members.produce("producers", member(2))
 
-    found = members.producer("client-2")
+    result = members.producer("client-2")
 
-    assert found is not None
-    assert found.peer.number == 2
+    assert result is not None
+    assert result.peer.number == 2
 
 
 def test_a_group_leaves_with_its_last_member(members: Members) -> None:

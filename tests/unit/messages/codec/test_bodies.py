@@ -230,7 +230,7 @@ def test_parsed_json_is_read_as_well() -> None:
     assert from_json(QueueData, None) is None
 
 
-def test_of_subscriptions_that_differ_in_their_version_only_the_first_stays() -> None:
+def test_the_first_of_subscriptions_that_differ_in_version_only_stays() -> None:
     """As in Java's set: the version is no part of what it compares."""
     first = '{"expression":"a","topic":"T","version":1}'
     again = '{"expression":"a","topic":"T","version":2}'
@@ -241,7 +241,7 @@ def test_of_subscriptions_that_differ_in_their_version_only_the_first_stays() ->
 
     assert config is not None
     assert config.subscription_data_set is not None
-    assert [one.version for one in config.subscription_data_set] == [1, 2]
+    assert [subscription.version for subscription in config.subscription_data_set] == [1, 2]
     assert empty is not None
     assert empty.subscription_data_set == ()
 
@@ -257,7 +257,9 @@ def test_an_assignment_that_comes_again_is_dropped_as_from_javas_set() -> None:
 
     assert body is not None
     assert body.message_queue_assignments is not None
-    assert [(one.mode, one.attachments) for one in body.message_queue_assignments] == [
+    assert [
+        (assignment.mode, assignment.attachments) for assignment in body.message_queue_assignments
+    ] == [
         ("PULL", None),
         ("POP", None),
         ("PULL", {"k": "v"}),

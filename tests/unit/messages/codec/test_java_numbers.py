@@ -65,9 +65,7 @@ def test_the_digits_before_a_suffix_are_kept_if_they_fit(
 
 
 @pytest.mark.parametrize("length", [20, 100, 5000])
-def test_a_text_of_more_digits_than_python_converts_is_refused_like_shorter_ones(
-    length: int,
-) -> None:
+def test_more_digits_than_python_converts_are_refused_like_fewer(length: int) -> None:
     text = f'"{"9" * length}"'
 
     assert read(AckMsg, "q", "queue_id", text) is REFUSED
@@ -125,7 +123,7 @@ def test_a_text_with_separators_is_read_as_javas_number_format_does(
         ('{"val":true}', 0, REFUSED),
     ],
 )
-def test_an_array_or_an_object_in_the_place_of_an_integer_holds_one_of_32_bits(
+def test_an_array_or_object_in_place_of_an_integer_holds_32_bits(
     text: str, as_int: object, as_long: object
 ) -> None:
     assert read(AckMsg, "q", "queue_id", text) == as_int
@@ -204,7 +202,7 @@ def test_a_number_in_the_place_of_a_text_keeps_its_digits(text: str, expected: o
         ("null", None, None, None, None, None),
     ],
 )
-def test_what_is_no_array_in_the_place_of_a_list_of_numbers_reads_as_in_java(
+def test_what_is_no_array_in_place_of_numbers_reads_as_in_java(
     text: str,
     longs: object,
     integers: object,

@@ -42,10 +42,10 @@ READ = {
 
 @pytest.mark.parametrize("text", READ)
 def test_the_number_at_the_start_is_read(text: str) -> None:
-    found = format_number(text)
+    result = format_number(text)
 
-    assert found == READ[text]
-    assert type(found) is type(READ[text])
+    assert result == READ[text]
+    assert type(result) is type(READ[text])
 
 
 @pytest.mark.parametrize(

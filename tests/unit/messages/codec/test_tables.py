@@ -23,8 +23,8 @@ REFERENCE = Path(__file__).parents[3] / "fixtures" / "reference"
 
 
 def table(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((REFERENCE / name).read_text("utf-8"))
-    return found
+    result: dict[str, Any] = json.loads((REFERENCE / name).read_text("utf-8"))
+    return result
 
 
 HEADERS = table("headers.json")
@@ -158,7 +158,7 @@ def test_the_headers_that_java_checks_are_the_ones_that_we_check() -> None:
     ours = {
         name
         for name in HEADERS
-        if any(one.check is not None for one in ext_fields_of(CLASSES[name]).values())
+        if any(field.check is not None for field in ext_fields_of(CLASSES[name]).values())
     }
 
     # the table was made from a snapshot without the check of GetLiteClientInfoRequestHeader
@@ -205,7 +205,7 @@ def test_a_body_has_the_members_of_java(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in BODIES if name not in NEVER_JSON])
 def test_java_writes_members_in_ascending_order(name: str) -> None:
-    ours = sorted(one.wire for one in members_of(CLASSES[name]).values())
+    ours = sorted(field.wire for field in members_of(CLASSES[name]).values())
 
     assert ours == BODIES[name]["emission_order"]
 
@@ -228,7 +228,7 @@ def test_ordinals_of_languages_are_their_numbers() -> None:
     assert [int(language) for language in LanguageCode] == list(range(len(LanguageCode)))
 
 
-def described(body: Body) -> str | Raw | None:
+def describe_body(body: Body) -> str | Raw | None:
     """A body as the table names it."""
     if body is None or isinstance(body, Raw):
         return body
@@ -237,7 +237,7 @@ def described(body: Body) -> str | Raw | None:
     return java_name(body).rpartition(".")[2]
 
 
-def expected_body(text: str | None) -> str | Raw | None:
+def read_body(text: str | None) -> str | Raw | None:
     if text is None:
         return None
     if text.startswith("binary 56 bytes"):
@@ -265,4 +265,4 @@ def test_an_operation_carries_the_classes_of_java(name: str) -> None:
         header: type[Any] | None = getattr(operation, side)
         assert (None if header is None else java_name(header)) == expected.get(side)
     for side in ("request_body", "response_body"):
-        assert described(getattr(operation, side)) == expected_body(expected.get(side))
+        assert describe_body(getattr(operation, side)) == read_body(expected.get(side))

@@ -120,7 +120,7 @@ def test_exact_numbers_are_read_wherever_a_body_holds_them() -> None:
     assert several == (QueueData(perm=0),)
 
 
-def test_of_json_that_somebody_else_parsed_a_double_is_the_number_that_it_is() -> None:
+def test_a_double_of_json_that_others_parsed_is_the_number_that_it_is() -> None:
     given: JsonValue = {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
 
     assert from_json(QueueData, given) == QueueData(perm=5, read_queue_nums=8)

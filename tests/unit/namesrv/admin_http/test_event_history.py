@@ -36,7 +36,7 @@ def observer() -> Observer:
     return Observer(lambda: 17.0)
 
 
-def wiped(name: str | None, action: str = "wipe") -> WritePermChanged:
+def wipe_event(name: str | None, action: str = "wipe") -> WritePermChanged:
     return WritePermChanged(action=action, broker_name=name, client="1.2.3.4:5", topics=3)
 
 
@@ -81,7 +81,7 @@ def test_a_limit_is_counted_under_its_name(observer: Observer) -> None:
 
 
 def test_the_latest_change_of_a_permission_is_kept_for_each_broker(observer: Observer) -> None:
-    for event in (wiped("b1"), wiped("b2"), wiped("b1", "add")):
+    for event in (wipe_event("b1"), wipe_event("b2"), wipe_event("b1", "add")):
         observer.record_event(event, "1.2.3.4:5")
 
     assert observer.permissions == {
@@ -92,7 +92,7 @@ def test_the_latest_change_of_a_permission_is_kept_for_each_broker(observer: Obs
 
 def test_permissions_are_kept_of_so_many_brokers_only(observer: Observer) -> None:
     for number in range(BROKERS + 1):
-        observer.record_event(wiped(f"b{number}"), None)
+        observer.record_event(wipe_event(f"b{number}"), None)
 
     assert len(observer.permissions) == BROKERS
     assert "b0" not in observer.permissions

@@ -214,12 +214,12 @@ def test_only_so_many_brokers_have_series(site: Site) -> None:
 def kinds(of: type[Event] = Event) -> set[type[Event]]:
     """All kinds of occurrences of the server, those that no other one inherits from."""
     below = [
-        each
-        for each in of.__subclasses__()
-        if each.__module__.startswith(("rocketwire.", "rocketwire_namesrv."))
+        event_class
+        for event_class in of.__subclasses__()
+        if event_class.__module__.startswith(("rocketwire.", "rocketwire_namesrv."))
     ]
-    found: set[type[Event]] = set() if below else {of}
-    return found.union(*map(kinds, below))
+    result: set[type[Event]] = set() if below else {of}
+    return result.union(*map(kinds, below))
 
 
 COUNTED_ELSEWHERE = {
@@ -228,13 +228,11 @@ COUNTED_ELSEWHERE = {
 }
 
 
-def test_whatever_a_peer_is_warned_of_is_a_security_event_or_has_a_metric_of_its_own(
-    site: Site,
-) -> None:
+def test_every_warning_about_a_peer_is_a_security_event_or_a_metric(site: Site) -> None:
     kinds_of_warnings = {
-        each.__name__
-        for each in kinds()
-        if each.level >= Level.WARNING and not issubclass(each, LimitExceeded)
+        event_class.__name__
+        for event_class in kinds()
+        if event_class.level >= Level.WARNING and not issubclass(event_class, LimitExceeded)
     }
 
     assert kinds_of_warnings - set(SECURITY_EVENTS) == COUNTED_ELSEWHERE

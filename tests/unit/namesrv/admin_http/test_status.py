@@ -23,8 +23,7 @@ def test_a_broker_is_shown_with_what_it_said_and_when() -> None:
     assert status.serving
 
 
-def test_topics_that_a_broker_closes_itself_are_nothing_to_worry_about() -> None:
-    server = Server()
+def test_topics_that_a_broker_closes_itself_are_nothing_to_worry_about(server: Server) -> None:
     server.register(topics=("rmq_sys_SYNC_BROKER_MEMBER_b1", "orders"))
     server.ask(RequestCode.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b1"})
 
@@ -33,8 +32,7 @@ def test_topics_that_a_broker_closes_itself_are_nothing_to_worry_about() -> None
     assert (line.topics, line.unwritable) == (2, 1)
 
 
-def test_a_slave_is_one_and_may_stand_in_for_its_master() -> None:
-    server = Server()
+def test_a_slave_is_one_and_may_stand_in_for_its_master(server: Server) -> None:
     server.register()
     server.register(SLAVE, 1)
     server.register("10.0.0.3:10911", 1, name="b2", enableActingMaster="true")
@@ -44,8 +42,7 @@ def test_a_slave_is_one_and_may_stand_in_for_its_master() -> None:
     assert roles == {BROKER: "master", SLAVE: "slave", "10.0.0.3:10911": "slave, acting master"}
 
 
-def test_an_address_that_its_group_does_not_know_has_no_role() -> None:
-    server = Server()
+def test_an_address_that_its_group_does_not_know_has_no_role(server: Server) -> None:
     server.register()
     server.state.table.groups["b1"].addresses.clear()
     entry = next(iter(server.state.table.live.values()))
@@ -59,8 +56,7 @@ def test_an_address_that_its_group_does_not_know_has_no_role() -> None:
     assert line.role == "unknown"
 
 
-def test_topics_are_listed_up_to_a_bound_and_by_what_they_begin_with() -> None:
-    server = Server()
+def test_topics_are_listed_up_to_a_bound_and_by_what_they_begin_with(server: Server) -> None:
     server.register(topics=tuple(f"T{number}" for number in range(MOST_TOPICS + 50)))
 
     status = status_of(server.state, server.now)

@@ -66,8 +66,7 @@ def test_it_says_why_a_server_does_not_serve(waits: bool, stops: bool, text: str
     assert text in page(server).text
 
 
-def test_names_that_are_markup_stay_text() -> None:
-    server = Server()
+def test_names_that_are_markup_stay_text(server: Server) -> None:
     name = EVIL[:-1]  # a lone surrogate cannot come over the wire
     server.register(name, topics=("T" + name, "TB"), name=name, cluster=name)
     shown = page(
@@ -86,8 +85,7 @@ def test_what_somebody_looks_for_stays_a_value_of_its_field() -> None:
     page(Server(), '"><script>')
 
 
-def test_more_than_it_shows_is_counted() -> None:
-    server = Server()
+def test_more_than_it_shows_is_counted(server: Server) -> None:
     topics = tuple(f"T{number}" for number in range(MOST_TOPICS + 7))
     server.register(topics=topics)
     for number in range(20):
@@ -99,8 +97,7 @@ def test_more_than_it_shows_is_counted() -> None:
     assert "and" not in page(server, "T20").text.partition("Topics:")[2].partition("Brokers and")[0]
 
 
-def test_other_name_servers_are_shown_with_their_differences() -> None:
-    server = Server()
+def test_other_name_servers_are_shown_with_their_differences(server: Server) -> None:
     assert "Other name servers" not in page(server).text
     server.state.peers.views |= {
         "a:1": PeerView(reached=True),

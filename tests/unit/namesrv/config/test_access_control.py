@@ -31,8 +31,8 @@ FIELDS = {"brokerAddr": "a:1", "brokerId": "0", "brokerName": "b1", "clusterName
 
 
 def missing_roles(address: str, **lists: Any) -> frozenset[Role]:
-    found = Access.of(Config(**lists)).missing_roles(address)
-    return frozenset() if found is None else found.roles
+    result = Access.of(Config(**lists)).missing_roles(address)
+    return frozenset() if result is None else result.roles
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_each_code_is_for_readers_brokers_or_administrators(
     refused: set[int] = set()
     for code in (*every, 327, 901, 904):
         outcome = server.receive(request(code, FIELDS, b"{}"))
-        if any(isinstance(each, AccessRefused) for each in outcome.events):
+        if any(isinstance(event, AccessRefused) for event in outcome.events):
             assert replies(outcome.send)[0].code == 16
             refused.add(code)
 
@@ -133,9 +133,9 @@ def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
 def test_a_server_that_everybody_reaches_says_so(
     config: Config, address: str, is_exposed: bool
 ) -> None:
-    found = find_exposure(config, address)
+    result = find_exposure(config, address)
 
-    assert [type(each) for each in found] == [Exposed] * is_exposed
+    assert [type(each) for each in result] == [Exposed] * is_exposed
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_system_properties_are_found_in_the_jvm_options() -> None:
     assert config.client_socket_snd_buf_size == 65536
 
 
-def test_system_properties_for_every_jvm_count_less_than_those_for_this_one() -> None:
+def test_system_properties_of_every_jvm_count_less_than_those_of_this_one() -> None:
     environment = {
         "JAVA_TOOL_OPTIONS": "-Da=1 '-Db=x y' -Dc=1",
         "JDK_JAVA_OPTIONS": '-Dc="2 z" -Dd=1 -De="open',
@@ -220,7 +220,7 @@ def test_another_serialize_type_is_no_start() -> None:
         Config.load(home=HOME, environment={"ROCKETMQ_SERIALIZE_TYPE": "json"})
 
 
-def test_a_bare_configuration_keeps_nothing_on_disk_and_opens_no_second_port() -> None:
+def test_a_bare_configuration_has_no_file_and_no_second_port() -> None:
     assert Config().kv_config_path == ""
     assert Config().config_store_path == ""
     assert Config().observe_port == -1
@@ -231,9 +231,9 @@ def test_a_bare_configuration_keeps_nothing_on_disk_and_opens_no_second_port() -
 
 def refusals(text: str, environment: dict[str, str] | None = None) -> list[str]:
     entries = PropertiesFile("ns.properties", load_entries(text.encode()))
-    found: list[str] = []
-    Config.load(entries, home=HOME, environment=environment, refusals=found)
-    return found
+    result: list[str] = []
+    Config.load(entries, home=HOME, environment=environment, refusals=result)
+    return result
 
 
 def test_all_of_them_are_named_with_their_lines_in_the_order_of_the_file() -> None:
@@ -276,10 +276,10 @@ def test_a_system_property_is_refused_by_its_name_and_once() -> None:
 def test_what_is_refused_leaves_the_value_before() -> None:
     entries = {"rocketwire.maxTopics": "-1", "rocketwire.maxBrokers": "7"}
     options = "-Drocketwire.maxTopics=9"
-    found: list[str] = []
-    config = Config.load(entries, home=HOME, environment={"JAVA_OPT_EXT": options}, refusals=found)
+    result: list[str] = []
+    config = Config.load(entries, home=HOME, environment={"JAVA_OPT_EXT": options}, refusals=result)
 
-    assert (config.max_topics, config.max_brokers, len(found)) == (9, 7, 1)
+    assert (config.max_topics, config.max_brokers, len(result)) == (9, 7, 1)
 
 
 def test_an_error_holds_them_all() -> None:
@@ -313,7 +313,7 @@ def test_a_configuration_that_a_program_makes_is_compared_too() -> None:
         ({"rocketwire.observeAddress": "10.0.0.1"}, {}, (5558, True)),
     ],
 )
-def test_the_port_for_operators_may_be_missing_unless_somebody_asked_for_it(
+def test_the_port_for_operators_may_be_missing_unless_it_was_asked_for(
     entries: dict[str, str], environment: dict[str, str], expected: tuple[int, bool]
 ) -> None:
     config = Config.load(entries, home=HOME, environment=environment)

@@ -16,8 +16,7 @@ FIELDS = {"brokerAddr": "10.0.0.1:10911", "brokerId": "0", "brokerName": "b1", "
 BIG = request(103, FIELDS, registration_body(tuple(f"T{number}" for number in range(100))))
 
 
-def test_requests_that_are_not_whole_are_accounted_for() -> None:
-    server = Server()
+def test_requests_that_are_not_whole_are_accounted_for(server: Server) -> None:
     holdings = server.state.holdings
     server.session.receive(BIG[:5000], server.now)
     assert holdings.total == 5000
@@ -32,8 +31,7 @@ def test_requests_that_are_not_whole_are_accounted_for() -> None:
 
 
 @pytest.mark.parametrize("begun", [BIG[:5000], BIG])
-def test_a_connection_that_is_lost_holds_nothing(begun: bytes) -> None:
-    server = Server()
+def test_a_connection_that_is_lost_holds_nothing(server: Server, begun: bytes) -> None:
     server.session.receive(begun, server.now)
     server.session.connection_lost(server.now, "closed")
 
@@ -48,8 +46,7 @@ def rounds(session: Session, outcome: Effects, now: float) -> list[int]:
     return counts
 
 
-def test_after_a_look_at_the_whole_table_others_have_their_turn() -> None:
-    server = Server()
+def test_after_a_look_at_the_whole_table_others_have_their_turn(server: Server) -> None:
     requests = request(205, {"brokerName": "b"}) * 3 + request(106)
     outcome = server.session.receive(requests, server.now)
     assert rounds(server.session, outcome, server.now) == [1, 1, 1, 1]

@@ -16,7 +16,7 @@ from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.config.settings import BOUNDS, Bounds, Owner, networks_of
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "name-server.md"
-OURS = [each for each in PROPERTIES if each.owner is Owner.OURS]
+OURS = [setting for setting in PROPERTIES if setting.owner is Owner.OURS]
 NUMBERS = [each.key for each in OURS if each.value_type is int]
 
 
@@ -36,8 +36,10 @@ def test_every_number_of_our_own_has_bounds() -> None:
 
 def test_every_default_is_within_its_bounds() -> None:
     Config().check()
-    for each in PROPERTIES:
-        assert each.refusal(each.default) is None or each.value_type is not int, each.key
+    for setting in PROPERTIES:
+        assert setting.refusal(setting.default) is None or setting.value_type is not int, (
+            setting.key
+        )
 
 
 @pytest.mark.parametrize("key", NUMBERS)
@@ -140,7 +142,7 @@ def test_networks_are_read_with_any_separator() -> None:
     networks = networks_of("10.0.0.1, ::1;10.0.0.0/8")
 
     assert networks is not None
-    assert [str(each) for each in networks] == ["10.0.0.1/32", "::1/128", "10.0.0.0/8"]
+    assert [str(network) for network in networks] == ["10.0.0.1/32", "::1/128", "10.0.0.0/8"]
     assert networks_of(" ") is None
     assert networks_of("none") == ()
 

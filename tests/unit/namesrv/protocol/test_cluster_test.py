@@ -33,11 +33,11 @@ def server() -> Server:
 
 @pytest.mark.parametrize("code", [105, 106, 103, 104, 100, 319, 9999, -1])
 def test_every_code_asks_for_a_route(server: Server, code: int) -> None:
-    found = server.ask(code, {"topic": "TA"})
+    result = server.ask(code, {"topic": "TA"})
     missing = server.ask(code, {"topic": "Nope"})
 
-    assert (found.code, found.remark) == (0, None)
-    assert found.body.startswith(b'{"brokerDatas":[{"brokerAddrs":{0:"10.0.0.1:10911"}')
+    assert (result.code, result.remark) == (0, None)
+    assert result.body.startswith(b'{"brokerDatas":[{"brokerAddrs":{0:"10.0.0.1:10911"}')
     assert missing.code == 17
     assert missing.remark == (
         "No topic route info in name server for the topic: Nope\n"

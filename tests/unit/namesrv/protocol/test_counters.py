@@ -32,8 +32,7 @@ class Clock:
         return self.now
 
 
-def test_every_request_is_counted_once_with_the_code_of_its_answer() -> None:
-    server = Server()
+def test_every_request_is_counted_once_with_the_code_of_its_answer(server: Server) -> None:
     server.register()
     server.ask(ROUTE, {"topic": "TA"})
     server.ask(ROUTE, {"topic": "nowhere"})
@@ -49,8 +48,7 @@ def test_every_request_is_counted_once_with_the_code_of_its_answer() -> None:
     }
 
 
-def test_codes_that_nobody_handles_are_counted_together() -> None:
-    server = Server()
+def test_codes_that_nobody_handles_are_counted_together(server: Server) -> None:
     for code in range(40_000, 40_100):
         server.ask(code)
 
@@ -60,8 +58,7 @@ def test_codes_that_nobody_handles_are_counted_together() -> None:
 
 
 @pytest.mark.parametrize("short", [True, False])
-def test_bytes_are_counted_on_either_way(short: bool) -> None:
-    server = Server()
+def test_bytes_are_counted_on_either_way(server: Server, short: bool) -> None:
     server.register()
     counters = server.state.counters
     before = counters.all_sent()
@@ -79,8 +76,7 @@ def test_bytes_are_counted_on_either_way(short: bool) -> None:
     assert counters.routes == (3 if short else 0)
 
 
-def test_bytes_that_the_short_way_gives_up_on_are_counted_once() -> None:
-    server = Server()
+def test_bytes_that_the_short_way_gives_up_on_are_counted_once(server: Server) -> None:
     server.register()
     data = request(ROUTE, {"topic": "TA"}) + request(CLUSTERS)
 
@@ -90,8 +86,7 @@ def test_bytes_that_the_short_way_gives_up_on_are_counted_once() -> None:
     assert server.state.counters.all_requests()[FOUND] == 1
 
 
-def test_durations_are_of_interest_only_with_a_clock() -> None:
-    server = Server()
+def test_durations_are_of_interest_only_with_a_clock(server: Server) -> None:
     server.ask(CLUSTERS)
     assert server.state.counters.durations == {}
 
@@ -107,8 +102,8 @@ def test_a_duration_is_counted_in_the_first_class_that_holds_it() -> None:
     for seconds in (0.0, 0.00001, 0.0031, 3.1):
         histogram.add(seconds)
 
-    found = dict(zip((*BUCKETS_MS, None), histogram.counts, strict=True))
-    assert {bound: count for bound, count in found.items() if count} == {0.01: 2, 5.0: 1, None: 1}
+    result = dict(zip((*BUCKETS_MS, None), histogram.counts, strict=True))
+    assert {bound: count for bound, count in result.items() if count} == {0.01: 2, 5.0: 1, None: 1}
 
 
 def test_a_batch_of_routes_that_is_timed_stands_for_all_since_the_last_one() -> None:
@@ -132,11 +127,11 @@ def test_a_batch_without_routes_or_with_others_says_nothing_of_routes() -> None:
     counters = Counters()
     counters.clock = Clock()
 
-    def mixed() -> None:
+    def count_kinds() -> None:
         counters.routes += 1
         counters.count_answer(RequestKind(CLUSTERS, 0), 0, 1, counters.begin())
 
-    counters.time_call(mixed)
+    counters.time_call(count_kinds)
     counters.time_call(lambda: None)
 
     assert list(counters.durations) == [RequestKind(CLUSTERS, 0)]

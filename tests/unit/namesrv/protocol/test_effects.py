@@ -20,7 +20,9 @@ ROUTE = request(105, {"topic": "TA"})
 
 def limits(events: tuple[Event, ...]) -> list[tuple[type[Event], str, int]]:
     return [
-        (type(each), each.limit, each.allowed) for each in events if isinstance(each, LimitExceeded)
+        (type(event), event.limit, event.allowed)
+        for event in events
+        if isinstance(event, LimitExceeded)
     ]
 
 
@@ -30,7 +32,7 @@ def test_requests_that_have_to_wait_are_told_of() -> None:
     again = server.receive(CLUSTER_INFO * 4)
     few = server.receive(CLUSTER_INFO * 3, server.connect())
 
-    assert [len(replies(each.send)) for each in (first, again, few)] == [7, 4, 3]
+    assert [len(replies(outcome.send)) for outcome in (first, again, few)] == [7, 4, 3]
     limit = (Limit.REQUESTS_IN_FLIGHT, 3)
     assert limits(first.events) == [(LimitExceeded, *limit), (ExceededAgain, *limit)]
     assert limits(again.events) == [(ExceededAgain, *limit)]
@@ -46,18 +48,17 @@ def test_answers_for_which_others_have_to_wait_are_told_of() -> None:
         assert len(replies(outcome.send)) == count
         kinds = [kind for kind, _, _ in limits(outcome.events)]
         assert kinds[:2] == [LimitExceeded, ExceededAgain]
-        assert {each[1:] for each in limits(outcome.events)} == {(Guard.UNSENT_BYTES, 200)}
+        assert {event[1:] for event in limits(outcome.events)} == {(Guard.UNSENT_BYTES, 200)}
 
 
-def test_a_scan_lets_others_go_first_and_is_no_limit() -> None:
-    server = Server()
+def test_a_scan_lets_others_go_first_and_is_no_limit(server: Server) -> None:
     outcome = server.receive(request(224, {"cluster": "C"}) * 3)
 
     assert len(replies(outcome.send)) == 3
     assert limits(outcome.events) == []
 
 
-def test_what_is_sent_instead_takes_the_place_of_the_answers_that_say_otherwise() -> None:
+def test_what_is_sent_instead_replaces_the_answers_that_say_otherwise() -> None:
     work = EffectsBuilder()
     assert work.frames_if_unsaved() == b""
     work.send = [b"a", b"b", b"c"]

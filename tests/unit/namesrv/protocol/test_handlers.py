@@ -17,8 +17,9 @@ PACKED = bytes.fromhex(
 
 
 @pytest.mark.parametrize("missing", ["brokerName", "brokerAddr", "clusterName", "brokerId"])
-def test_a_broker_without_a_name_address_cluster_or_id_is_refused(missing: str) -> None:
-    server = Server()
+def test_a_broker_without_a_name_address_cluster_or_id_is_refused(
+    server: Server, missing: str
+) -> None:
     fields = {key: value for key, value in identity().items() if key != missing}
     reply = server.ask(103, fields, registration_body(("TA", "TB")))
 
@@ -28,8 +29,9 @@ def test_a_broker_without_a_name_address_cluster_or_id_is_refused(missing: str) 
 
 
 @pytest.mark.parametrize("label", ["true", "TRUE", "false"])
-def test_a_packed_body_is_known_by_its_zlib_stream_whatever_the_label(label: str) -> None:
-    server = Server()
+def test_a_packed_body_is_known_by_its_zlib_stream_whatever_the_label(
+    server: Server, label: str
+) -> None:
     fields = {**identity(), "compressed": label, "bodyCrc32": "799000593"}
 
     assert server.ask(103, fields, PACKED).code == 0

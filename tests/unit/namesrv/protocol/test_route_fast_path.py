@@ -25,6 +25,11 @@ def serving(config: Config | None = None) -> Server:
     return server
 
 
+@pytest.fixture
+def server() -> Server:
+    return serving()
+
+
 def route(topic: str | None = "TA", opaque: int = 7, **more: Any) -> bytes:
     ext = more.pop("ext", {}) if topic is None else {"topic": topic, **more.pop("ext", {})}
     return request(105, ext, opaque=opaque, **more)
@@ -81,9 +86,8 @@ def general(server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch) -> Eff
 @pytest.mark.parametrize("topic", ["TA", "TB", "TC"])
 @pytest.mark.parametrize("version", [0, 513])
 def test_ordinary_binary_requests_take_it_too(
-    topic: str, version: int, monkeypatch: pytest.MonkeyPatch
+    server: Server, topic: str, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serving()
     for opaque in (0, 1, -1, 7, 7, 2**31 - 1, -(2**31)):
         data = binary(topic, opaque)
         data = data[:11] + pack(">h", version) + data[13:]
@@ -91,8 +95,7 @@ def test_ordinary_binary_requests_take_it_too(
 
 
 @pytest.mark.parametrize("version", [0, 513])
-def test_a_request_like_an_earlier_one_takes_the_shortest_way(version: int) -> None:
-    server = serving()
+def test_a_request_like_an_earlier_one_takes_the_shortest_way(server: Server, version: int) -> None:
     session = server.session
     assert shortest(session, route("TA", 5, version=version), server.now) is None
     for opaque in (5, 1, 123456789):
@@ -112,9 +115,8 @@ def test_a_request_like_an_earlier_one_takes_the_shortest_way(version: int) -> N
 
 
 def test_the_shortest_way_gives_no_answer_that_is_too_large(
-    monkeypatch: pytest.MonkeyPatch,
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serving()
     answer = short(server, route("TA"))
     assert answer is not None
     for spare, expected in ((0, answer), (-1, None)):
@@ -155,10 +157,8 @@ def test_the_shortest_way_gives_no_answer_that_is_too_large(
     ],
 )
 def test_whatever_is_not_ordinary_is_left_alone(
-    data: bytes, monkeypatch: pytest.MonkeyPatch
+    server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serving()
-
     assert short(server, data) is None
     mine, its = server.receive(data), general(server, data, monkeypatch)
     assert mine._replace(close=None, events=()) == its._replace(close=None, events=())
@@ -173,9 +173,8 @@ def frame_of(header: bytes) -> bytes:
     "opaque", [b"007", b"01", b"", b"-1", b"1.0", b"1e3", b"+1", b"null", b'"1"', b"12345678901"]
 )
 def test_an_opaque_that_is_no_short_integer_is_left_alone(
-    opaque: bytes, monkeypatch: pytest.MonkeyPatch
+    server: Server, opaque: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serving()
     pattern = b'{"code":105,"extFields":{"topic":"TA"},"flag":0,"opaque":%b,"version":513}'
     assert short(server, frame_of(pattern % b"5")) is not None
 
@@ -195,9 +194,8 @@ def test_an_opaque_that_is_no_short_integer_is_left_alone(
     ],
 )
 def test_what_is_learnt_says_where_the_opaque_stands(
-    header: bytes, monkeypatch: pytest.MonkeyPatch
+    server: Server, header: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serving()
     pattern = b'{"code":105,"extFields":{"topic":"TA"},"flag":0,"opaque":7,"version":513}'
     assert short(server, frame_of(pattern)) is not None
     data = frame_of(header)
@@ -208,8 +206,7 @@ def test_what_is_learnt_says_where_the_opaque_stands(
     assert (mine.send, str(mine.close)) == (expected.send, str(expected.close))
 
 
-def test_a_request_with_a_body_is_answered_like_one_without() -> None:
-    server = serving()
+def test_a_request_with_a_body_is_answered_like_one_without(server: Server) -> None:
     header = route("TA")[8:]
     data = pack(">II", 5 + len(header), len(header)) + header + b"x"
 
@@ -217,8 +214,7 @@ def test_a_request_with_a_body_is_answered_like_one_without() -> None:
     assert server.receive(data).send == short(server, route("TA"))
 
 
-def test_what_is_learnt_says_nothing_of_the_tables() -> None:
-    server = serving()
+def test_what_is_learnt_says_nothing_of_the_tables(server: Server) -> None:
     assert short(server, route()) is not None
     server.ask(216, {"topic": "TA"})
 
@@ -249,8 +245,7 @@ def test_where_answers_depend_on_more_than_the_routes_nothing_is_short(config: C
     assert (short(server, route()) is not None) == waited
 
 
-def test_routes_that_depend_on_more_after_an_update_are_short_no_longer() -> None:
-    server = serving()
+def test_routes_that_depend_on_more_after_an_update_are_short_no_longer(server: Server) -> None:
     config = server.state.config
     for changed, expected in (
         (config, True),
@@ -265,8 +260,7 @@ def test_routes_that_depend_on_more_after_an_update_are_short_no_longer() -> Non
         assert (shortest(server.session, route(), server.now) is not None) == expected
 
 
-def test_who_shuts_down_answers_nothing_in_the_short_way() -> None:
-    server = serving()
+def test_who_shuts_down_answers_nothing_in_the_short_way(server: Server) -> None:
     server.state.shutting_down = True
 
     assert short(server, route()) is None
@@ -293,8 +287,9 @@ def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             assert 1 <= sum(map(len, learnt.values())) <= 2
 
 
-def test_an_answer_that_fits_no_frame_is_not_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = serving()
+def test_an_answer_that_fits_no_frame_is_not_short(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(route_fast_path, "MAX_FRAME_LENGTH", 100)
 
     assert short(server, route()) is None
@@ -313,7 +308,7 @@ def test_after_a_megabyte_of_answers_the_rest_waits() -> None:
         sent += outcome.send
         rounds += 1
 
-    assert [each.header["opaque"] for each in replies(sent)] == list(range(20))
+    assert [reply.header["opaque"] for reply in replies(sent)] == list(range(20))
     assert rounds > 2
 
 

@@ -46,8 +46,7 @@ def raw(header: bytes, *, header_type: int = 0, body: bytes = b"") -> bytes:
     return pack(">II", 4 + len(header) + len(body), header_type << 24 | len(header)) + header + body
 
 
-def test_a_started_frame_is_known_to_be_one() -> None:
-    server = Server()
+def test_a_started_frame_is_known_to_be_one(server: Server) -> None:
     server.receive(REQUEST_106[:20])
 
     assert server.session.frame_started
@@ -105,8 +104,7 @@ def test_what_java_understands_is_answered(header: bytes, code: int) -> None:
     assert reply.code == code
 
 
-def test_frames_behind_a_bad_one_are_not_executed() -> None:
-    server = Server()
+def test_frames_behind_a_bad_one_are_not_executed(server: Server) -> None:
     put = request(100, {"namespace": "n", "key": "k", "value": "v"})
     outcome = server.receive(REQUEST_106 + raw(b"hello           ") + put)
 
@@ -141,16 +139,14 @@ def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
     assert outcome.send == pack(">I", 25 + len(EMPTY)) + plain + EMPTY
 
 
-def test_clients_that_can_go_are_sent_away_from_routes_too() -> None:
-    server = Server()
+def test_clients_that_can_go_are_sent_away_from_routes_too(server: Server) -> None:
     server.state.shutting_down = server.state.sends_away = True
 
     assert server.ask(105, {"topic": "TA"}, version=479).code == 1500
     assert server.ask(105, {"topic": "TA"}, version=475).remark == "name server not ready"
 
 
-def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either() -> None:
-    server = Server()
+def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either(server: Server) -> None:
     server.register("a:1")
     topics = request(224, {"cluster": "C"})  # looks at the whole table: what is behind it waits
     outcome = server.session.receive(topics + request(105, {"topic": "TA"}), server.now)
@@ -158,16 +154,16 @@ def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either() -> No
     server.state.shutting_down = True
     later = server.session.proceed(server.now)
 
-    assert [each.code for each in (*replies(outcome.send), *replies(later.send))] == [0, 1]
+    assert [reply.code for reply in (*replies(outcome.send), *replies(later.send))] == [0, 1]
 
 
 def test_a_handler_that_breaks_is_code_1_and_breaks_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
+    def fail_handler(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(session, "HANDLERS", {**handlers.HANDLERS, 206: broken})
+    monkeypatch.setattr(session, "HANDLERS", {**handlers.HANDLERS, 206: fail_handler})
     outcome = Server().receive(request(206) + REQUEST_106)
     broken_reply, good = replies(outcome.send)
 
@@ -186,13 +182,12 @@ def test_an_answer_too_large_for_a_frame_is_code_1(monkeypatch: pytest.MonkeyPat
     assert reply.body == b""
 
 
-def test_who_expires_is_removed_and_its_connection_named() -> None:
-    server = Server()
+def test_who_expires_is_removed_and_its_connection_named(server: Server) -> None:
     server.register(heartbeatTimeoutMillis="10000")
     happened, connections = server.state.expire(server.now + 10.1)
 
     assert connections == (1,)
-    assert [each.text for each in happened] == [
+    assert [event.text for event in happened] == [
         "The broker channel expired, BrokerAddrInfo [clusterName=C, brokerAddr=10.0.0.1:10911]"
         " 10000ms",
         "unregisterBroker, remove from brokerLiveTable OK,"
@@ -203,8 +198,7 @@ def test_who_expires_is_removed_and_its_connection_named() -> None:
     ]
 
 
-def test_what_happened_is_one_line_whatever_was_sent() -> None:
-    server = Server()
+def test_what_happened_is_one_line_whatever_was_sent(server: Server) -> None:
     evil = "b\n1\x1b[31m\u2028" + "x" * 600
     topics = {"T\r\n1": topic("T\r\n1"), "T2": topic("T2")}
     outcome = server.receive(
@@ -215,7 +209,9 @@ def test_what_happened_is_one_line_whatever_was_sent() -> None:
     assert "b\\x0a1\\x1b[31m\\u2028xxx" in ignored.text
     assert "(609 characters)" in ignored.text
     server.register(topics=topics)
-    assert "\r" not in "".join(each.text for each in server.session.connection_lost(0.0, "closed"))
+    assert "\r" not in "".join(
+        event.text for event in server.session.connection_lost(0.0, "closed")
+    )
     deleted = server.receive(request(216, {"topic": "T2"})).events
     assert deleted == ()
     server.register(topics=topics)
@@ -239,8 +235,7 @@ def small(opaque: int = 8) -> bytes:
     return request(103, fields, registration_body(("TA", "TB")), opaque=opaque)
 
 
-def test_a_large_registration_is_done_in_steps_and_answered_in_order() -> None:
-    server = Server()
+def test_a_large_registration_is_done_in_steps_and_answered_in_order(server: Server) -> None:
     one = server.session
     outcome = one.receive(REQUEST_106 + large() + REQUEST_106, server.now)
 
@@ -252,14 +247,13 @@ def test_a_large_registration_is_done_in_steps_and_answered_in_order() -> None:
     while (outcome := one.proceed(server.now)) is NOTHING:
         steps += 1
     assert steps > 3
-    assert [each.code for each in replies(outcome.send)] == [0, 0]
+    assert [reply.code for reply in replies(outcome.send)] == [0, 0]
     assert outcome.commands == 2
     assert not one.busy
     assert server.perms(NAMES[-1]) == {"b1": 6}
 
 
-def test_one_registration_at_a_time_goes_through_its_steps() -> None:
-    server = Server()
+def test_one_registration_at_a_time_goes_through_its_steps(server: Server) -> None:
     one, two, three = server.session, server.connect(), server.connect()
     one.receive(large(), server.now)
     one.proceed(server.now)
@@ -277,8 +271,7 @@ def test_one_registration_at_a_time_goes_through_its_steps() -> None:
     assert server.perms(NAMES[0]) == {"b1": 6, "b2": 6}
 
 
-def test_a_connection_that_is_lost_in_the_midst_of_a_registration_leaves_nothing() -> None:
-    server = Server()
+def test_a_connection_lost_amid_a_registration_leaves_nothing(server: Server) -> None:
     other = server.connect()
     server.session.receive(large(), server.now)
     while not server.state.table.topics.entries:
@@ -292,8 +285,7 @@ def test_a_connection_that_is_lost_in_the_midst_of_a_registration_leaves_nothing
     assert replies(server.receive(large(), other).send)[0].code == 0
 
 
-def test_a_registration_that_is_given_up_before_its_first_step_is_none() -> None:
-    server = Server()
+def test_a_registration_that_is_given_up_before_its_first_step_is_none(server: Server) -> None:
     server.session.receive(large(), server.now)
     server.session.abandon()
 
@@ -301,17 +293,15 @@ def test_a_registration_that_is_given_up_before_its_first_step_is_none() -> None
     assert server.cluster_info()["brokerAddrTable"] == {}
 
 
-def test_a_large_registration_that_cannot_be_read_is_code_1() -> None:
-    server = Server()
+def test_a_large_registration_that_cannot_be_read_is_code_1(server: Server) -> None:
     data = large().replace(b'"perm":6', b'"perm":x', 1)
     outcome = server.receive(data + REQUEST_106)
 
-    assert [each.code for each in replies(outcome.send)] == [1, 0]
+    assert [reply.code for reply in replies(outcome.send)] == [1, 0]
     assert not server.state.stepping
 
 
-def test_commands_are_counted_answered_or_not() -> None:
-    server = Server()
+def test_commands_are_counted_answered_or_not(server: Server) -> None:
     data = REQUEST_106 + request(106, flag=1) + request(106, flag=2) + REQUEST_106[:9]
 
     assert server.receive(data).commands == 3

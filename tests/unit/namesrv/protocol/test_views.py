@@ -8,8 +8,7 @@ from rocketwire_namesrv.config.config import Config
 from tests.support.fakes.sansio_server import BROKER, SLAVE, Server
 
 
-def test_an_encoded_route_is_kept_and_shared_until_its_broker_changes() -> None:
-    server = Server()
+def test_an_encoded_route_is_kept_and_shared_until_its_broker_changes(server: Server) -> None:
     server.register()
     first = server.state.views.route("TA", standard=True)
 
@@ -22,8 +21,7 @@ def test_an_encoded_route_is_kept_and_shared_until_its_broker_changes() -> None:
     ] == {"0": BROKER, "1": SLAVE}
 
 
-def test_the_list_of_topics_has_a_topic_that_came_after_the_last_request() -> None:
-    server = Server()
+def test_the_list_of_topics_has_a_topic_that_came_after_the_last_request(server: Server) -> None:
     server.register()
     server.ask(206)
 
@@ -51,8 +49,7 @@ def test_whether_anybody_stands_in_can_be_changed_at_any_time() -> None:
     assert server.route("TA")["brokerDatas"][0]["brokerAddrs"] != shown
 
 
-def test_system_topics_are_the_names_of_clusters_and_brokers() -> None:
-    server = Server()
+def test_system_topics_are_the_names_of_clusters_and_brokers(server: Server) -> None:
     assert server.ask(304).body == b'{"topicList":[]}'
     server.register()
 
@@ -60,8 +57,7 @@ def test_system_topics_are_the_names_of_clusters_and_brokers() -> None:
     assert server.ask(304).body == expected.encode()
 
 
-def test_a_group_shows_the_filter_servers_of_its_address_that_another_broker_registered() -> None:
-    server = Server()
+def test_a_group_shows_filter_servers_that_another_broker_registered(server: Server) -> None:
     server.register("a:3", name="b1")
     server.register("a:5", 1, name="b1", cluster="D")
     assert server.route("TA")["filterServerTable"] == {}
@@ -73,10 +69,9 @@ def test_a_group_shows_the_filter_servers_of_its_address_that_another_broker_reg
     assert server.route("TA")["filterServerTable"] == {}
 
 
-def test_a_zones_part_of_a_route_has_its_maps_in_the_order_that_the_whole_was_written_in() -> None:
+def test_the_maps_of_a_zones_part_have_the_order_of_the_whole_route(server: Server) -> None:
     """Java cuts down what it has written, with sorted keys for those who read standard JSON; a
     bucket of its hash map keeps the order of arrival, and these two names share one."""
-    server = Server()
     for name in ("C2-b2", "C1-b1"):
         info = {"bname": name, "topic": "TA", "totalQueues": 8, "epoch": 1, "currIdMap": {"0": 1}}
         server.register(f"{name}:1", name=name, mappings={"TA": info}, filter_servers=[name])

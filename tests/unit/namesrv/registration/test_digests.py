@@ -78,8 +78,8 @@ def test_a_wrong_checksum_is_noticed_whatever_was_there_before(body: bytes) -> N
 def test_the_former_body_is_not_summed_again(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     first = read(body, crc32(body))
     monkeypatch.delattr(reader, "check_sum")
-    again = read(body, crc32(body), first.record)
+    second = read(body, crc32(body), first.record)
 
-    assert again.record is first.record
-    assert (again.unchanged, list(again.topics)) == (True, [])
-    assert again.count == first.count > 0
+    assert second.record is first.record
+    assert (second.unchanged, list(second.topics)) == (True, [])
+    assert second.count == first.count > 0

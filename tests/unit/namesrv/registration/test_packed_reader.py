@@ -16,10 +16,11 @@ from rocketwire_namesrv.routes.steps import run_steps
 from tests.unit.namesrv.registration.test_reader import (
     BODY,
     TABLES,
+    assert_alike,
     pack,
     read,
     settings,
-    understood,
+    understand,
 )
 
 
@@ -28,7 +29,7 @@ def test_a_packed_body_of_an_old_broker_has_no_mappings() -> None:
     for length in (1, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(reader, "MANY_BYTES", length)
-            read = understood(body, version=400)
+            read = understand(body, version=400)
             assert list(read.topics) == [("T", QueueSettings(8, 8, 6, 0))]
             assert not read.mappings
 
@@ -36,42 +37,39 @@ def test_a_packed_body_of_an_old_broker_has_no_mappings() -> None:
 def test_a_packed_body_is_read_the_same_light_and_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {f"{number:05}-{hash(str(number)):x}-\u00e9": 8 for number in range(2000)}
     body = pack(names)
-    light = understood(body)
+    light = understand(body)
     monkeypatch.setattr(reader, "MANY_BYTES", len(body) + 1)
-    typed = understood(body)
+    typed = understand(body)
 
     assert light.record is not None
     assert typed.record is None
-    assert list(light.topics) == list(typed.topics)
+    assert_alike(light, typed)
     assert set(dict(light.topics).values()) == {QueueSettings(8, 8, 6, 0)}
-    assert set(light.keys) == set(typed.keys)
-    assert light.data_version == typed.data_version
-    assert light.filter_servers == typed.filter_servers
 
 
 def test_of_an_unchanged_packed_body_nothing_is_inflated(monkeypatch: pytest.MonkeyPatch) -> None:
     body = pack({f"{number:05}-{hash(str(number)):x}": 8 for number in range(20_000)})
     assert len(inflate(body, max_size=1 << 24)) > len(body) > 2 * 131_072
-    first = understood(body)
+    first = understand(body)
     monkeypatch.delattr(packed_reader, "inflating")
-    again = understood(body, previous=first.record)
+    second = understand(body, previous=first.record)
 
-    assert (again.unchanged, list(again.topics)) == (True, [])
-    assert again.data_version == first.data_version
-    assert again.record is first.record
+    assert (second.unchanged, list(second.topics)) == (True, [])
+    assert second.data_version == first.data_version
+    assert second.record is first.record
 
 
 def test_a_record_of_another_kind_or_version_is_not_the_same_body() -> None:
     body = pack({f"{number:05}-{hash(str(number)):x}": 8 for number in range(1000)})
-    record = understood(body).record
+    record = understand(body).record
 
-    assert len(understood(body, version=512, previous=record).topics) == 1000
-    assert len(understood(BODY, previous=record).topics) == 600
-    assert len(understood(body, previous=understood(BODY).record).topics) == 1000
+    assert len(understand(body, version=512, previous=record).topics) == 1000
+    assert len(understand(BODY, previous=record).topics) == 600
+    assert len(understand(body, previous=understand(BODY).record).topics) == 1000
 
 
-def test_json_that_is_labelled_as_packed_is_refused_although_it_was_registered_before() -> None:
-    record = understood(BODY).record
+def test_registered_json_is_refused_with_the_label_of_packed() -> None:
+    record = understand(BODY).record
     assert record is not None
     with pytest.raises(DecodeError):
         run_steps(
@@ -81,10 +79,10 @@ def test_json_that_is_labelled_as_packed_is_refused_although_it_was_registered_b
 
 def test_the_time_of_a_version_without_one_is_always_now() -> None:
     body = pack({f"{n:05}-{hash(str(n)):x}": 8 for n in range(1000)}, timestamp=None)
-    first = understood(body, wall_ms=5)
-    again = understood(body, wall_ms=6, previous=first.record)
+    first = understand(body, wall_ms=5)
+    second = understand(body, wall_ms=6, previous=first.record)
 
-    assert (first.data_version.timestamp, again.data_version.timestamp) == (5, 6)
+    assert (first.data_version.timestamp, second.data_version.timestamp) == (5, 6)
 
 
 def test_topics_that_occur_twice_are_one() -> None:
@@ -92,7 +90,7 @@ def test_topics_that_occur_twice_are_one() -> None:
     twice = deflate(inflate(pack(names), max_size=1 << 20).replace(b"00001 ", b"00000 "))
     del names["00001"]
 
-    assert settings(understood(twice)) == names
+    assert settings(understand(twice)) == names
 
 
 @given(TABLES, st.binary(max_size=8), st.integers(0, 400), st.integers(1, 400))
@@ -112,9 +110,4 @@ def test_any_packed_body_is_read_or_refused_the_same_in_chunks(
         assert typed == chunks
         return
 
-    assert list(chunks.topics) == list(typed.topics)
-    assert set(chunks.keys) == set(typed.keys)
-    assert chunks.count == typed.count
-    assert chunks.data_version == typed.data_version
-    assert chunks.mappings == typed.mappings
-    assert chunks.filter_servers == typed.filter_servers
+    assert_alike(chunks, typed)

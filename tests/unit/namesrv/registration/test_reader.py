@@ -28,7 +28,7 @@ from tests.support.fakes.sansio_server import registration_body, topic, version
 PADDING = b" " * MANY_BYTES
 
 
-def understood(
+def understand(
     body: bytes, *, version: int = 513, previous: BodyRecord | None = None, wall_ms: int = 5
 ) -> RegisteredTopics:
     return run_steps(
@@ -40,23 +40,27 @@ def understood(
 
 def read(body: bytes) -> RegisteredTopics | str:
     try:
-        return understood(body)
+        return understand(body)
     except DecodeError:
         return "refused"
+
+
+def assert_alike(one: RegisteredTopics, two: RegisteredTopics) -> None:
+    """Both have the same content; what they keep for the next registration may differ."""
+    assert list(one.topics) == list(two.topics)
+    assert set(one.keys) == set(two.keys)
+    assert (one.count, one.data_version) == (two.count, two.data_version)
+    assert (one.mappings, one.filter_servers) == (two.mappings, two.filter_servers)
 
 
 def same_both_ways(body: bytes) -> RegisteredTopics | str:
     """Blanks after the body change its length, and not its content."""
     plain, light = read(body), read(body + PADDING)
-    if isinstance(plain, RegisteredTopics) and isinstance(light, RegisteredTopics):
-        assert list(plain.topics) == list(light.topics)
-        assert set(plain.keys) == set(light.keys)
-        assert plain.data_version == light.data_version
-        assert plain.mappings == light.mappings
-        assert plain.filter_servers == light.filter_servers
-        assert all(type(number) is int for _, settings in light.topics for number in settings)
-    else:
+    if isinstance(plain, str) or isinstance(light, str):
         assert plain == light
+        return light
+    assert_alike(plain, light)
+    assert all(type(number) is int for _, settings in light.topics for number in settings)
     return light
 
 
@@ -113,7 +117,7 @@ MEMBERS = st.sampled_from(sorted(topic("T")))
 
 @given(st.lists(st.dictionaries(MEMBERS, VALUES, max_size=3), min_size=1, max_size=4))
 def test_any_topic_is_read_the_same_both_ways(changes: list[dict[str, Any]]) -> None:
-    table = {f"T{index}": {**topic(f"T{index}"), **each} for index, each in enumerate(changes)}
+    table = {f"T{index}": {**topic(f"T{index}"), **change} for index, change in enumerate(changes)}
 
     same_both_ways(registration_body(table))
 
@@ -127,7 +131,7 @@ def test_any_member_may_be_missing(missing: list[str]) -> None:
 
 def test_before_version_37_there_is_one_way_only() -> None:
     body = json.dumps({"dataVersion": version(9), "topicConfigTable": {"T": topic("T")}}).encode()
-    result = understood(body + PADDING, version=36)
+    result = understand(body + PADDING, version=36)
 
     assert [name for name, _ in result.topics] == ["T"]
     assert result.filter_servers is None
@@ -180,31 +184,29 @@ def pack(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7)
 
 
 def test_a_large_body_is_read_in_chunks_and_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    light = understood(body_of(MANY))
+    light = understand(body_of(MANY))
     monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
-    whole = understood(body_of(MANY))
+    complete = understand(body_of(MANY))
 
     assert light.record is not None
-    assert whole.record is None
-    assert list(whole.topics) == list(light.topics)
-    assert set(whole.keys) == set(light.keys)
-    assert (whole.data_version, whole.filter_servers) == (light.data_version, light.filter_servers)
+    assert complete.record is None
+    assert_alike(complete, light)
     assert not light.unchanged
 
 
 def test_of_an_unchanged_body_no_topic_is_read() -> None:
-    first = understood(body_of(MANY))
-    again = understood(body_of(MANY), previous=first.record)
+    first = understand(body_of(MANY))
+    second = understand(body_of(MANY), previous=first.record)
 
-    assert again.unchanged
-    assert list(again.topics) == []
-    assert again.record is first.record
-    assert again.count == first.count == len(MANY)
+    assert second.unchanged
+    assert list(second.topics) == []
+    assert second.record is first.record
+    assert second.count == first.count == len(MANY)
 
 
 def test_another_version_of_the_same_topics_is_another_body() -> None:
-    first = understood(body_of(MANY))
-    second = understood(body_of(MANY, counter=2), previous=first.record)
+    first = understand(body_of(MANY))
+    second = understand(body_of(MANY, counter=2), previous=first.record)
 
     assert not second.unchanged
     assert settings(second) == MANY
@@ -246,14 +248,13 @@ def test_a_body_that_is_no_ordinary_one_is_read_as_a_whole(
 ) -> None:
     light = read(body)
     monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
-    whole = read(body)
+    complete = read(body)
 
-    if isinstance(whole, str):
-        assert whole == light
+    if isinstance(complete, str):
+        assert complete == light
         return
     assert isinstance(light, RegisteredTopics)
-    assert list(whole.topics) == list(light.topics)
-    assert set(whole.keys) == set(light.keys)
+    assert_alike(complete, light)
 
 
 def test_the_limits_of_json_are_those_of_the_whole_body(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +267,7 @@ def test_the_limits_of_json_are_those_of_the_whole_body(monkeypatch: pytest.Monk
         (replace(limits, max_size=len(BODY) - 1), False),
     ):
         monkeypatch.setattr(json_reader, "DEFAULT_LIMITS", changed)
-        assert (understood(BODY).record is not None) == in_chunks
+        assert (understand(BODY).record is not None) == in_chunks
 
 
 TEXTS = st.text(max_size=6) | st.sampled_from(
@@ -287,14 +288,12 @@ def test_any_names_in_json_are_read_the_same_in_chunks(
         )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "MANY_BYTES", 1 << 20)
-        typed = understood(body)
+        typed = understand(body)
         patch.setattr(reader, "MANY_BYTES", 1)
         patch.setattr(json_reader, "CHUNK_BYTES", size)
-        light = understood(body)
+        light = understand(body)
 
-    assert list(light.topics) == list(typed.topics)
-    assert set(light.keys) == set(typed.keys)
-    assert light.count == typed.count
+    assert_alike(light, typed)
 
 
 @pytest.mark.parametrize("more", [{"attributes": {"x": "T"}}, {"unknown": "T"}])

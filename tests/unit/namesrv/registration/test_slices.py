@@ -49,15 +49,15 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
     """All steps so far, the one under way last."""
     done = [Step()]
 
-    def weighed(real: Callable[..., Any]) -> Callable[..., Any]:
+    def weigh_calls(real: Callable[..., Any]) -> Callable[..., Any]:
         def call(data: bytes, *more: Any) -> Any:
             done[-1].size += len(data)
             return real(data, *more)
 
         return call
 
-    monkeypatch.setattr(digests, "digest_of", weighed(digests.digest_of))
-    monkeypatch.setattr(digests, "crc32_of", weighed(crc32_of))
+    monkeypatch.setattr(digests, "digest_of", weigh_calls(digests.digest_of))
+    monkeypatch.setattr(digests, "crc32_of", weigh_calls(crc32_of))
     return done
 
 

@@ -105,8 +105,8 @@ def test_a_change_in_a_later_part_counts_though_all_parts_have_one_version(serve
         server.register(topics=part)
     changed = {"T4": topic("T4", queues=2), "T5": topic("T5"), "T6": topic("T6")}
 
-    for each in ({name: topic(name) for name in FIRST}, changed, {"T7": topic("T7", queues=3)}):
-        server.register(topics=each, data_version=version(1))
+    for topics in ({name: topic(name) for name in FIRST}, changed, {"T7": topic("T7", queues=3)}):
+        server.register(topics=topics, data_version=version(1))
 
     queues = {
         name: server.route(name)["queueDatas"][0]["readQueueNums"] for name in ("T3", "T4", "T7")
@@ -206,7 +206,7 @@ def register_as_java(server: Server, topics: tuple[str, ...], **how: Any) -> int
     return server.register(topics=topics, bodyCrc32=str(checksum), **how).code
 
 
-def test_a_java_broker_is_not_seen_before_the_topics_that_every_java_broker_has() -> None:
+def test_a_java_broker_is_not_seen_before_the_topics_that_each_of_them_has() -> None:
     server = split_server()
     received = (("T1", JAVAS[3]), JAVAS[:3], ("T2", "T3"))
     assert register_as_java(server, ("T1",)) == 1
@@ -228,7 +228,7 @@ def test_a_java_broker_is_not_seen_before_the_topics_that_every_java_broker_has(
         ((("T1", JAVAS[-1]),), split.MISSING_PART_SECONDS),
     ],
 )
-def test_a_java_broker_is_seen_with_all_its_topics_or_again_or_after_a_while(
+def test_a_java_broker_is_seen_with_all_topics_or_again_or_after_a_while(
     server: Server, parts: tuple[tuple[str, ...], ...], seconds: float
 ) -> None:
     for part in parts:
@@ -283,9 +283,7 @@ def test_there_is_an_end_to_the_parts_of_one_broker(
     assert list_topics(server) == [*FIRST, *SECOND]
 
 
-def test_a_first_part_that_comes_again_and_again_is_kept_once_and_not_for_ever(
-    server: Server,
-) -> None:
+def test_a_first_part_that_repeats_is_kept_once_and_not_for_ever(server: Server) -> None:
     for _ in range(4):
         server.register(topics=FIRST)
         server.now += 1

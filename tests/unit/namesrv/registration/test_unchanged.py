@@ -65,7 +65,7 @@ def tell(server: Server, sessions: Sequence[Session], event: Event) -> list[int]
         queue = {"brokerName": name, "perm": 2, "readQueueNums": 3, "writeQueueNums": 3}
         body = json.dumps({"queueDatas": [queue]}).encode()
         data = request(217, {"topic": next(iter(topics))}, body)
-    return [each.code for each in replies(server.receive(data, session).send)]
+    return [reply.code for reply in replies(server.receive(data, session).send)]
 
 
 def responses_of(server: Server) -> dict[str, Any]:
@@ -113,10 +113,11 @@ def register(server: Server, counter: int, **topics: int) -> None:
 
 
 ALL = dict.fromkeys(NAMES, 1)
+BODY = body_of(ALL)
+FIELDS = identity(address="a:0")
 
 
-def test_an_answer_that_is_kept_survives_a_registration_that_changes_nothing() -> None:
-    server = Server()
+def test_a_kept_answer_survives_a_registration_that_changes_nothing(server: Server) -> None:
     register(server, 1, **ALL)
     server.ask(105, {"topic": "T1"})
     layout = server.state.table.topics.entries["T1"]
@@ -138,11 +139,9 @@ def test_where_absent_topics_are_removed_every_body_is_read_whole() -> None:
     assert server.route("T7") is None
 
 
-def test_a_change_between_two_steps_is_not_taken_for_what_the_body_says() -> None:
-    server = Server()
+def test_a_change_between_two_steps_is_not_taken_for_what_the_body_says(server: Server) -> None:
     many = {f"M{number:04}": 1 for number in range(700)}
-    fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
-    server.session.receive(request(103, fields, body_of(many)), server.now)
+    server.session.receive(request(103, FIELDS, body_of(many)), server.now)
     while "M0255" not in server.state.table.topics.entries:
         server.session.proceed(server.now)
     other = server.connect()
@@ -150,35 +149,20 @@ def test_a_change_between_two_steps_is_not_taken_for_what_the_body_says() -> Non
     while server.session.busy:
         server.session.proceed(server.now)
     assert server.perms("M0000") == {"b1": 4}
-    server.receive(request(103, fields, body_of(many, counter=2)))
+    server.receive(request(103, FIELDS, body_of(many, counter=2)))
 
     assert server.perms("M0000") == {"b1": 6}
 
 
-def test_a_broker_that_leaves_while_its_body_is_read_is_registered_whole() -> None:
-    server = Server()
-    register(server, 1, **ALL)
-    address, _, name = BROKERS[0]
-    fields = {"brokerAddr": address, "brokerId": "0", "brokerName": name, "clusterName": "C"}
-    data = request(103, fields, body_of(ALL | {f"M{number:04}": 1 for number in range(100)}))
-    server.session.receive(data, server.now)
-    server.session.proceed(server.now)
-    server.receive(request(104, fields), server.connect())
-    while server.session.busy:
-        server.session.proceed(server.now)
-
-    assert server.perms("T1") == {"b1": 6}
-
-
-def test_a_broker_that_leaves_while_its_unchanged_body_is_read_is_registered_whole() -> None:
-    server = Server()
-    address, _, name = BROKERS[0]
-    fields = {"brokerAddr": address, "brokerId": "0", "brokerName": name, "clusterName": "C"}
+@pytest.mark.parametrize("is_unchanged", [False, True], ids=["changed", "unchanged"])
+def test_broker_that_leaves_during_its_registration_is_registered(
+    server: Server, *, is_unchanged: bool
+) -> None:
     body = body_of(ALL | {f"M{number:04}": 1 for number in range(100)})
-    server.ask(103, fields, body)
-    server.session.receive(request(103, fields, body), server.now)
+    assert server.ask(103, FIELDS, body if is_unchanged else BODY).code == 0
+    server.session.receive(request(103, FIELDS, body), server.now)
     server.session.proceed(server.now)
-    server.receive(request(104, fields), server.connect())
+    server.receive(request(104, FIELDS), server.connect())
     while server.session.busy:
         server.session.proceed(server.now)
 
@@ -207,21 +191,22 @@ def send_in_parts(server: Server, data: bytes, *, there: bool) -> None:
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that(*, there: bool) -> None:
-    server = Server()
-    fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that(
+    server: Server, *, there: bool
+) -> None:
     for counter, queues in enumerate((1, 2, 3), 1):
         plain = zlib.decompress(pack(dict.fromkeys(map(str, range(5000)), queues), counter=counter))
-        frame = request(103, fields | {"compressed": "true"}, zlib.compress(plain, 0))
+        frame = request(103, FIELDS | {"compressed": "true"}, zlib.compress(plain, 0))
         send_in_parts(server, frame, there=there)
 
         (layout,) = set(server.state.table.topics.entries.values())
-        assert [each.read_queue_nums for each in layout.queues] == [queues]
+        assert [queue.read_queue_nums for queue in layout.queues] == [queues]
 
 
 DELETE = (216, {"topic": "T1"}, b"")
 WIPE = (205, {"brokerName": "b1"}, b"")
-BODY = body_of(ALL)
+
+
 TIMELESS = pack(ALL | {f"{number}-{hash(number)}": 8 for number in range(50)}, timestamp=None)
 
 
@@ -259,9 +244,8 @@ LATER = body_of(ALL, counter=2)
     ],
 )
 def test_a_body_is_registered_whole_unless_nothing_has_changed_since(
-    requests: list[tuple[int, dict[str, str], bytes]], perms: dict[str, int]
+    server: Server, requests: list[tuple[int, dict[str, str], bytes]], perms: dict[str, int]
 ) -> None:
-    server = Server()
     for number, (code, fields, body) in enumerate(requests):
         server.now = 1000.0 + number
         assert server.ask(code, fields, body).code == 0

@@ -25,8 +25,12 @@ from tests.support.builders.route_table_builders import (
 )
 
 
-def test_a_first_registration_says_who_came_and_with_what() -> None:
-    table = RouteTable()
+@pytest.fixture
+def table() -> RouteTable:
+    return RouteTable()
+
+
+def test_a_first_registration_says_who_came_and_with_what(table: RouteTable) -> None:
     registered = register(table, registration())
 
     assert registered.accepted
@@ -39,8 +43,7 @@ def test_a_first_registration_says_who_came_and_with_what() -> None:
     assert register(table, registration()).events == []
 
 
-def test_a_late_request_to_unregister_does_not_touch_the_registration_that_came_since() -> None:
-    table = RouteTable()
+def test_a_late_unregistration_does_not_touch_a_newer_registration(table: RouteTable) -> None:
     register(table, registration(connection_id=1))
     register(table, registration(connection_id=2))
 
@@ -53,21 +56,20 @@ def test_a_late_request_to_unregister_does_not_touch_the_registration_that_came_
         )
     ]
     assert perms(table, "TA") == {"b1": 6}
-    assert [type(each) for each in table.unregister("C", A, "b1", 2)] != [UnregistrationIgnored]
+    assert [type(event) for event in table.unregister("C", A, "b1", 2)] != [UnregistrationIgnored]
     assert perms(table, "TA") == {}
     register(table, registration(connection_id=3))
     assert [type(each) for each in table.unregister("C", A, "b1", 2)] == [UnregistrationIgnored]
     assert perms(table, "TA") == {"b1": 6}
 
 
-def test_a_lost_connection_takes_all_its_brokers_along_and_no_others() -> None:
-    table = RouteTable()
+def test_a_lost_connection_takes_all_its_brokers_along_and_no_others(table: RouteTable) -> None:
     register(table, registration(broker_name="b1"))
     register(table, registration(B, broker_name="b2"))
     register(table, registration("c:1", broker_name="b3", connection_id=2))
     happened = table.connection_lost(1, Reason.IDLE)
 
-    gone = [each for each in happened if isinstance(each, BrokerUnregistered)]
+    gone = [event for event in happened if isinstance(event, BrokerUnregistered)]
     assert [(each.broker_name, each.reason) for each in gone] == [("b1", "idle"), ("b2", "idle")]
     assert perms(table, "TA") == {"b3": 6}
     assert table.connection_lost(1, Reason.CLOSED) == []
@@ -87,8 +89,7 @@ def test_a_timeout_is_kept_within_reason(timeout: int | None, expected: int) -> 
     assert expected == sane_timeout(timeout)
 
 
-def test_a_topic_that_comes_twice_with_the_same_version_is_taken_once() -> None:
-    table = RouteTable()
+def test_a_topic_that_comes_twice_with_the_same_version_is_taken_once(table: RouteTable) -> None:
     register(table, registration(A, 0, "TA", "TB"))
     twice = (("TC", settings_of(4)), ("TC", settings_of(2)))
     several = [(f"T{index}", settings_of()) for index in range(5000)]
@@ -97,8 +98,7 @@ def test_a_topic_that_comes_twice_with_the_same_version_is_taken_once() -> None:
     assert perms(table, "TC") == {"b1": 4}
 
 
-def test_the_place_of_a_dead_broker_is_free() -> None:
-    table = RouteTable()
+def test_the_place_of_a_dead_broker_is_free(table: RouteTable) -> None:
     register(table, registration(state_version=2))
     register(table, registration(B, 0, cluster="D", state_version=1))
 
@@ -106,8 +106,9 @@ def test_the_place_of_a_dead_broker_is_free() -> None:
 
 
 @pytest.mark.parametrize(("state_version", "address"), [(1, A), (2, B)])
-def test_a_place_is_taken_with_at_least_the_state_version(state_version: int, address: str) -> None:
-    table = RouteTable()
+def test_a_place_is_taken_with_at_least_the_state_version(
+    table: RouteTable, state_version: int, address: str
+) -> None:
     register(table, registration(state_version=2))
     register(table, registration(B, state_version=state_version))
 
@@ -119,18 +120,14 @@ def test_a_place_is_taken_with_at_least_the_state_version(state_version: int, ad
     [(None, 1, {}), (False, 1, {"b1": 6}), (True, 1, {"b1": 4}), (True, 0, {"b1": 6})],
 )
 def test_who_may_register_topics_and_with_what_permission(
-    acting: bool | None, broker_id: int, expected: dict[str, int]
+    table: RouteTable, acting: bool | None, broker_id: int, expected: dict[str, int]
 ) -> None:
-    table = RouteTable()
     register(table, registration(A, broker_id, acting=acting))
 
     assert expected == perms(table, "TA")
 
 
-def test_any_request_to_unregister_a_member_takes_the_permission_of_a_group_without_a_master() -> (
-    None
-):
-    table = RouteTable()
+def test_unregistration_takes_the_permission_of_a_group_without_master(table: RouteTable) -> None:
     register(table, registration(A, 1, acting=True))
     table.change_perm("b1", lambda _: 6)
     table.unregister("C", "nobody:1", "b1", 1)

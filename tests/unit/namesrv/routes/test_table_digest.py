@@ -72,7 +72,7 @@ def test_another_version_of_the_topics_is_a_difference() -> None:
     assert drift.text.startswith(f"1 brokers with different versions: C b1 {A}")
 
 
-def test_a_write_permission_that_is_wiped_at_one_server_is_a_difference_of_topics() -> None:
+def test_a_write_permission_wiped_at_one_server_is_a_difference() -> None:
     wiped = table_of(FIRST)
     wiped.change_perm("b1", lambda perm: perm & ~2)
     drift = digest_of(table_of(FIRST)).drift(digest_of(wiped))

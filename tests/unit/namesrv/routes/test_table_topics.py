@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rocketwire_namesrv.events import Reason, TopicsRegistered
 from rocketwire_namesrv.routes.route_table import RouteTable
 from rocketwire_namesrv.routes.topic_table import TOPICS_PER_STEP
 from tests.support.builders.route_table_builders import A, perms, register, registration, run_steps
 
 
-def test_only_the_first_names_are_told_and_that_there_are_more() -> None:
-    table = RouteTable()
+@pytest.fixture
+def table() -> RouteTable:
+    return RouteTable()
+
+
+def test_only_the_first_names_are_told_and_that_there_are_more(table: RouteTable) -> None:
     names = tuple(f"T{number}" for number in range(6))
     register(table, registration(A, 0, *names[:2]))
     (created,) = register(table, registration(A, 0, *names[:5], counter=1)).events
@@ -26,8 +32,7 @@ def test_only_the_first_names_are_told_and_that_there_are_more() -> None:
     assert (removed.removed, len(removed.examples), removed.examples[-1]) == (10, 6, "...")
 
 
-def test_one_address_under_two_names_has_one_live_entry_until_both_have_left() -> None:
-    table = RouteTable()
+def test_an_address_under_two_names_has_one_live_entry_until_both_leave(table: RouteTable) -> None:
     register(table, registration(broker_name="b1"))
     register(table, registration(broker_name="b2"))
     table.unregister("C", A, "b1", 1)
@@ -38,8 +43,7 @@ def test_one_address_under_two_names_has_one_live_entry_until_both_have_left() -
     assert dict(table.live) == {}
 
 
-def test_one_broker_in_two_clusters_leaves_with_its_last_registration() -> None:
-    table = RouteTable()
+def test_one_broker_in_two_clusters_leaves_with_its_last_registration(table: RouteTable) -> None:
     register(table, registration(cluster="C"))
     register(table, registration(cluster="D", connection_id=2))
 
@@ -50,8 +54,7 @@ def test_one_broker_in_two_clusters_leaves_with_its_last_registration() -> None:
     assert (dict(table.groups), dict(table.clusters)) == ({}, {})
 
 
-def test_a_registration_goes_in_steps_and_each_leaves_a_table_that_can_be_read() -> None:
-    table = RouteTable()
+def test_each_step_of_a_registration_leaves_a_table_that_can_be_read(table: RouteTable) -> None:
     names = [f"T{index}" for index in range(3 * TOPICS_PER_STEP)]
     steps = table.register(registration(A, 0, *names), 0.0)
     while not table.topics.entries:  # new topics are put in order first
@@ -69,8 +72,7 @@ def test_a_registration_goes_in_steps_and_each_leaves_a_table_that_can_be_read()
     assert {perms(table, name)["b1"] for name in names} == {4}
 
 
-def test_a_registration_whose_broker_leaves_between_two_steps_ends_there() -> None:
-    table = RouteTable()
+def test_a_registration_whose_broker_leaves_between_two_steps_ends_there(table: RouteTable) -> None:
     names = [f"T{index}" for index in range(3 * TOPICS_PER_STEP)]
     steps = table.register(registration(A, 1, *names), 0.0, notify=True)
     while not table.topics.entries:
@@ -83,8 +85,7 @@ def test_a_registration_whose_broker_leaves_between_two_steps_ends_there() -> No
     assert dict(table.groups) == {}
 
 
-def test_a_registration_whose_broker_leaves_while_its_topics_are_put_in_order_ends_there() -> None:
-    table = RouteTable()
+def test_a_registration_ends_when_its_broker_leaves_in_the_midst(table: RouteTable) -> None:
     names = [f"T{index}" for index in range(3 * TOPICS_PER_STEP)]
     steps = table.register(registration(A, 1, *names), 0.0)
     next(steps)
@@ -96,8 +97,7 @@ def test_a_registration_whose_broker_leaves_while_its_topics_are_put_in_order_en
     assert dict(table.groups) == {}
 
 
-def test_many_brokers_of_a_topic_stand_in_javas_order() -> None:
-    table = RouteTable()
+def test_many_brokers_of_a_topic_stand_in_javas_order(table: RouteTable) -> None:
     for index in range(13):
         register(table, registration(f"a:{index}", broker_name=f"topic-{index * 7}"))
     layout = table.topics.entries["TA"]

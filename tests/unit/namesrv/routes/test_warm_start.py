@@ -46,7 +46,7 @@ def test_a_route_is_refused_until_the_last_known_broker_is_back() -> None:
         server.register(address, number, session=server.connect())
         answers.append(server.ask(105, {"topic": "TA"}))
 
-    assert [(each.code, each.remark, each.body[:1]) for each in answers] == [
+    assert [(reply.code, reply.remark, reply.body[:1]) for reply in answers] == [
         (1, "name server not ready", b""),
         (1, "name server not ready", b""),
         (0, None, b"{"),
@@ -113,14 +113,13 @@ def test_requests_that_came_together_are_refused_as_well() -> None:
     data = request(105, {"topic": "TA"}) * 2
 
     assert server.session.answer_routes(data, server.now) is None
-    assert [each.code for each in replies(server.receive(data).send)] == [1, 1]
+    assert [reply.code for reply in replies(server.receive(data).send)] == [1, 1]
 
 
 # ---------------------------------------- the file
 
 
-def test_the_file_names_the_brokers_and_reads_back() -> None:
-    server = Server()
+def test_the_file_names_the_brokers_and_reads_back(server: Server) -> None:
     server.register(SLAVE, 1)
     server.register(session=server.connect())
     content = brokers_document([*brokers_of(server.state.table), MASTER_OF_B1])

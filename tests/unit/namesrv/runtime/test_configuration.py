@@ -32,7 +32,7 @@ def test_file_and_environment_are_taken_together(tmp_path: Path) -> None:
         "rocketwire.maxTopics": "x",
         "listenport": "2",
     }
-    assert [f"{path}, line 2" in each for each in settings.refusals] == [True]
+    assert [f"{path}, line 2" in text for text in settings.refusals] == [True]
     assert [each.partition(" is ")[0] for each in settings.remarks] == [
         f"{path}, line 3: listenport",
         "-Drocketwire.maxQueues",
@@ -58,12 +58,12 @@ def test_the_sample_explains_every_setting_of_our_own_once() -> None:
     keys = [entry.key for entry in load_entries(SETTING.sub("", sample()).encode())]
 
     assert sorted(set(keys)) == sorted(keys)
-    assert {each.key for each in PROPERTIES if each.owner is Owner.OURS} <= set(keys)
+    assert {setting.key for setting in PROPERTIES if setting.owner is Owner.OURS} <= set(keys)
     assert set(keys) <= set(BY_KEY) | TLS_KEYS
 
 
 def test_the_values_of_the_sample_are_the_defaults() -> None:
-    entries = {each.key: each.value for each in load_entries(SETTING.sub("", sample()).encode())}
+    entries = {entry.key: entry.value for entry in load_entries(SETTING.sub("", sample()).encode())}
     defaults = Config.load(home="h")
     config = Config.load(entries, home="h")
 

@@ -31,7 +31,7 @@ def _log_as_before() -> Iterator[None]:
     LOGGER.propagate, LOGGER.level = propagate, level
 
 
-def test_lines_go_to_javas_file_and_warnings_to_stderr_too(
+def test_log_goes_to_the_file_of_java_and_warnings_to_stderr(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     set_up("file", str(tmp_path))
@@ -46,7 +46,7 @@ def test_lines_go_to_javas_file_and_warnings_to_stderr_too(
     assert re.fullmatch(f"{TIME} WARN main - less so\n", capsys.readouterr().err)
 
 
-def test_half_a_character_of_a_peer_is_no_reason_to_lose_a_line(
+def test_log_writes_half_a_character_escaped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     set_up("file", str(tmp_path))
@@ -57,28 +57,26 @@ def test_half_a_character_of_a_peer_is_no_reason_to_lose_a_line(
     assert capsys.readouterr().err == ""
 
 
-def test_all_lines_may_go_to_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    set_up("stderr", str(tmp_path))
-    LOGGER.info("all is well")
+@pytest.mark.parametrize(
+    ("choice", "lines"), [("stderr", "INFO main - a hint\nERROR main - a fault\n"), ("off", "")]
+)
+def test_log_may_have_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], choice: str, lines: str
+) -> None:
+    set_up(choice, str(tmp_path))
+    LOGGER.info("a hint")
+    LOGGER.error("a fault")
 
-    assert capsys.readouterr().err.endswith(" INFO main - all is well\n")
+    assert re.sub(f"(?m)^{TIME} ", "", capsys.readouterr().err) == lines
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_log_may_be_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    set_up("off", str(tmp_path))
-    LOGGER.error("nobody hears")
-
-    assert capsys.readouterr().err == ""
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_another_choice_is_refused(tmp_path: Path) -> None:
+def test_log_of_another_choice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="ROCKETWIRE_LOG must be"):
         set_up("syslog", str(tmp_path))
 
 
-def test_where_no_file_can_be_written_all_goes_to_stderr(
+def test_log_goes_to_stderr_if_its_file_cannot_be_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "logs").write_text("in the way")
@@ -90,7 +88,7 @@ def test_where_no_file_can_be_written_all_goes_to_stderr(
     assert "heard all the same" in err
 
 
-def test_a_peer_cannot_forge_a_line() -> None:
+def test_log_line_cannot_be_forged() -> None:
     record = logging.LogRecord("x", logging.ERROR, "", 0, "a\nb\x1b[0m\x85\u2028%s", ("c\r",), None)
 
     line = NamesrvFormatter().format(record)
@@ -98,7 +96,7 @@ def test_a_peer_cannot_forge_a_line() -> None:
     assert line.endswith(" ERROR main - a\\x0ab\\x1b[0m\\x85\\u2028c\\x0d")
 
 
-def test_a_traceback_follows_its_line() -> None:
+def test_log_line_is_followed_by_its_traceback() -> None:
     try:
         raise ValueError("no\x1b[2J")
     except ValueError as error:

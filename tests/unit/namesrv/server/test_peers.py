@@ -67,8 +67,7 @@ async def test_differences_are_logged_once_and_their_end_too(
     assert len(peer.asked) == 6
 
 
-async def test_without_peers_nothing_is_compared() -> None:
-    server = Server()
+async def test_without_peers_nothing_is_compared(server: Server) -> None:
     await compare_for_ever(server)
 
     assert server.state.peers.digest is None

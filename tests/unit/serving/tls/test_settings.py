@@ -68,7 +68,7 @@ def test_a_switch_is_on_only_for_the_word(text: str, expected: bool) -> None:
 
 
 @pytest.mark.parametrize("key", ["tls.server.mode", "tls.config.file"])
-def test_what_stands_where_java_does_not_look_counts_for_nothing_with_a_remark(key: str) -> None:
+def test_a_setting_where_java_does_not_look_earns_a_remark_alone(key: str) -> None:
     settings = TlsSettings.load({}, {key: "enforcing"})
 
     assert settings.mode is TlsMode.PERMISSIVE

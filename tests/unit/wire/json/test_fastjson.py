@@ -214,7 +214,7 @@ def test_a_text_of_marks_is_one_value_to_either_reader(mark: str, is_strict: boo
     assert len(str(read["value"])) == len(json.loads(f'"{mark}"')) * COMMAS
 
 
-def test_members_of_an_object_that_is_read_at_once_are_counted_without_their_texts() -> None:
+def test_members_of_an_object_read_at_once_count_without_their_texts() -> None:
     text = b'{"a":{"b":",,,,","c":",:,"},{"d":",,"}:{}}'
 
     assert loads_as_written(text, limits=JsonLimits(max_count=7))

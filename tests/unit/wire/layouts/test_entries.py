@@ -46,7 +46,7 @@ def test_the_last_entry_may_end_after_the_total_but_not_after_the_data() -> None
         parse_entries(data, 0, 9, len(data) - 1, 9, "ext_fields")
 
 
-def test_the_limit_counts_null_entries_and_names_the_place_of_the_first_one_too_many() -> None:
+def test_the_limit_counts_null_entries_and_names_the_first_too_many() -> None:
     data = entry("", "") * 3
     assert read(data, 3) == ({}, len(data))
     with pytest.raises(LimitExceededError) as refusal:

@@ -34,7 +34,7 @@ int64 = st.integers(-(2**63), 2**63 - 1)
 entries = st.none() | st.dictionaries(st.text("abc", max_size=3), st.text("xyz\u00e9", max_size=4))
 
 
-def stored(draw: st.DrawFn) -> tuple[tuple[Any, ...]]:
+def draw_message(draw: st.DrawFn) -> tuple[tuple[Any, ...]]:
     """A stored message whose addresses have the sizes that its flags say."""
     sys_flag = draw(int32)
     return (
@@ -60,7 +60,7 @@ def stored(draw: st.DrawFn) -> tuple[tuple[Any, ...]]:
 
 def raw_stored(draw: st.DrawFn) -> tuple[tuple[Any, ...]]:
     """The same with its texts as bytes."""
-    ((*values, topic, properties),) = stored(draw)
+    ((*values, topic, properties),) = draw_message(draw)
     raw = None if properties is None else encode_utf8(properties)
     return ((*values, encode_utf8(topic), raw),)
 
@@ -76,7 +76,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "REGISTER_HEAD": st.tuples(small, int32),
     "REGISTER_TAIL": st.tuples(small),
     "REGISTER_TAIL_WITH_MAPPINGS": st.tuples(small, items),
-    "STORED_MESSAGE": st.composite(stored)(),
+    "STORED_MESSAGE": st.composite(draw_message)(),
     "STORED_MESSAGE_RAW": st.composite(raw_stored)(),
     "BATCH": st.tuples(st.lists(st.tuples(int32, small, texts), max_size=3)),
 }
@@ -161,9 +161,9 @@ def test_errors_have_the_place(
     with pytest.raises(error) as refusal:
         parsers(name)[0](b"--" + bytes.fromhex(data), 2)
 
-    found = refusal.value
-    assert type(found) is error
-    assert (found.path, found.offset, found.excerpt.hex()) == (path, offset + 2, excerpt)
+    result = refusal.value
+    assert type(result) is error
+    assert (result.path, result.offset, result.excerpt.hex()) == (path, offset + 2, excerpt)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_keys_are_separated_by_spaces_alone(text: str | None, keys: list[str]) -
     assert split_keys(text) == keys
 
 
-def test_a_property_without_a_value_is_not_written_and_one_with_an_empty_value_is() -> None:
+def test_a_property_is_written_if_it_has_a_value_even_an_empty_one() -> None:
     assert encode_properties({"a": None, "b": "", "c": "d"}) == "b\x01\x02c\x01d\x02"
 
 

@@ -37,14 +37,14 @@ def message(offset: int, body: bytes = b"body", sys_flag: int = 0) -> StoredMess
     )
 
 
-def stored(
+def store_message(
     offset: int, body: bytes = b"body", sys_flag: int = 0, *, compress: bool = False
 ) -> bytes:
     return encode_stored_message(message(offset, body, sys_flag), compress=compress)
 
 
-def packed(offset: int, size: int) -> bytes:
-    return stored(offset, bytes(size), ZLIB, compress=True)
+def pack_message(offset: int, size: int) -> bytes:
+    return store_message(offset, bytes(size), ZLIB, compress=True)
 
 
 def offsets(messages: tuple[StoredMessage, ...]) -> list[int]:
@@ -52,11 +52,11 @@ def offsets(messages: tuple[StoredMessage, ...]) -> list[int]:
 
 
 POISONED = {
-    "no zlib stream": stored(7, b"garbage", ZLIB),
-    "a zlib stream cut short": stored(7, packed(7, 500)[100:110], ZLIB),
-    "no LZ4 frame": stored(7, b"garbage", LZ4),
-    "an unknown compression type": stored(7, b"garbage", UNKNOWN_TYPE),
-    "a body beyond the limit": packed(7, 5001),
+    "no zlib stream": store_message(7, b"garbage", ZLIB),
+    "a zlib stream cut short": store_message(7, pack_message(7, 500)[100:110], ZLIB),
+    "no LZ4 frame": store_message(7, b"garbage", LZ4),
+    "an unknown compression type": store_message(7, b"garbage", UNKNOWN_TYPE),
+    "a body beyond the limit": pack_message(7, 5001),
 }
 
 
@@ -67,7 +67,7 @@ def test_a_message_that_cannot_be_read_is_skipped_and_named(
     poisoned: bytes, before: int, behind: int
 ) -> None:
     numbers = [*range(before), *range(8, 8 + behind)]
-    parts = [stored(number) for number in numbers]
+    parts = [store_message(number) for number in numbers]
     data = b"".join((*parts[:before], poisoned, *parts[before:]))
 
     read = StoredMessageReader(StoredLimits(max_body=5000)).read(data)
@@ -83,7 +83,7 @@ def test_a_message_that_cannot_be_read_is_skipped_and_named(
 
 def test_what_was_seen_in_earlier_answers_changes_nothing() -> None:
     reader = StoredMessageReader()
-    good = b"".join(map(stored, range(4)))
+    good = b"".join(map(store_message, range(4)))
     assert offsets(reader.read(good).messages) == [0, 1, 2, 3]
 
     again = reader.read(good)
@@ -95,34 +95,34 @@ def test_what_was_seen_in_earlier_answers_changes_nothing() -> None:
 
 
 def test_a_message_with_a_wrong_part_is_skipped_by_its_size() -> None:
-    bad = bytearray(stored(7))
+    bad = bytearray(store_message(7))
     length = bad.index(b"UNIQ_KEY") - 2
     bad[length : length + 2] = b"\x7f\xff"  # of the properties
 
-    read = StoredMessageReader().read(stored(6) + bytes(bad) + stored(8))
+    read = StoredMessageReader().read(store_message(6) + bytes(bad) + store_message(8))
 
     assert offsets(read.messages) == [6, 8]
-    assert [(one.queue_offset, one.stored, one.ends) for one in read.unreadable] == [
-        (7, None, False)
-    ]
+    assert [
+        (skipped.queue_offset, skipped.stored, skipped.ends) for skipped in read.unreadable
+    ] == [(7, None, False)]
 
 
 @pytest.mark.parametrize("size", [0, 3, 90, 5000, 0x7FFFFFFF, 0xFFFFFFFF])
-def test_a_size_that_leads_nowhere_ends_the_reading_but_loses_nothing_before(size: int) -> None:
-    bad = bytearray(stored(7))
+def test_a_size_that_leads_nowhere_ends_the_reading_without_a_loss(size: int) -> None:
+    bad = bytearray(store_message(7))
     bad[:4] = size.to_bytes(4)
 
-    read = StoredMessageReader().read(stored(6) + bytes(bad) + stored(8))
+    read = StoredMessageReader().read(store_message(6) + bytes(bad) + store_message(8))
 
     assert offsets(read.messages) == [6]
     (skipped,) = read.unreadable
     assert (skipped.queue_offset, skipped.ends) == (7, True)
-    assert skipped.size == len(bad) + len(stored(8))
+    assert skipped.size == len(bad) + len(store_message(8))
 
 
 @pytest.mark.parametrize("length", [1, 4, 20, 30, 90])
 def test_a_message_that_is_cut_short_is_named(length: int) -> None:
-    read = StoredMessageReader().read(stored(6) + stored(7)[:length])
+    read = StoredMessageReader().read(store_message(6) + store_message(7)[:length])
 
     assert offsets(read.messages) == [6]
     (skipped,) = read.unreadable
@@ -131,7 +131,7 @@ def test_a_message_that_is_cut_short_is_named(length: int) -> None:
 
 
 def test_as_many_messages_are_read_as_fit_the_limit_of_all_bodies() -> None:
-    data = b"".join(packed(number, 2_000_000) for number in range(40))
+    data = b"".join(pack_message(number, 2_000_000) for number in range(40))
     taken: list[int] = []
     while data:
         read = StoredMessageReader().read(data)
@@ -147,23 +147,23 @@ def test_as_many_messages_are_read_as_fit_the_limit_of_all_bodies() -> None:
 def test_a_body_between_the_two_limits_is_read_alone() -> None:
     limits = StoredLimits(max_body=4000, max_inflated=3000)
 
-    read = StoredMessageReader(limits).read(packed(1, 3500) + packed(2, 100))
+    read = StoredMessageReader(limits).read(pack_message(1, 3500) + pack_message(2, 100))
     rest = StoredMessageReader(limits).read(read.rest)
 
     assert (offsets(read.messages), offsets(rest.messages)) == ([1], [2])
 
 
 @pytest.mark.parametrize("limits", [StoredLimits(max_messages=2), StoredLimits(max_properties=2)])
-def test_a_limit_of_all_messages_ends_the_reading_in_front_of_the_one_that_exceeds_it(
+def test_a_limit_of_all_messages_ends_the_reading_before_it_is_exceeded(
     limits: StoredLimits,
 ) -> None:
-    data = b"".join(map(stored, range(3)))
+    data = b"".join(map(store_message, range(3)))
 
     read = StoredMessageReader(limits).read(data)
 
     assert offsets(read.messages) == [0, 1]
     assert isinstance(read.stopped_by, LimitExceededError)
-    assert (read.rest, read.rest_offset) == (stored(2), 2)
+    assert (read.rest, read.rest_offset) == (store_message(2), 2)
 
 
 def test_one_message_beyond_a_limit_of_all_is_skipped_and_not_met_for_ever() -> None:
@@ -187,7 +187,7 @@ def test_messages_that_are_skipped_count_as_well() -> None:
 def test_a_package_that_is_missing_is_no_fault_of_the_message(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data = stored(1) + stored(2, b"text", LZ4, compress=True)
+    data = store_message(1) + store_message(2, b"text", LZ4, compress=True)
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 
     with pytest.raises(MissingPackageError):
@@ -199,9 +199,9 @@ def test_without_bytes_there_is_nothing() -> None:
 
 
 def test_any_damage_leaves_the_messages_before_it() -> None:
-    good = stored(1) + stored(2)
+    good = store_message(1) + store_message(2)
     for position in range(len(good), len(good) + 100):
-        data = bytearray(good + stored(3) + stored(4))
+        data = bytearray(good + store_message(3) + store_message(4))
         data[position] ^= 0xFF
         read = StoredMessageReader().read(bytes(data))
 

@@ -353,7 +353,7 @@ def test_a_message_without_a_body_needs_no_checksum() -> None:
     assert decode_stored_messages(bytes.fromhex(EXTREMES_HEX), check_crc=True) == (EXTREMES,)
 
 
-def test_a_damaged_compressed_body_is_refused_with_the_place_of_its_message() -> None:
+def test_a_damaged_compressed_body_is_refused_with_its_message_place() -> None:
     data = RAW + encode_stored_message(replace(HELLO, body=b"not zlib", sys_flag=1))
 
     with pytest.raises(DecodeError, match="not a zlib stream") as caught:
@@ -384,7 +384,7 @@ def test_more_properties_than_allowed_are_refused_even_without_strictness() -> N
         assert (caught.value.path, caught.value.offset) == ("messages[2]", 2 * len(RAW))
 
 
-def packed(size: int) -> bytes:
+def pack_zeros(size: int) -> bytes:
     message = replace(HELLO, body=bytes(size), sys_flag=0x301)
     return encode_stored_message(message, compress=True)
 
@@ -392,19 +392,19 @@ def packed(size: int) -> bytes:
 def test_a_body_inflates_to_its_limit_at_most() -> None:
     limits = StoredLimits(max_body=1000)
 
-    assert len(decode_stored_messages(packed(1000), limits=limits)) == 1
+    assert len(decode_stored_messages(pack_zeros(1000), limits=limits)) == 1
     for strict in (True, False):
         with pytest.raises(LimitExceededError) as caught:
-            decode_stored_messages(RAW + packed(1001), limits=limits, strict=strict)
+            decode_stored_messages(RAW + pack_zeros(1001), limits=limits, strict=strict)
         assert (caught.value.path, caught.value.offset) == ("messages[1].body", len(RAW))
 
 
 def test_all_bodies_together_inflate_to_their_limit_at_most() -> None:
     limits = StoredLimits(max_inflated=2500)
 
-    assert len(decode_stored_messages(packed(1000) * 2, limits=limits)) == 2
+    assert len(decode_stored_messages(pack_zeros(1000) * 2, limits=limits)) == 2
     with pytest.raises(LimitExceededError) as caught:
-        decode_stored_messages(packed(1000) * 3, limits=limits)
+        decode_stored_messages(pack_zeros(1000) * 3, limits=limits)
     assert caught.value.path == "messages[2].body"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def declared(decorator: Callable[..., Any]) -> tuple[Any, Any, Any]:
+def declare_classes(decorator: Callable[..., Any]) -> tuple[Any, Any, Any]:
     @decorator(frozen=True, slots=True, kw_only=True)
     class Base:
         """What others begin with."""
@@ -39,7 +39,7 @@ def declared(decorator: Callable[..., Any]) -> tuple[Any, Any, Any]:
     return Base, Derived, Empty
 
 
-def declared_with_a_constructor(decorator: Callable[..., Any]) -> Any:
+def declare_constructor(decorator: Callable[..., Any]) -> Any:
     @decorator(frozen=True, slots=True, init=False)
     class Named:
         """It has a constructor of its own."""
@@ -54,12 +54,12 @@ def declared_with_a_constructor(decorator: Callable[..., Any]) -> Any:
     return Named
 
 
-OURS = declared(dataclass)
-THEIRS = declared(dataclasses.dataclass)
+OURS = declare_classes(dataclass)
+THEIRS = declare_classes(dataclasses.dataclass)
 
 
 def test_a_class_may_have_a_constructor_of_its_own() -> None:
-    for cls in map(declared_with_a_constructor, (dataclass, dataclasses.dataclass)):
+    for cls in map(declare_constructor, (dataclass, dataclasses.dataclass)):
         one = cls("a", hidden="b")
         assert repr(one).endswith("Named(name='a')")
         assert one == cls("a", "b") != cls("a")
@@ -72,7 +72,7 @@ def test_a_class_may_have_a_constructor_of_its_own() -> None:
             one.name = "c"
 
 
-def test_they_are_made_printed_and_compared_as_those_of_the_standard_library() -> None:
+def test_values_are_made_printed_and_compared_as_of_the_standard_library() -> None:
     for classes in (OURS, THEIRS):
         base, derived, empty = classes
         one = derived(number=1, many=[2])
@@ -91,12 +91,12 @@ def test_they_are_made_printed_and_compared_as_those_of_the_standard_library() -
 
 
 def test_a_new_class_is_compared_first_or_hashed_first() -> None:
-    hashed, _, _ = declared(dataclass)
+    hashed, _, _ = declare_classes(dataclass)
     one = hashed(number=1)
     assert hash(one) == hash(copy(one))
     assert one == copy(one)
 
-    compared, _, _ = declared(dataclass)
+    compared, _, _ = declare_classes(dataclass)
     other = compared(number=1)
     assert other == copy(other)
     assert hash(other) == hash(copy(other)) == hash(one)
@@ -128,14 +128,14 @@ def test_what_they_refuse_is_refused_as_by_those_of_the_standard_library() -> No
 
 def test_their_signatures_name_what_they_are_made_of() -> None:
     for ours, theirs in zip(OURS, THEIRS, strict=True):
-        mine, other = (inspect.signature(each).parameters.values() for each in (ours, theirs))
+        mine, other = (inspect.signature(field).parameters.values() for field in (ours, theirs))
         assert [each.name for each in mine] == [each.name for each in other]
         assert [each.kind for each in mine] == [each.kind for each in other]
     assert inspect.signature(OURS[0]).parameters["text"].default is None
 
 
 def test_constructors_are_compiled_at_first_use_or_all_at_once() -> None:
-    one, other, _ = declared(dataclass)
+    one, other, _ = declare_classes(dataclass)
     late = one.__init__.__code__
     assert other.__init__.__code__ is late
 
@@ -170,12 +170,14 @@ def test_what_belongs_to_the_class_is_no_field() -> None:
         number: int = 1
 
     assert One.java_name == "Outer.One"
-    assert [*declared_fields(One)] == [each.name for each in dataclasses.fields(One)] == ["number"]
+    assert (
+        [*declared_fields(One)] == [field.name for field in dataclasses.fields(One)] == ["number"]
+    )
 
 
 def test_the_standard_library_derives_from_them() -> None:
     for decorator in (dataclass, dataclasses.dataclass):
-        base, _, _ = declared(decorator)
+        base, _, _ = declare_classes(decorator)
 
         @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
         class More(base):  # type: ignore[misc,valid-type]  # of either

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_lite import GROUP, Reader, light, put_group, put_parent, send
+from tests.support.broker_lite import GROUP, Reader, light, send, start_lite_broker
+
+if TYPE_CHECKING:
+    from tests.support.broker import BrokerAtHand, Client
 
 
 @pytest.fixture
 def home() -> BrokerAtHand:
-    home = BrokerAtHand()
-    put_parent(home)
-    put_group(home)
-    return home
+    return start_lite_broker()
 
 
-def test_more_pops_than_the_limit_may_not_wait() -> None:
-    home = BrokerAtHand(max_polls=1)
-    put_parent(home)
-    put_group(home)
-    client = home.connect()
-    reader = Reader(home, client)
-    waiting = [reader.ask(poll=30_000) for _ in range(2)]
+def test_pops_beyond_the_limit_do_not_wait() -> None:
+    home = start_lite_broker(max_polls=1)
+    reader = Reader(home, home.connect())
+    numbers = [reader.ask(poll=30_000) for _ in range(2)]
 
-    assert [client.answer_to(number) for number in waiting] == [None, None]
+    assert [reader.client.answer_to(number) for number in numbers] == [None, None]
     assert reader.answer(poll=30_000).code == 209
 
 
-def test_a_lite_topic_that_was_deleted_has_nothing(
+def test_pop_of_a_deleted_lite_topic_is_empty(
     home: BrokerAtHand, client: Client, reader: Reader
 ) -> None:
     send(client, "a", "1")
@@ -38,9 +36,7 @@ def test_a_lite_topic_that_was_deleted_has_nothing(
     assert reader.pop() == []
 
 
-def test_an_acknowledgement_does_not_undo_a_reset(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_ack_does_not_undo_a_reset(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     send(client, "a", "1", "2")
     reader.subscribe("a")
     reader.pop()

@@ -6,33 +6,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_broker.tables.topics import new_topic
+from tests.support.broker import fields_of
 from tests.support.broker_pops import GROUP, Popper
 
 if TYPE_CHECKING:
     from tests.support.broker import BrokerAtHand, Client
 
-ACK, CHANGE, BATCH = 200051, 200053, 200151
+ACK, CHANGE = 200051, 200053
 
 
 @pytest.fixture
 def client(home: BrokerAtHand) -> Client:
-    home.broker.topics.put(new_topic("orders", 4), home.now)
     client = home.connect()
     for number in range(3):
         client.send(body=b"%d" % number)
     return client
 
 
-# ---------------------------------------------------------------------------- in order
-
-
-def committed(client: Client) -> str:
+def read_offset(client: Client) -> str:
     answer = client.call(14, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0})
-    return (answer.ext_fields or {})["offset"]
+    return fields_of(answer)["offset"]
 
 
-def test_in_order_a_handle_of_an_earlier_pop_does_nothing(
+def test_ack_in_order_with_an_earlier_handle_does_nothing(
     home: BrokerAtHand, client: Client, popper: Popper
 ) -> None:
     old = popper.pop(order=True)[0]
@@ -42,18 +38,16 @@ def test_in_order_a_handle_of_an_earlier_pop_does_nothing(
     answer = popper.settle(ACK, old)
 
     assert answer.code == 0
-    assert committed(client) == "0"
+    assert read_offset(client) == "0"
 
 
-def test_in_order_a_changed_time_blocks_the_queue_until_then(
-    home: BrokerAtHand, popper: Popper
-) -> None:
-    message = popper.pop(order=True, count=1)[0]
+def test_changed_time_in_order_blocks_the_queue(home: BrokerAtHand, popper: Popper) -> None:
+    [first] = popper.pop(order=True, count=1)
 
-    answer = popper.settle(CHANGE, message, invisibleTime=30_000)
+    answer = popper.settle(CHANGE, first, invisibleTime=30_000)
 
-    assert (answer.ext_fields or {})["reviveQid"] == "999"
+    assert fields_of(answer)["reviveQid"] == "999"
     home.pass_time(29_999)
     assert popper.pop(order=True) == []
     home.pass_time(1)
-    assert [again.body for again in popper.pop(order=True, count=1)] == [b"0"]
+    assert [message.body for message in popper.pop(order=True, count=1)] == [b"0"]

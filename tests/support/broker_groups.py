@@ -1,0 +1,58 @@
+"""Members of groups, and transactions of producers, at a broker without sockets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
+from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, ProducerData
+from rocketwire.policy.subscription import subscription_data
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from tests.support.broker import Client
+
+HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
+COMMIT = 8
+
+
+def join_readers(
+    client: Client,
+    *topics: str,
+    client_id: str = "c",
+    where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+    **members: Any,
+) -> RemotingCommand:
+    """Send the heartbeat of a consumer of the group ``readers``, with further members."""
+    consumer = ConsumerData(
+        group_name="readers",
+        message_model=MessageModel.CLUSTERING,
+        consume_from_where=where,
+        subscription_data_set=tuple(subscription_data(topic, version=1) for topic in topics),
+    )
+    beat = HeartbeatData(client_id=client_id, consumer_data_set=(consumer,), **members)
+    return client.call(34, {}, beat)
+
+
+def join_producers(client: Client, client_id: str, group: str = "p") -> None:
+    """Send the heartbeat of a producer."""
+    producer = ProducerData(group_name=group)
+    client.call(34, {}, HeartbeatData(client_id=client_id, producer_data_set=(producer,)))
+
+
+def send_half(client: Client, key: str = "KEY1", **changes: Any) -> RemotingCommand:
+    """Send a half message of the group ``p``; ``changes`` are those of ``Client.send``."""
+    properties = {"TRAN_MSG": "true", "PGROUP": "p", "UNIQ_KEY": key}
+    properties |= changes.pop("properties", {})
+    return client.send(properties=properties, **changes)
+
+
+def end_transaction(client: Client, offset: int, position: int, **changes: object) -> int:
+    """Commit the half message at an offset and a position of the log; return the code."""
+    fields: dict[str, object] = {
+        "producerGroup": "p",
+        "tranStateTableOffset": offset,
+        "commitLogOffset": position,
+        "commitOrRollback": COMMIT,
+    }
+    return client.call(37, {**fields, **changes}).code

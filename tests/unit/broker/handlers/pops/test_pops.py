@@ -1,0 +1,91 @@
+"""Popping, and asking whether there is something to pop (broker.md 13.3)."""
+
+from __future__ import annotations
+
+from rocketwire_broker.tables.topics import new_topic
+from tests.support.broker import BrokerAtHand, Client, fields_of
+from tests.support.broker_pops import GROUP, Popper
+
+# ---- pop
+
+
+def test_pop_without_permission_or_timers_is_refused(home: BrokerAtHand, popper: Popper) -> None:
+    home.broker.topics.put(new_topic("orders", 4, perm=2), home.now)
+    without_timers = BrokerAtHand(orders=4, timer_enabled=False)
+
+    assert popper.answer().code == 16
+    assert Popper(without_timers, without_timers.connect()).answer().code == 1
+
+
+def test_pop_is_not_late_after_a_test_moved_the_clock(
+    home: BrokerAtHand, client: Client, popper: Popper
+) -> None:
+    client.send()
+    home.pass_time(3_600_000)
+    home.broker.clock_advance = 3_600_000
+
+    assert popper.answer(bornTime=home.now - 3_600_000).code == 0
+
+
+def test_pop_hides_no_more_messages_than_the_limit() -> None:
+    home = BrokerAtHand(orders=4, max_hidden_messages=40)
+    client = home.connect()
+    popper = Popper(home, client)
+    for _ in range(64):
+        client.send()
+
+    assert len(popper.pop()) == 32
+    assert popper.answer().code == 2
+    assert client.pull_now(0).code == 0
+
+
+def test_pop_goes_on_behind_messages_that_were_filtered() -> None:
+    home = BrokerAtHand(orders=1, max_filtered=10)
+    client = home.connect()
+    popper = Popper(home, client)
+    for number in range(12):
+        client.send(body=b"%d" % number, properties={"TAGS": "B" if number == 11 else "A"})
+
+    assert popper.answer(count=8, exp="B", expType="TAG", poll=10_000).code == 210
+    assert [message.body for message in popper.pop(count=8, exp="B", expType="TAG")] == [b"11"]
+
+
+# ---- notifications
+
+
+def notify(home: BrokerAtHand, client: Client, poll: int, **changes: object) -> int:
+    fields: dict[str, object] = {
+        "consumerGroup": GROUP,
+        "topic": "orders",
+        "queueId": -1,
+        "pollTime": poll,
+        "bornTime": home.now,
+    }
+    return client.ask(200054, {**fields, **changes})
+
+
+def test_notification_in_order_sees_what_its_own_attempt_hides(
+    home: BrokerAtHand, client: Client, popper: Popper
+) -> None:
+    client.send()
+    popper.pop(order=True, attemptId="a")
+
+    answers = [
+        client.take_answer(notify(home, client, 0, order=True, attemptId=attempt))
+        for attempt in ("a", "b")
+    ]
+
+    assert [fields_of(answer)["hasMsg"] for answer in answers] == ["true", "false"]
+
+
+def test_waiting_pops_are_bounded_and_counted() -> None:
+    home = BrokerAtHand(orders=4, max_polls=2)
+    client = home.connect()
+    popper = Popper(home, client)
+    for _ in range(2):
+        popper.ask(poll=5_000)
+
+    refused = popper.answer(poll=5_000)
+    count = client.call(200055, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0})
+
+    assert (refused.code, fields_of(count)["pollingNum"]) == (209, "2")
