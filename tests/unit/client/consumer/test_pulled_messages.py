@@ -21,7 +21,7 @@ from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.unit.wire.message.test_skipping import POISONED, message, packed, stored
+from tests.unit.wire.message.test_skipping import POISONED, message, pack_message, store_message
 
 POISON = POISONED["no zlib stream"]
 """Offset 7."""
@@ -43,14 +43,14 @@ def test_read_messages_without_a_body() -> None:
 
 
 def test_the_next_pull_begins_at_the_broker_s_offset_if_all_was_read() -> None:
-    pulled = read_messages(stored(6) + POISON + stored(8), ALL)
+    pulled = read_messages(store_message(6) + POISON + store_message(8), ALL)
 
     assert offsets(pulled) == [6, 8]
     assert next_offset(pulled, 6, 9) == 9
 
 
 def test_the_next_pull_begins_at_the_first_message_beyond_a_limit() -> None:
-    body = b"".join(packed(number, 1000) for number in range(5))
+    body = b"".join(pack_message(number, 1000) for number in range(5))
 
     pulled = read_messages(body, ALL, limits=build_limits(1000, 2500))
 
@@ -59,7 +59,7 @@ def test_the_next_pull_begins_at_the_first_message_beyond_a_limit() -> None:
 
 
 def test_offsets_of_static_topics_are_the_logical_ones() -> None:
-    body = packed(5, 1000) + POISON + packed(8, 1000) + packed(9, 1000)
+    body = pack_message(5, 1000) + POISON + pack_message(8, 1000) + pack_message(9, 1000)
 
     pulled = read_messages(body, ALL, 100, limits=build_limits(1000, 2500))
 
@@ -69,16 +69,18 @@ def test_offsets_of_static_topics_are_the_logical_ones() -> None:
 
 
 def test_after_a_message_of_unknown_size_the_next_offset_is_pulled() -> None:
-    pulled = read_messages(stored(6) + with_size(stored(7), 3) + stored(8), ALL)
+    pulled = read_messages(
+        store_message(6) + with_size(store_message(7), 3) + store_message(8), ALL
+    )
 
     assert next_offset(pulled, 6, 9) == 8
 
 
 @pytest.mark.parametrize("claimed", [-5, 3, 6, 2**62])
 def test_an_offset_that_cannot_be_trusted_neither_repeats_nor_loses_much(claimed: int) -> None:
-    bad = with_size(stored(claimed), 3)
+    bad = with_size(store_message(claimed), 3)
 
-    behind = read_messages(stored(6) + bad + stored(8), ALL)
+    behind = read_messages(store_message(6) + bad + store_message(8), ALL)
     alone = read_messages(bad, ALL)
 
     assert next_offset(behind, 6, 9) in (8, 9)
@@ -86,9 +88,9 @@ def test_an_offset_that_cannot_be_trusted_neither_repeats_nor_loses_much(claimed
 
 
 def test_bytes_without_an_offset_are_skipped_one_by_one() -> None:
-    assert next_offset(read_messages(stored(6)[:20], ALL), 6, 9) == 7
-    assert next_offset(read_messages(stored(6)[:20], ALL), 8, 9) == 9
-    assert next_offset(read_messages(stored(6) + b"\0", ALL), 6, 9) == 8
+    assert next_offset(read_messages(store_message(6)[:20], ALL), 6, 9) == 7
+    assert next_offset(read_messages(store_message(6)[:20], ALL), 8, 9) == 9
+    assert next_offset(read_messages(store_message(6) + b"\0", ALL), 6, 9) == 8
 
 
 def test_an_inner_batch_that_cannot_be_taken_apart_is_skipped_alone() -> None:
@@ -97,7 +99,7 @@ def test_an_inner_batch_that_cannot_be_taken_apart_is_skipped_alone() -> None:
         StoredMessage(topic="Orders", queue_offset=8, sys_flag=INNER_BATCH)
     )
 
-    pulled = read_messages(stored(6) + bad + empty + stored(9), ALL)
+    pulled = read_messages(store_message(6) + bad + empty + store_message(9), ALL)
 
     assert offsets(pulled) == [6, 9]
     assert [one.queue_offset for one in pulled.unreadable] == [7, 8]
@@ -113,9 +115,9 @@ def batch(offset: int, count: int, claimed: str | None) -> bytes:
     )
 
 
-@pytest.mark.parametrize("following", [b"", stored(9)], ids=["alone", "before another"])
+@pytest.mark.parametrize("following", [b"", store_message(9)], ids=["alone", "before another"])
 def test_an_inner_batch_is_taken_apart_if_it_has_a_place_for_each_message(following: bytes) -> None:
-    pulled = read_messages(stored(5) + batch(6, 3, "3") + following, ALL, end=10)
+    pulled = read_messages(store_message(5) + batch(6, 3, "3") + following, ALL, end=10)
 
     assert offsets(pulled) == [5, 6, 7, 8, *([9] if following else [])]
     assert pulled.unreadable == ()
@@ -123,13 +125,13 @@ def test_an_inner_batch_is_taken_apart_if_it_has_a_place_for_each_message(follow
 
 @pytest.mark.parametrize("claimed", [None, "", "1", "2", "x", "-3", "3.0", "9" * 30])
 def test_an_inner_batch_with_more_messages_than_counted_is_skipped(claimed: str | None) -> None:
-    pulled = read_messages(stored(5) + batch(6, 3, claimed) + stored(9), ALL, end=10)
+    pulled = read_messages(store_message(5) + batch(6, 3, claimed) + store_message(9), ALL, end=10)
 
     assert offsets(pulled) == [5, 9]
     assert [one.queue_offset for one in pulled.unreadable] == [6]
 
 
-@pytest.mark.parametrize("following", [b"", stored(7)], ids=["alone", "before another"])
+@pytest.mark.parametrize("following", [b"", store_message(7)], ids=["alone", "before another"])
 def test_an_inner_batch_that_exceeds_its_places_is_skipped(following: bytes) -> None:
     end = 7 if not following else 8
 
@@ -141,10 +143,10 @@ def test_an_inner_batch_that_exceeds_its_places_is_skipped(following: bytes) -> 
 
 def test_an_inner_batch_before_a_limit_has_the_places_up_to_it() -> None:
     limits = build_limits(1000, 1000)
-    body = packed(4, 1000) + batch(5, 3, "3")
+    body = pack_message(4, 1000) + batch(5, 3, "3")
 
-    fits = read_messages(body + packed(8, 1000), ALL, limits=limits, end=99)
-    reaches_beyond = read_messages(body + packed(7, 1000), ALL, limits=limits, end=99)
+    fits = read_messages(body + pack_message(8, 1000), ALL, limits=limits, end=99)
+    reaches_beyond = read_messages(body + pack_message(7, 1000), ALL, limits=limits, end=99)
 
     assert (offsets(fits), next_offset(fits, 4, 99)) == ([4, 5, 6, 7], 8)
     assert (offsets(reaches_beyond), next_offset(reaches_beyond, 4, 99)) == ([4], 7)
@@ -177,17 +179,17 @@ def test_messages_from_inner_batches_of_a_response_are_bounded() -> None:
 def test_messages_of_other_tags_are_not_missed() -> None:
     tagged = subscription_data("Orders", "a", version=1)
 
-    pulled = read_messages(stored(6) + POISON, tagged)
+    pulled = read_messages(store_message(6) + POISON, tagged)
 
     assert (pulled.messages, pulled.unreadable) == ([], ())
-    assert len(read_messages(stored(6) + POISON, None).unreadable) == 1
+    assert len(read_messages(store_message(6) + POISON, None).unreadable) == 1
 
 
 def test_a_skipped_message_is_a_warning_with_place_and_reason(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     report = ReadReport("group")
-    pulled = read_messages(stored(6) + POISON + stored(8)[:20], ALL)
+    pulled = read_messages(store_message(6) + POISON + store_message(8)[:20], ALL)
 
     report.report_unreadable("Orders", pulled.unreadable)
 
@@ -202,7 +204,7 @@ def test_an_answer_beyond_its_limit_is_one_warning_for_each_queue(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     report = ReadReport("group")
-    pulled = read_messages(packed(0, 1000) * 2, ALL, limits=build_limits(1000, 1500))
+    pulled = read_messages(pack_message(0, 1000) * 2, ALL, limits=build_limits(1000, 1500))
     assert pulled.stopped_by is not None
 
     for place in ("queue 1", "queue 1", "queue 2"):
