@@ -14,17 +14,11 @@ VARIABLES = ("NAMESRV_ADDR", "ROCKETWIRE_PROFILE", "ROCKETWIRE_PROFILE_FILE")
 
 
 class Run(NamedTuple):
-    """The result of a run.
-
-    Attributes:
-        status: exit status.
-        out: stdout.
-        complaint: stderr.
-    """
+    """The result of a run."""
 
     status: int
     out: str
-    complaint: str
+    complaint: str  # standard error
 
 
 def run(*arguments: str, **environment: str) -> Run:

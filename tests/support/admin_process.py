@@ -19,17 +19,11 @@ BEGUN: list[subprocess.Popen[bytes]] = []
 
 
 class Done(NamedTuple):
-    """The output and exit status of a process.
-
-    Attributes:
-        status: exit status.
-        out: stdout.
-        complaint: stderr.
-    """
+    """The output and exit status of a process."""
 
     status: int
     out: bytes
-    complaint: str
+    complaint: str  # standard error
 
     @property
     def lines(self) -> list[dict[str, Any]]:

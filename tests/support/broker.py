@@ -28,17 +28,11 @@ START = 1_700_000_000_000
 class BrokerAtHand:
     """A broker, its clients, and the time.
 
-    Args:
-        orders: number of queues of the topic ``orders``; 0 if it does not exist yet.
-        settings: of the broker.
-
-    Attributes:
-        broker: the broker.
-        now: the time; ``pass_time`` moves it.
+    The topic ``orders`` has that many queues; with 0 it does not exist yet.
     """
 
     def __init__(self, *, orders: int = 0, **settings: Any) -> None:
-        self.now = START
+        self.now = START  # ``pass_time`` moves it
         self.broker = Broker(Config(**settings), self.now)
         if orders:
             self.broker.topics.put(new_topic("orders", orders), self.now)
@@ -70,13 +64,9 @@ class BrokerAtHand:
 
 
 class Requests(ABC):
-    """The usual requests of clients.
+    """The usual requests of clients."""
 
-    Attributes:
-        born_timestamp: time of sending that messages have, in milliseconds.
-    """
-
-    born_timestamp = START
+    born_timestamp = START  # time of sending that messages have, in milliseconds
 
     @abstractmethod
     def ask(
@@ -164,16 +154,12 @@ class Requests(ABC):
 
 
 class Client(Requests):
-    """A connection to the broker.
-
-    Attributes:
-        peer: what the broker knows of it.
-        received: answers and requests that were not returned by ``call``, in order.
-    """
+    """A connection to the broker."""
 
     def __init__(self, home: BrokerAtHand, number: int) -> None:
         address = f"127.0.0.1:{40_000 + number}"
         self.peer = Peer(number, address, Host.parse(address))
+        # answers and requests that were not returned by ``call``, in order
         self.received: list[RemotingCommand] = []
         self._home = home
         self._session = Session(home.broker, self.peer)

@@ -8,7 +8,7 @@ from rocketwire.codes import RequestCode
 from rocketwire_broker.admin_http import status
 from rocketwire_broker.admin_http.status import status_of
 from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_groups import join_readers
+from tests.unit.broker.groups import join_readers
 
 
 @pytest.fixture

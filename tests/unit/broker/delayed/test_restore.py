@@ -11,9 +11,9 @@ from rocketwire_broker.delayed.restore import value_of
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.broker_groups import end_transaction, send_half
 from tests.support.broker_lite import Reader, light, put_group, put_parent, send
 from tests.support.broker_pops import Popper
+from tests.unit.broker.groups import end_transaction, send_half
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.broker import START, bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.broker_groups import end_transaction, send_half
 from tests.support.virtual_disk import KilledError, VirtualDisk
+from tests.unit.broker.groups import end_transaction, send_half
 
 if TYPE_CHECKING:
     from pathlib import Path

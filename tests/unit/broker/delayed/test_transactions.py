@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support import broker_groups
 from tests.support.broker import START, BrokerAtHand, bodies, messages
-from tests.support.broker_groups import end_transaction, join_producers
+from tests.unit.broker import groups
+from tests.unit.broker.groups import end_transaction, join_producers
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -33,7 +33,7 @@ def client(home: BrokerAtHand) -> Client:
 def send_half(
     client: Client, born: int = START, body: bytes = b"half", **changes: Any
 ) -> RemotingCommand:
-    return broker_groups.send_half(client, queue=3, f=4, g=born, body=body, **changes)
+    return groups.send_half(client, queue=3, f=4, g=born, body=body, **changes)
 
 
 def test_transactions_may_be_refused() -> None:

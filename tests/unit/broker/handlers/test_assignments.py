@@ -18,7 +18,7 @@ from rocketwire.messages.enums import (
 )
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_groups import join_readers
+from tests.unit.broker.groups import join_readers
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand

@@ -9,7 +9,7 @@ import pytest
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire_broker.state.schedule import MAX_ACTIONS
 from tests.support.broker import fields_of
-from tests.support.broker_groups import join_readers
+from tests.unit.broker.groups import join_readers
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand

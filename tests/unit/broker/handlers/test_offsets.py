@@ -8,7 +8,7 @@ from rocketwire.messages import decode_body
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.offsets import QueryCorrectionOffsetBody
 from tests.support.broker import START, BrokerAtHand, Client, fields_of
-from tests.support.broker_groups import join_readers
+from tests.unit.broker.groups import join_readers
 
 QUEUE: dict[str, object] = {"topic": "orders", "queueId": 0}
 OF_GROUP: dict[str, object] = {**QUEUE, "consumerGroup": "readers"}

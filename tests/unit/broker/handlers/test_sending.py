@@ -11,9 +11,9 @@ import pytest
 from rocketwire.wire.message.properties import encode_properties
 from rocketwire_broker.handlers import names
 from rocketwire_broker.handlers.names import group_problem, topic_problem
-from tests.support import broker_groups
 from tests.support.broker import START, BrokerAtHand, bodies, fields_of, messages
-from tests.support.broker_groups import HALF_TOPIC, end_transaction, join_producers
+from tests.unit.broker import groups
+from tests.unit.broker.groups import HALF_TOPIC, end_transaction, join_producers
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -188,7 +188,7 @@ GIVEN_UP = "TRANS_CHECK_MAX_TIME_TOPIC"
 
 
 def send_half(client: Client, **properties: str) -> RemotingCommand:
-    return broker_groups.send_half(client, queue=3, properties=properties, h=7)
+    return groups.send_half(client, queue=3, properties=properties, h=7)
 
 
 def end(client: Client, offset: int = 0, **changes: Any) -> int:

@@ -20,7 +20,7 @@ from rocketwire.messages.topics import DeleteTopicListRequestBody
 from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
 from rocketwire_broker.config import FIXED, SETTINGS, write_settings
 from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_groups import join_readers
+from tests.unit.broker.groups import join_readers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
