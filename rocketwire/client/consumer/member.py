@@ -106,7 +106,8 @@ class GroupMember(ABC):
     _offsets: OffsetStore
 
     def __init__(self, membership: Membership) -> None:
-        self._instance, self.group, self._nursery, _ = membership
+        self.group: str = membership.group
+        self._instance, self._nursery = membership.instance, membership.nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
         self._started_millis = now_millis()
 
