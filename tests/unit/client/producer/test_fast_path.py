@@ -166,7 +166,9 @@ async def test_an_answer_is_read_at_once_if_it_is_like_the_last_one_of_its_queue
     assert [one.transaction_id for one in results] == [
         None if untold else one.msg_id for one in results
     ]
-    assert left == [Code.SEND_MESSAGE_V2] * 2
+    # once for each of the two queues, and again when a task is due meanwhile, as on a slow machine
+    assert set(left) == {Code.SEND_MESSAGE_V2}
+    assert 2 <= len(left) <= 4
 
 
 async def test_user_properties_take_the_short_way_and_read_as_ever() -> None:
