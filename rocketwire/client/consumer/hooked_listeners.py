@@ -38,14 +38,14 @@ def hook_listener(
 ) -> Callable[[Sequence[StoredMessage], Context], Awaitable[Status]]:
     """Return a handler whose calls hooks see; ``count`` returns how many messages succeeded."""
 
-    async def hooked(messages: Sequence[StoredMessage], context: Context) -> Status:
+    async def call_listener(messages: Sequence[StoredMessage], context: Context) -> Status:
         call = ConsumeMessageContext(client, group, context.message_queue, messages)
         with hooks.watch(call):
             call.status = status = await listener(messages, context)
             call.successes = count(len(messages), status, context)
             return status
 
-    return hooked
+    return call_listener
 
 
 def count_orderly(
@@ -63,7 +63,7 @@ def hook_pop(
 ) -> Callable[[StoredMessage], Awaitable[bool | None]]:
     """Return a handler of popped messages whose calls hooks see."""
 
-    async def hooked(message: StoredMessage) -> bool | None:
+    async def call_listener(message: StoredMessage) -> bool | None:
         queue = MessageQueue(
             topic=message.topic, broker_name=broker_name(message), queue_id=message.queue_id
         )
@@ -73,4 +73,4 @@ def hook_pop(
             call.successes = 0 if is_success is False else 1
             return is_success
 
-    return hooked
+    return call_listener

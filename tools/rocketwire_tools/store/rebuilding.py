@@ -420,8 +420,11 @@ class Rebuild:
         places = places[is_entry]
         offsets = rows.messages.numbers("physical_offset")[places].tolist()
         timestamps = rows.messages.numbers("store_timestamp")[places].tolist()
-        for entry in zip(hashes[is_entry].tolist(), offsets, timestamps, strict=True):
-            self.index.put(*entry)
+        put = self.index.put
+        for key_hash, offset, timestamp in zip(
+            hashes[is_entry].tolist(), offsets, timestamps, strict=True
+        ):
+            put(key_hash, offset, timestamp)
         self.report.index_entries += len(places)
 
     def finish(self) -> None:

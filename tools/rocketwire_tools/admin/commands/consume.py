@@ -205,7 +205,7 @@ class _Consuming:
             await_termination=GRACE,
         )
         async with open_pop_consumer(
-            self._client, args.group, {args.topic: self._filter}, self._popped, config=config
+            self._client, args.group, {args.topic: self._filter}, self._handle_popped, config=config
         ):
             await self._stop.requested.wait()
 
@@ -227,7 +227,7 @@ class _Consuming:
                 except ChannelError:
                     continue  # the consumer waits until the broker is back
 
-    async def _popped(self, message: StoredMessage) -> bool:
+    async def _handle_popped(self, message: StoredMessage) -> bool:
         if not await self._printing.show(message, handle_of(message).broker_name):
             return False
         return not self._must_fail(message)

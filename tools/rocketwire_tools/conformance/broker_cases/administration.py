@@ -123,7 +123,7 @@ PROCESS: Final = "NettyRemotingAbstract.processRequestCommand @ 5.5.0"
 QUEUE: Final = {"topic": "{topic}", "queueId": "0"}
 
 
-def unknown(code: int) -> Response:
+def not_supported(code: int) -> Response:
     """The response to an unknown request code."""
     return Response(code=3, remark=f" request type {code} not supported", ext=ANY)
 
@@ -460,7 +460,7 @@ PROTOCOL: Final = (
             for number in (0, 7, 2**31 - 1, -5)),
     ),
     case("header/2", PROCESS, "The response to an unknown code MUST be 3, with a remark that names "
-        "the code.", *(ask(code, {}, unknown(code)) for code in (9999, 105, 106, 103, 901))),
+        "the code.", *(ask(code, {}, not_supported(code)) for code in (9999, 105, 106, 103, 901))),
     case("header/3", PROCESS, "An unknown one-way request MUST NOT be answered.",
         Send((Request(code=9999, ext={}, flag=ONE_WAY),)), ask(30, QUEUE)),
     case("header/4", PROCESS, "A response that belongs to no request MUST be ignored.",
@@ -537,8 +537,8 @@ PROTOCOL: Final = (
     case("header/24", "NettyRemotingAbstract.processRequestCommand @ 5.5.0",
         "An order for a name server MUST NOT be handled.",
         ask(103, {"brokerName": "x", "brokerAddr": "127.0.0.1:1", "clusterName": "x",
-            "haServerAddr": "", "brokerId": "0"}, unknown(103), body="{}"),
-        ask(105, {"topic": "{topic}"}, unknown(105)),
+            "haServerAddr": "", "brokerId": "0"}, not_supported(103), body="{}"),
+        ask(105, {"topic": "{topic}"}, not_supported(105)),
     ),
     case("header/25", DECODE, "A version in the header that does not exist MUST be accepted.",
         ask(30, QUEUE, version=99_999), ask(30, QUEUE, version=0)),

@@ -68,8 +68,8 @@ def pop(
     return ask(200050, pop_fields(**settings), *outcomes, on=on, save=save, within=within)
 
 
-def waiting(*, on: str = "reader", code: int = 200050, **settings: Any) -> Send:
-    """A pop that waits for messages."""
+def hold_pop(*, on: str = "reader", code: int = 200050, **settings: Any) -> Send:
+    """Send a pop that waits for messages."""
     return Send((Request(code=code, ext=pop_fields(**settings)),), on)
 
 
@@ -204,28 +204,28 @@ CASES: Final = (
     ),
     pops("200050/18", "PopLongPollingService.polling @ 5.5.0",
         "A pop that may wait MUST be answered when a message arrives.",
-        topic(), group(), waiting(poll=60_000), silence(on="reader"), put("a"),
+        topic(), group(), hold_pop(poll=60_000), silence(on="reader"), put("a"),
         Expect((finds(with_body("a")),), "reader", SOON),
     ),
     pops("200050/19", "PopLongPollingService.polling @ 5.5.0",
         "A pop of all queues that waits MUST be woken by a message of any.",
-        topic(), group(), waiting(poll=60_000, queue=-1), silence(on="reader"), put("a", queue=3),
+        topic(), group(), hold_pop(poll=60_000, queue=-1), silence(on="reader"), put("a", queue=3),
         Expect((finds(with_body("a")),), "reader", SOON),
     ),
     pops("200050/20", "PopLongPollingService.notifyMessageArriving @ 5.5.0",
         "A message with another tag MUST NOT wake a pop.",
-        topic(), group(), waiting(poll=60_000, exp="T1", expType="TAG"), silence(on="reader"),
+        topic(), group(), hold_pop(poll=60_000, exp="T1", expType="TAG"), silence(on="reader"),
         put("no", properties={"TAGS": "T0"}), silence(on="reader"),
         put("yes", properties={"TAGS": "T1"}), Expect((finds(with_body("yes")),), "reader", SOON),
     ),
     pops("200050/21", "PopLongPollingService.polling @ 5.5.0",
         "A pop that waited in vain MUST be answered with 210, and not before its time.",
-        topic(), group(), waiting(poll=1500), silence(1.0, on="reader"),
+        topic(), group(), hold_pop(poll=1500), silence(1.0, on="reader"),
         Expect((NONE,), "reader", 20.0),
     ),
     pops("200050/22", "PopLongPollingService.polling @ 5.5.0",
         "A message MUST wake one of two pops of a group.",
-        topic(), group(), waiting(poll=3000, on="a"), waiting(poll=3000, on="b"), silence(on="a"),
+        topic(), group(), hold_pop(poll=3000, on="a"), hold_pop(poll=3000, on="b"), silence(on="a"),
         silence(on="b"), put("x"),
         Expect((finds(with_body("x")), NONE), "a", 20.0), Expect((finds(with_body("x")), NONE),
             "b", 20.0), pop(NONE),
@@ -261,7 +261,7 @@ CASES: Final = (
             within=20.0),
     ),
     pops("200054/3", NOTIFY, "A notification that waits MUST be answered when a message arrives.",
-        topic(), group(), waiting(code=200054, poll=60_000), silence(on="reader"), put("a"),
+        topic(), group(), hold_pop(code=200054, poll=60_000), silence(on="reader"), put("a"),
         Expect((Response(remark=ANY, ext=Has({"hasMsg": "true"})),), "reader", 20.0),
         pop(finds(with_body("a"))),
     ),
@@ -269,7 +269,7 @@ CASES: Final = (
         "The number of waiting pops MUST be told.",
         topic(), group(), ask(200055, {"consumerGroup": "{group}", "topic": "{topic}",
             "queueId": "0"}, Response(remark=ANY, ext=Has({"pollingNum": "0"}))),
-        waiting(poll=60_000), silence(on="reader"),
+        hold_pop(poll=60_000), silence(on="reader"),
         ask(200055, {"consumerGroup": "{group}", "topic": "{topic}", "queueId": "0"},
             Response(remark=ANY, ext=Has({"pollingNum": Number(equal=1)}))),
     ),

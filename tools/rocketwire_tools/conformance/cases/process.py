@@ -13,10 +13,10 @@ from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     expect,
+    not_supported,
     register,
     send,
     success,
-    unknown,
     until,
 )
 from rocketwire_tools.conformance.model.steps import Call, Request, Send
@@ -177,7 +177,7 @@ CASES: Final = (
         until(106, None, GO_AWAY, version=NEW, within=8.0),
         ask(9999, None, GO_AWAY, version=NEW),
         ask(106, None, success(), version=OLD, on="old"),
-        ask(9999, None, unknown(9999), version=OLD, on="old"),
+        ask(9999, None, not_supported(9999), version=OLD, on="old"),
         ask(106, None, GO_AWAY, version=NEW, on="new"),
         ask(106, None, success(), version=OLD, on="new"),
         send(Request(code=106, flag=2, version=NEW), on="new"),

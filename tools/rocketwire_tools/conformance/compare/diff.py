@@ -166,8 +166,8 @@ def _fields_of(
         del fields["remark"]
     if first.exact and not is_broker and fields["body"][0] == fields["body"][1]:
         fields["bytes"] = (
-            _compared_body(commands[0], codes[0]),
-            _compared_body(commands[1], codes[1]),
+            _body_to_compare(commands[0], codes[0]),
+            _body_to_compare(commands[1], codes[1]),
         )
     return fields
 
@@ -182,7 +182,7 @@ def _view_name_server(
         "flag": command.flag,
         "header": command.serialize_type.name,
         "frame": "",
-        "body": _body(_compared_body(command, code), names, code in _SHARED_LISTS),
+        "body": _body(_body_to_compare(command, code), names, code in _SHARED_LISTS),
     }
 
 
@@ -198,7 +198,7 @@ def _view_broker(command: RemotingCommand, code: int | None, names: Names) -> di
     }
 
 
-def _compared_body(command: RemotingCommand, code: int | None) -> bytes | None:
+def _body_to_compare(command: RemotingCommand, code: int | None) -> bytes | None:
     # The body; that of a response to 319 without variable lines
     if command.body is None or code != _CONFIG:
         return command.body

@@ -129,7 +129,7 @@ def no_entry(*, opaque: int | None = None) -> Response:
     return Response(code=22, remark=remark, ext=NO_EXT, opaque=opaque)
 
 
-def unknown(code: int, *, opaque: int | None = None, binary: bool | None = None) -> Response:
+def not_supported(code: int, *, opaque: int | None = None, binary: bool | None = None) -> Response:
     """The response to an unknown request code."""
     remark = f" request type {code} not supported"
     return Response(code=3, remark=remark, ext=None, opaque=opaque, binary=binary)

@@ -219,7 +219,7 @@ def has_names(body: bytes, _: Names, *names: str) -> str | None:
     return f"lacks {missing}" if missing else None
 
 
-def sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
+def has_sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
     """The body consists of terminated lines ``key=value``, sorted by key, including these keys."""
     *lines, last = body.decode("utf-8", "replace").split("\n")
     names_in_body = [line.partition("=")[0] for line in lines]
@@ -236,7 +236,7 @@ PREDICATES: Final[dict[str, Callable[..., str | None]]] = {
     "lacks-one": lacks_one,
     "has-lines": has_lines,
     "has-names": has_names,
-    "sorted-lines": sorted_lines,
+    "sorted-lines": has_sorted_lines,
 }
 """The rules of ``Check``: each returns None or the reason of a mismatch."""
 

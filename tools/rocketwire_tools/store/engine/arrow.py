@@ -16,7 +16,7 @@ TEXT: Final = pa.string()
 BINARY: Final = pa.binary()
 
 
-def joined_array(kind: Any, data: Any, sizes: Int64s) -> Any:
+def build_array(kind: Any, data: Any, sizes: Int64s) -> Any:
     """Texts or bytes that stand one after the other, less than 2 GiB, as an array."""
     edges = np.zeros(len(sizes) + 1, np.int32)
     np.cumsum(sizes, out=edges[1:])

@@ -12,7 +12,7 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire.wire.message.properties import split_keys
 from rocketwire_tools.numbers import number_in
-from rocketwire_tools.store.engine.arrow import BINARY, TEXT, gather, joined_array, pa, pc
+from rocketwire_tools.store.engine.arrow import BINARY, TEXT, build_array, gather, pa, pc
 from rocketwire_tools.store.engine.properties import MAP
 from rocketwire_tools.store.engine.rows import COLUMNS, FEW_TEXTS, offset_id_prefix
 
@@ -179,14 +179,14 @@ def offset_ids(rows: Rows) -> Any:
     offsets = rows.messages.numbers("physical_offset").astype(">i8").view(">u2")
     digits = _HEX[offsets].view("V16")
     if len({len(prefix) for prefix in prefixes}) > 1:
-        texts = joined_array(TEXT, digits, np.full(len(rows), 16))
+        texts = build_array(TEXT, digits, np.full(len(rows), 16))
         of_hosts = _take([prefix.decode() for prefix in prefixes], numbers)
         return pc.binary_join_element_wise(of_hosts, texts, "")
     size = len(prefixes[0])
     ids = np.empty(len(rows), [("host", f"V{size}"), ("offset", "V16")])
     ids["host"] = np.array(prefixes, f"V{size}")[numbers] if len(prefixes) > 1 else prefixes[0]
     ids["offset"] = digits
-    return joined_array(TEXT, ids.view(np.uint8), np.full(len(rows), size + 16))
+    return build_array(TEXT, ids.view(np.uint8), np.full(len(rows), size + 16))
 
 
 _COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {"offset_msg_id": offset_ids, "body": _bodies}

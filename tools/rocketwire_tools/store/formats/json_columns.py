@@ -9,7 +9,7 @@ import numpy as np
 import pybase64
 
 from rocketwire.messages import message_const
-from rocketwire_tools.store.engine.arrow import BINARY, gather, joined_array, pa, pc
+from rocketwire_tools.store.engine.arrow import BINARY, build_array, gather, pa, pc
 from rocketwire_tools.store.engine.rows import FEW_TEXTS
 from rocketwire_tools.store.formats.arrow_rows import are_plain, offset_ids
 
@@ -75,7 +75,7 @@ class JsonColumns:
         if name in FEW_TEXTS:
             yield self._few(*FEW_TEXTS[name](rows))
         elif name == "offset_msg_id":
-            yield from _between(b'"', offset_ids(rows), b'"')
+            yield from _enclose(b'"', offset_ids(rows), b'"')
         elif name in _PROPERTIES:
             values = self._items.array(_PROPERTIES[name])
             if values.null_count == len(values):
@@ -83,9 +83,9 @@ class JsonColumns:
             elif not self._items.needs_no_escape:
                 yield self._each(name)
             elif name != "keys":
-                yield from _between(b'"', values, b'"')
+                yield from _enclose(b'"', values, b'"')
             elif are_plain(values):  # one key
-                yield from _between(b'["', values, b'"]')
+                yield from _enclose(b'["', values, b'"]')
             else:
                 yield self._each(name)
         elif name == "properties":
@@ -122,15 +122,15 @@ class JsonColumns:
         if members is None:
             yield self._each("properties")
         else:
-            yield from _between(b'{"', joined_array(BINARY, *members), b'"}')
+            yield from _enclose(b'{"', build_array(BINARY, *members), b'"}')
 
     @staticmethod
     def _bodies(digits: bytes | bytearray, sizes: Int64s) -> Iterator[Any]:
         """Bodies as digits in quotes; an empty one is null."""
-        texts = joined_array(BINARY, digits, sizes)
+        texts = build_array(BINARY, digits, sizes)
         if not sizes.all():
             texts = texts.take(pa.array(np.arange(len(sizes)), mask=sizes == 0))
-        yield from _between(b'"', texts, b'"')
+        yield from _enclose(b'"', texts, b'"')
 
     def _each(self, name: str) -> Any:
         """A column whose values msgspec encodes one by one."""
@@ -141,7 +141,7 @@ class JsonColumns:
         return gather(data, starts, ends - starts)
 
 
-def _between(begin: bytes, values: Any, end: bytes) -> Iterator[Any]:
+def _enclose(begin: bytes, values: Any, end: bytes) -> Iterator[Any]:
     """The parts of lines that have texts between others; null has none of these."""
     values = values.view(BINARY)
     if values.null_count:
